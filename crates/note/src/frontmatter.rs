@@ -1,0 +1,91 @@
+use std::ops::Range;
+
+use crate::yaml::{self, Value};
+
+/// The properties at the top of a note, found by Obsidian's rule: the very first line is `---`, and a later
+/// line begins with `---`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frontmatter {
+    /// The YAML between the fences.
+    pub yaml: Range<usize>,
+    /// Both fences included; what follows is the body.
+    pub span: Range<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FrontmatterError {
+    #[error("line {line}: {problem}")]
+    Yaml { line: usize, problem: String },
+    #[error("the properties are not a list of `name: value`")]
+    NotAMap,
+}
+
+impl Frontmatter {
+    /// Looks at shown text: no byte order mark, `\n` line ends.
+    pub fn find(text: &str) -> Option<Self> {
+        let opener = text.split_inclusive('\n').next()?;
+        let blank_rest = opener.strip_prefix("---")?.strip_suffix('\n')?;
+        if !blank_rest.trim_matches([' ', '\t']).is_empty() {
+            return None;
+        }
+        let start = opener.len();
+        let mut at = start;
+        for line in text[start..].split_inclusive('\n') {
+            if let Some(rest) = line.strip_prefix("---") {
+                // `---` directly below `---` is two rules, not an empty block.
+                let end = if rest.trim().is_empty() { at + line.len() } else { at + 3 };
+                return (at > start).then_some(Self { yaml: start..at, span: 0..end });
+            }
+            at += line.len();
+        }
+        None
+    }
+
+    /// The properties in document order; an empty block has none.
+    pub fn properties(&self, text: &str) -> Result<Vec<(String, Value)>, FrontmatterError> {
+        match yaml::parse(&text[self.yaml.clone()]) {
+            Ok(Value::Map(entries)) => Ok(entries),
+            Ok(Value::Null) => Ok(Vec::new()),
+            Ok(_) => Err(FrontmatterError::NotAMap),
+            // The opening fence is line 1 of the note.
+            Err(error) => Err(FrontmatterError::Yaml { line: error.line + 1, problem: error.problem }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_found_where_obsidian_finds_one() {
+        for (text, yaml) in [
+            ("---\na: 1\n---\nbody", Some("a: 1\n")),
+            ("---  \na: 1\n---", Some("a: 1\n")),
+            ("---\n\n---\n", Some("\n")),
+            ("---\n---\n", None),
+            ("---\na: 1\n----\nbody", Some("a: 1\n")),
+            ("---\na: 1\n ---\nb: 2\n", None),
+            ("----\na: 1\n---\n", None),
+            ("--- yaml\na: 1\n---\n", None),
+            ("\n---\na: 1\n---\n", None),
+            ("---", None),
+            ("", None),
+        ] {
+            let found = Frontmatter::find(text);
+            assert_eq!(found.map(|block| &text[block.yaml]), yaml, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn properties_come_in_order_or_say_what_is_wrong() {
+        let read = |text: &str| Frontmatter::find(text).unwrap().properties(text);
+        assert_eq!(
+            read("---\nb: x\na: true\n---\n"),
+            Ok(vec![("b".into(), Value::Text("x".into())), ("a".into(), Value::Bool(true))])
+        );
+        assert_eq!(read("---\n\n---\n"), Ok(vec![]));
+        assert_eq!(read("---\n- a\n---\n"), Err(FrontmatterError::NotAMap));
+        assert!(matches!(read("---\na: b: c\n---\n"), Err(FrontmatterError::Yaml { line: 2, .. })));
+    }
+}

@@ -1,0 +1,119 @@
+use std::fmt::{self, Write as _};
+
+use sha2::{Digest, Sha256};
+
+/// Identifies one exact content. Equal hashes mean equal bytes, so a caller may send one back to say
+/// "change what I saw".
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    fn hex(&self) -> String {
+        self.0.iter().fold(String::with_capacity(64), |mut hex, byte| {
+            // Writing into a `String` cannot fail.
+            write!(hex, "{byte:02x}").unwrap_or_default();
+            hex
+        })
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", self.hex())
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What a caller believes a hash to be: the whole of it, or a prefix long enough to be no accident.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedHash {
+    hex: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is not a hash: expected `sha256:` and 12 to 64 hex digits")]
+pub struct HashError {
+    pub given: String,
+}
+
+impl ExpectedHash {
+    /// Shortest prefix that counts: 48 bits, far beyond what a vault can collide in by chance.
+    pub const MIN_DIGITS: usize = 12;
+
+    pub fn parse(given: &str) -> Result<Self, HashError> {
+        let trimmed = given.trim();
+        let hex = trimmed.strip_prefix("sha256:").unwrap_or(trimmed).to_ascii_lowercase();
+        let long_enough = (Self::MIN_DIGITS..=64).contains(&hex.len());
+        if long_enough && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            Ok(Self { hex })
+        } else {
+            Err(HashError { given: given.chars().take(80).collect() })
+        }
+    }
+
+    pub fn matches(&self, hash: &ContentHash) -> bool {
+        hash.hex().starts_with(&self.hex)
+    }
+}
+
+impl From<ContentHash> for ExpectedHash {
+    fn from(hash: ContentHash) -> Self {
+        Self { hex: hash.hex() }
+    }
+}
+
+impl fmt::Display for ExpectedHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", self.hex)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_the_sha256_of_the_exact_bytes() {
+        let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(ContentHash::of(b"").to_string(), empty);
+        assert_ne!(ContentHash::of(b"a\n"), ContentHash::of(b"a\r\n"));
+    }
+
+    #[test]
+    fn the_whole_hash_and_any_prefix_of_twelve_digits_match() {
+        let hash = ContentHash::of(b"note");
+        let hex = hash.hex();
+        for given in
+            [hash.to_string(), hex.clone(), hex[..12].to_owned(), format!("sha256:{}", &hex[..20]), hex.to_uppercase()]
+        {
+            assert!(ExpectedHash::parse(&given).unwrap().matches(&hash), "{given}");
+        }
+        assert!(!ExpectedHash::parse("sha256:000000000000").unwrap().matches(&hash));
+    }
+
+    #[test]
+    fn anything_shorter_or_stranger_is_not_a_hash() {
+        let too_long = "0".repeat(65);
+        for given in [
+            "",
+            "sha256:",
+            "abc",
+            "sha256:0123456789a",
+            "0123456789ag",
+            "md5:0123456789ab",
+            &too_long,
+            "sha256:é0123456789ab",
+        ] {
+            assert!(ExpectedHash::parse(given).is_err(), "{given}");
+        }
+    }
+}

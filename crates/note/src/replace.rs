@@ -1,0 +1,129 @@
+use crate::{Splice, Text, splice, text::plain_line_ends};
+
+/// Which of several places with the same text is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occurrence {
+    /// The text must stand there exactly once.
+    Unique,
+    All,
+    /// The n-th, counted from 1.
+    Nth(usize),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Replaced {
+    pub file: Vec<u8>,
+    pub count: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplaceError {
+    #[error("nothing to find")]
+    EmptyFind,
+    #[error("not found")]
+    NotFound,
+    #[error("found {occurrences} times, expected once")]
+    NotUnique { occurrences: usize },
+    #[error("found {occurrences} times, so there is no number {wanted}")]
+    OutOfRange { occurrences: usize, wanted: usize },
+}
+
+/// Replaces literal text; a `\n` in `find` stands for whatever ends a line in the file.
+pub fn replace_text(
+    file: &[u8],
+    text: &Text<'_>,
+    find: &str,
+    replace: &str,
+    occurrence: Occurrence,
+) -> Result<Replaced, ReplaceError> {
+    let find = plain_line_ends(find);
+    if find.is_empty() {
+        return Err(ReplaceError::EmptyFind);
+    }
+    let found: Vec<usize> = text.shown().match_indices(&*find).map(|(at, _)| at).collect();
+    let occurrences = found.len();
+    let chosen = match occurrence {
+        _ if occurrences == 0 => return Err(ReplaceError::NotFound),
+        Occurrence::Unique if occurrences > 1 => return Err(ReplaceError::NotUnique { occurrences }),
+        Occurrence::Unique | Occurrence::All => &found[..],
+        Occurrence::Nth(wanted) => match wanted.checked_sub(1).and_then(|index| found.get(index..=index)) {
+            Some(one) => one,
+            None => return Err(ReplaceError::OutOfRange { occurrences, wanted }),
+        },
+    };
+    // What both texts share stays untouched, so that a line end which nobody meant to change keeps its form.
+    let replace = plain_line_ends(replace);
+    let (prefix, suffix) = shared_ends(&find, &replace);
+    let new = text.with_own_line_ends(&replace[prefix..replace.len() - suffix]);
+    let splices: Vec<Splice> = chosen
+        .iter()
+        .map(|at| Splice { span: text.file_span(at + prefix..at + find.len() - suffix), text: new.clone() })
+        .collect();
+    Ok(Replaced { file: splice(file, &splices), count: splices.len() })
+}
+
+/// How many bytes two texts share at the start, and how many more at the end.
+fn shared_ends(a: &str, b: &str) -> (usize, usize) {
+    let same = |(x, y): &(char, char)| x == y;
+    let prefix: usize = a.chars().zip(b.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    let (a, b) = (&a[prefix..], &b[prefix..]);
+    let suffix = a.chars().rev().zip(b.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    (prefix, suffix)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn run(file: &str, find: &str, replace: &str, occurrence: Occurrence) -> Result<String, ReplaceError> {
+        let text = Text::decode(file.as_bytes()).unwrap();
+        replace_text(file.as_bytes(), &text, find, replace, occurrence)
+            .map(|replaced| String::from_utf8(replaced.file).unwrap())
+    }
+
+    #[test]
+    fn the_chosen_places_change_and_nothing_else() {
+        for (file, find, replace, occurrence, expected) in [
+            ("a b c", "b", "x", Occurrence::Unique, "a x c"),
+            ("aaa", "a", "b", Occurrence::All, "bbb"),
+            ("aaaa", "aa", "b", Occurrence::All, "bb"),
+            ("a a a", "a", "", Occurrence::Nth(2), "a  a"),
+            ("\u{feff}one\r\ntwo\r\nthree", "one\ntwo", "1\n2", Occurrence::Unique, "\u{feff}1\r\n2\r\nthree"),
+            ("one\r\ntwo", "one\r\ntwo", "x", Occurrence::Unique, "x"),
+            ("one\r\ntwo\n", "one\n", "1\n", Occurrence::Unique, "1\r\ntwo\n"),
+            ("one\r\ntwo\nthree\n", "one\ntwo\n", "one\n2\n", Occurrence::Unique, "one\r\n2\nthree\n"),
+            ("one\rtwo\r", "\n", "\n\n", Occurrence::Nth(1), "one\r\rtwo\r"),
+            ("größe 石", "ß", "ss", Occurrence::Unique, "grösse 石"),
+        ] {
+            assert_eq!(run(file, find, replace, occurrence).as_deref(), Ok(expected), "{file:?} {find:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_chosen_is_refused_with_the_count() {
+        for (file, find, occurrence, expected) in [
+            ("abc", "x", Occurrence::Unique, ReplaceError::NotFound),
+            ("abc", "", Occurrence::All, ReplaceError::EmptyFind),
+            ("a a", "a", Occurrence::Unique, ReplaceError::NotUnique { occurrences: 2 }),
+            ("a a", "a", Occurrence::Nth(3), ReplaceError::OutOfRange { occurrences: 2, wanted: 3 }),
+            ("a a", "a", Occurrence::Nth(0), ReplaceError::OutOfRange { occurrences: 2, wanted: 0 }),
+        ] {
+            assert_eq!(run(file, find, "y", occurrence), Err(expected), "{file:?} {find:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_outside_the_replaced_text_never_change(
+            before in "(\u{feff})?([a-z]|\r\n|\n|\r){0,20}", after in "([a-z]|\r\n|\n|\r){0,20}", new in "[a-z\n]{0,8}",
+        ) {
+            let file = format!("{before}MARK{after}");
+            let edited = run(&file, "MARK", &new, Occurrence::Unique).unwrap();
+            prop_assert!(edited.starts_with(&before));
+            prop_assert!(edited.ends_with(&after));
+            prop_assert_eq!(plain_line_ends(&edited[before.len()..edited.len() - after.len()]), new);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The log: one line per call and its outcome. Hashes and sizes, never note text.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, SystemTime},
+};
+
+use lapidary_note::ContentHash;
+use lapidary_tools::Reason;
+use lapidary_vault::{ChangeSet, store::LogFile};
+use serde_json::{Map, Value, json};
+
+use crate::clock::iso;
+
+/// The name of a vault's log in its state folder.
+pub const AUDIT_FILE: &str = "audit.jsonl";
+
+/// What the log keeps of one call.
+#[derive(Clone, Debug)]
+pub struct AuditLine {
+    pub time: SystemTime,
+    pub caller: String,
+    pub tool: String,
+    /// The tool that led to this one.
+    pub via: Option<&'static str>,
+    pub vault: Option<String>,
+    /// The files that the arguments name.
+    pub files: Vec<String>,
+    pub arguments: ContentHash,
+    pub dry_run: bool,
+    pub changes: ChangeSet,
+    pub outcome: Outcome,
+    pub duration: Duration,
+    pub reply_bytes: usize,
+}
+
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    Ok,
+    Asked,
+    Refused(Reason),
+    UnknownTool,
+}
+
+impl AuditLine {
+    fn json(&self) -> Value {
+        let mut line = Map::new();
+        let mut put = |key: &str, value: Value| {
+            if !value.is_null() {
+                line.insert(key.to_owned(), value);
+            }
+        };
+        put("ts", json!(iso(self.time)));
+        put("client_id", json!(self.caller));
+        put("tool", json!(self.tool));
+        put("via", json!(self.via));
+        put("vault", json!(self.vault));
+        put("file", json!(self.files.first()));
+        put("args_hash", json!(self.arguments.to_string()));
+        put("ok", json!(matches!(self.outcome, Outcome::Ok)));
+        match &self.outcome {
+            Outcome::Ok => {}
+            Outcome::Asked => put("asked", json!(true)),
+            Outcome::UnknownTool => put("reason", json!("tool_unknown")),
+            Outcome::Refused(reason) => {
+                put("reason", json!(reason.kind().facts().id));
+                put("error_code", json!(reason.kind().facts().code));
+            }
+        }
+        if self.dry_run {
+            put("dry_run", json!(true));
+        }
+        if let [change] = &self.changes.changes[..] {
+            put("before_hash", json!(change.before().map(|file| file.hash.to_string())));
+            put("after_hash", json!(ContentHash::of(change.bytes()).to_string()));
+            put("bytes_before", json!(change.before().map(|file| file.bytes.len())));
+            put("bytes_after", json!(change.bytes().len()));
+        }
+        put("duration_ms", json!(self.duration.as_secs_f64() * 1000.0));
+        put("reply_bytes", json!(self.reply_bytes));
+        Value::Object(line)
+    }
+}
+
+/// Writes lines and says once if it cannot: a server on a read-only disk still serves.
+pub(crate) struct Audit {
+    warn: fn(&str),
+    failed: AtomicBool,
+}
+
+impl Audit {
+    pub(crate) fn new(warn: fn(&str)) -> Self {
+        Self { warn, failed: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn record(&self, log: &LogFile, line: &AuditLine) {
+        if let Err(error) = log.append(&line.json().to_string())
+            && !self.failed.swap(true, Ordering::Relaxed)
+        {
+            (self.warn)(&format!("the audit log cannot be written ({error}); calls go on without it"));
+        }
+    }
+}

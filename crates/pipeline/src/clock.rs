@@ -1,0 +1,42 @@
+use std::time::SystemTime;
+
+use jiff::{Timestamp, Unit};
+
+/// The pipeline's clock. Everything else is handed the time as an argument.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(fn() -> SystemTime);
+
+impl Clock {
+    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
+    pub fn system() -> Self {
+        Self(SystemTime::now)
+    }
+
+    /// A clock that stands still, for tests.
+    pub fn fixed() -> Self {
+        Self(|| SystemTime::UNIX_EPOCH)
+    }
+
+    pub(crate) fn now(self) -> SystemTime {
+        (self.0)()
+    }
+}
+
+/// `2026-11-15T20:15:00.123Z`
+pub(crate) fn iso(time: SystemTime) -> String {
+    let rounded = Timestamp::try_from(time).and_then(|time| time.round(Unit::Millisecond));
+    rounded.map_or_else(|_| String::new(), |time| format!("{time:.3}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn times_are_written_with_milliseconds() {
+        assert_eq!(iso(SystemTime::UNIX_EPOCH + Duration::from_millis(1_500)), "1970-01-01T00:00:01.500Z");
+        assert_eq!(iso(SystemTime::UNIX_EPOCH), "1970-01-01T00:00:00.000Z");
+    }
+}

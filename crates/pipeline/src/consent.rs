@@ -1,0 +1,158 @@
+//! A person's consent, bound to exactly what was shown. The question travels through the client, so its state is
+//! sealed: who asked, for which call, about which change, until when; and it counts once.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use hmac::{Hmac, KeyInit, Mac};
+use lapidary_note::ContentHash;
+use lapidary_tools::Reason;
+use sha2::Sha256;
+
+/// Lives as long as the server: a restart forgets all open questions, which refuses them.
+pub(crate) struct Consent {
+    key: [u8; 32],
+    /// Questions that were answered, until they would have expired.
+    used: Mutex<BTreeMap<[u8; NONCE], u64>>,
+}
+
+const NONCE: usize = 16;
+const EXPIRY: usize = 8;
+const DIGEST: usize = 71;
+
+/// What a question is about.
+pub(crate) struct Subject<'a> {
+    pub(crate) caller: &'a str,
+    pub(crate) tool: &'a str,
+    pub(crate) arguments: ContentHash,
+    pub(crate) changes: ContentHash,
+}
+
+impl Consent {
+    pub(crate) fn new() -> Result<Self, getrandom::Error> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key)?;
+        Ok(Self { key, used: Mutex::default() })
+    }
+
+    /// The state to send along with a question.
+    pub(crate) fn seal(&self, subject: &Subject<'_>, now: SystemTime, open_for: Duration) -> Result<String, Reason> {
+        let mut nonce = [0; NONCE];
+        getrandom::fill(&mut nonce).map_err(|_| Reason::Internal)?;
+        let expiry = seconds(now) + open_for.as_secs();
+        let mut state = nonce.to_vec();
+        state.extend(expiry.to_be_bytes());
+        state.extend(subject.changes.to_string().bytes());
+        let mac = self.mac(&state, subject)?.finalize().into_bytes();
+        state.extend(mac);
+        Ok(state.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Accepts a state once, in time, from the same caller, for the same call and the same change.
+    pub(crate) fn redeem(&self, state: &str, subject: &Subject<'_>, now: SystemTime) -> Result<(), Reason> {
+        let bytes = unhex(state).ok_or(Reason::ConsentExpired)?;
+        let (sealed, mac) = bytes.split_at_checked(NONCE + EXPIRY + DIGEST).ok_or(Reason::ConsentExpired)?;
+        // The change that was shown is part of the seal, so that a forged state and a changed note are told apart.
+        self.mac(sealed, subject)?.verify_slice(mac).map_err(|_| Reason::ConsentExpired)?;
+        let mut nonce = [0; NONCE];
+        nonce.copy_from_slice(&sealed[..NONCE]);
+        let mut expiry = [0; EXPIRY];
+        expiry.copy_from_slice(&sealed[NONCE..NONCE + EXPIRY]);
+        let expiry = u64::from_be_bytes(expiry);
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|_, until| *until >= seconds(now));
+        if expiry < seconds(now) || used.insert(nonce, expiry).is_some() {
+            return Err(Reason::ConsentExpired);
+        }
+        if &sealed[NONCE + EXPIRY..] == subject.changes.to_string().as_bytes() {
+            Ok(())
+        } else {
+            Err(Reason::ChangedMeanwhile)
+        }
+    }
+
+    fn mac(&self, sealed: &[u8], subject: &Subject<'_>) -> Result<Hmac<Sha256>, Reason> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).map_err(|_| Reason::Internal)?;
+        for part in
+            [sealed, subject.caller.as_bytes(), subject.tool.as_bytes(), subject.arguments.to_string().as_bytes()]
+        {
+            // With its length in front, no two different lists of parts look alike.
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        Ok(mac)
+    }
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    if !text.is_ascii() || !text.len().is_multiple_of(2) {
+        return None;
+    }
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subject<'a>(caller: &'a str, tool: &'a str, arguments: &str, changes: &str) -> Subject<'a> {
+        let hash = |text: &str| ContentHash::of(text.as_bytes());
+        Subject { caller, tool, arguments: hash(arguments), changes: hash(changes) }
+    }
+
+    #[test]
+    fn consent_counts_once_and_only_for_what_was_shown() {
+        let consent = Consent::new().unwrap();
+        let (now, hour) = (UNIX_EPOCH, Duration::from_secs(3600));
+        let asked = || subject("c", "t", "a", "x");
+        let seal = || consent.seal(&asked(), now, hour).unwrap();
+
+        let state = seal();
+        assert_eq!(consent.redeem(&state, &asked(), now), Ok(()));
+        assert_eq!(consent.redeem(&state, &asked(), now), Err(Reason::ConsentExpired), "replayed");
+
+        for (other, reason) in [
+            (subject("d", "t", "a", "x"), Reason::ConsentExpired),
+            (subject("c", "u", "a", "x"), Reason::ConsentExpired),
+            (subject("c", "t", "b", "x"), Reason::ConsentExpired),
+            (subject("c", "t", "a", "y"), Reason::ChangedMeanwhile),
+        ] {
+            assert_eq!(consent.redeem(&seal(), &other, now), Err(reason));
+        }
+        assert_eq!(
+            consent.redeem(&seal(), &asked(), now + hour + Duration::from_secs(1)),
+            Err(Reason::ConsentExpired),
+            "late"
+        );
+    }
+
+    #[test]
+    fn a_forged_state_is_refused() {
+        let consent = Consent::new().unwrap();
+        let asked = subject("c", "t", "a", "x");
+        let state = consent.seal(&asked, UNIX_EPOCH, Duration::from_secs(60)).unwrap();
+        let mut edited: Vec<String> = (0..state.len())
+            .map(|at| {
+                let mut bytes = state.clone().into_bytes();
+                bytes[at] = if bytes[at] == b'0' { b'1' } else { b'0' };
+                String::from_utf8(bytes).unwrap()
+            })
+            .collect();
+        edited.extend(["".to_owned(), "zz".to_owned(), "é".to_owned(), state[..40].to_owned(), format!("{state}00")]);
+        for forged in edited {
+            assert_eq!(consent.redeem(&forged, &asked, UNIX_EPOCH), Err(Reason::ConsentExpired), "{forged}");
+        }
+        assert_eq!(
+            Consent::new().unwrap().redeem(&state, &asked, UNIX_EPOCH),
+            Err(Reason::ConsentExpired),
+            "another key"
+        );
+    }
+}

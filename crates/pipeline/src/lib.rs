@@ -1,0 +1,17 @@
+//! The one path that every call takes: find, authorize, validate, narrow, plan, judge, ask, commit, record.
+
+mod audit;
+mod call;
+mod clock;
+mod consent;
+mod pipeline;
+mod policy;
+mod repetition;
+mod vaults;
+
+pub use audit::{AUDIT_FILE, AuditLine};
+pub use call::{Answer, Caller, Question, Reply, Request, Stage, Verdict};
+pub use clock::Clock;
+pub use pipeline::{Limits, Pipeline, Setup};
+pub use policy::{Decision, Rule, Rules};
+pub use vaults::{ServedVault, Vaults};

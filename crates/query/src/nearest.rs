@@ -1,0 +1,181 @@
+//! The known name a person probably meant when they wrote one that does not exist.
+
+/// Longer names are not compared: nobody mistypes them, and the work for hostile input stays bounded.
+const LONGEST: usize = 80;
+
+/// Shorter words would be contained in almost everything.
+const SHORTEST_CONTAINED: usize = 3;
+
+/// How near a known name is. Earlier variants are nearer; the number orders within a variant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Nearness {
+    /// The same but for case and separators.
+    Spelling,
+    /// So many typing errors apart.
+    Typos(usize),
+    /// One begins with the other; so many letters are left over.
+    Prefix(usize),
+    /// One holds the other.
+    Contains(usize),
+    /// The known name holds all words of the other, in that order: `MCP_PORT` and `MCP_HTTP_PORT`.
+    Words(usize),
+}
+
+/// The known name that is nearest to `word`, if one is near enough to be worth suggesting.
+///
+/// Case and `-`, `_`, `.` do not count. Of equally near names the alphabetically first is answered, whatever their order.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = Name::new(word)?;
+    known.into_iter().filter_map(|name| Some((nearness(&word, &Name::new(name)?)?, name))).min().map(|(_, name)| name)
+}
+
+/// A name as it is compared.
+struct Name {
+    letters: Vec<char>,
+    words: Vec<String>,
+}
+
+impl Name {
+    fn new(text: &str) -> Option<Self> {
+        if text.chars().take(LONGEST + 1).count() > LONGEST {
+            return None;
+        }
+        let lower = text.trim().to_lowercase();
+        let words: Vec<String> =
+            lower.split(['-', '_', '.']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let letters: Vec<char> = words.iter().flat_map(|word| word.chars()).collect();
+        (!letters.is_empty()).then_some(Self { letters, words })
+    }
+}
+
+fn nearness(word: &Name, known: &Name) -> Option<Nearness> {
+    let apart = word.letters.len().abs_diff(known.letters.len());
+    if word.letters == known.letters {
+        return Some(Nearness::Spelling);
+    }
+    // About one typing error in three letters; more would turn one short word into any other.
+    let limit = (word.letters.len() / 3).min(4);
+    if apart <= limit {
+        let typos = typos(&word.letters, &known.letters);
+        if typos <= limit {
+            return Some(Nearness::Typos(typos));
+        }
+    }
+    let (short, long) = if word.letters.len() < known.letters.len() { (word, known) } else { (known, word) };
+    if short.letters.len() < SHORTEST_CONTAINED {
+        None
+    } else if long.letters.starts_with(&short.letters) {
+        Some(Nearness::Prefix(apart))
+    } else if long.letters.windows(short.letters.len()).any(|part| part == short.letters) {
+        Some(Nearness::Contains(apart))
+    } else if word.words.len() > 1 && holds_in_order(&known.words, &word.words) {
+        Some(Nearness::Words(apart))
+    } else {
+        None
+    }
+}
+
+fn holds_in_order(words: &[String], wanted: &[String]) -> bool {
+    let mut rest = words.iter();
+    wanted.iter().all(|wanted| rest.any(|word| word == wanted))
+}
+
+/// How many letters must be added, removed, replaced or swapped with their neighbour (Damerau–Levenshtein, where no
+/// part is edited twice).
+fn typos(from: &[char], to: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=to.len()).collect();
+    for (i, &a) in from.iter().enumerate() {
+        let mut row = Vec::with_capacity(to.len() + 1);
+        row.push(i + 1);
+        for (j, &b) in to.iter().enumerate() {
+            let mut least = (above[j] + usize::from(a != b)).min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a == to[j - 1] && from[i - 1] == b {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOOLS: &[&str] = &[
+        "apply_edits",
+        "file_list",
+        "file_move",
+        "file_read",
+        "file_read_range",
+        "obsidian_get_note",
+        "obsidian_list_notes",
+        "obsidian_write_note",
+        "outline",
+        "str_replace",
+    ];
+    const VARIABLES: &[&str] = &[
+        "MCP_HTTP_HOST",
+        "MCP_HTTP_MAX_PORT_RETRIES",
+        "MCP_HTTP_PORT",
+        "OBSIDIAN_API_KEY",
+        "OBSIDIAN_READ_ONLY",
+        "OBSIDIAN_VAULT_PATHS",
+    ];
+
+    #[test]
+    fn what_was_probably_meant_is_found() {
+        for (word, known, meant) in [
+            ("file.read", TOOLS, Some("file_read")),
+            ("FILE-READ", TOOLS, Some("file_read")),
+            ("outlnie", TOOLS, Some("outline")),
+            ("outlin", TOOLS, Some("outline")),
+            ("str_repalce", TOOLS, Some("str_replace")),
+            ("obsidian_get_notes", TOOLS, Some("obsidian_get_note")),
+            ("write_note", TOOLS, Some("obsidian_write_note")),
+            ("apply", TOOLS, Some("apply_edits")),
+            ("file_read_range_of_lines", TOOLS, Some("file_read_range")),
+            ("OBSIDIAN_VAULT_PATH", VARIABLES, Some("OBSIDIAN_VAULT_PATHS")),
+            ("OBSIDIAN_VAULT", VARIABLES, Some("OBSIDIAN_VAULT_PATHS")),
+            ("OBSIDIAN_APIKEY", VARIABLES, Some("OBSIDIAN_API_KEY")),
+            ("MCP_PORT", VARIABLES, Some("MCP_HTTP_PORT")),
+            ("größe", &["grösse", "Größe"], Some("Größe")),
+        ] {
+            assert_eq!(nearest(word, known.iter().copied()), meant, "{word}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_suggested_for_what_resembles_nothing() {
+        for word in ["", "  ", "._-", "x", "ab", "teleport", "qqqqqqqq", "bash"] {
+            assert_eq!(nearest(word, TOOLS.iter().copied()), None, "{word:?}");
+        }
+        assert_eq!(nearest("anything", []), None);
+    }
+
+    #[test]
+    fn fewer_typing_errors_win_and_equal_ones_go_by_the_alphabet() {
+        assert_eq!(nearest("tags", ["tagx", "tag"]), Some("tag"));
+        assert_eq!(nearest("tags", ["tag", "tagx"]), Some("tag"));
+        assert_eq!(nearest("node", ["nose", "code", "mode"]), Some("code"));
+    }
+
+    #[test]
+    fn a_swap_of_neighbours_is_one_error() {
+        let letters = |text: &str| text.chars().collect::<Vec<char>>();
+        for (from, to, errors) in
+            [("", "", 0), ("", "abc", 3), ("abc", "", 3), ("abc", "acb", 1), ("kitten", "sitting", 3), ("ca", "abc", 3)]
+        {
+            assert_eq!(typos(&letters(from), &letters(to)), errors, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_word_costs_nothing_and_finds_nothing() {
+        let long = "a".repeat(50_000_000);
+        assert_eq!(nearest(&long, TOOLS.iter().copied()), None);
+        assert_eq!(nearest("outline", [long.as_str(), "outline"]), Some("outline"));
+    }
+}

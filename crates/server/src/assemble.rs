@@ -1,0 +1,111 @@
+//! From a configuration to a pipeline that is ready for calls. Opens no vault: that happens on the first call.
+
+use std::{path::Path, sync::Arc};
+
+use lapidary_note::ContentHash;
+use lapidary_pipeline::{AUDIT_FILE, Clock, Decision, Limits, Pipeline, Rule, Rules, ServedVault, Setup, Vaults};
+use lapidary_tools::{Catalogue, Effect, Selection, SelectionError};
+use lapidary_vault::{
+    PathPrefix, Scope, ScopeError, Vault,
+    store::{DemoFolder, FolderStore, LogFile, real_path},
+};
+
+use crate::{config, demo, log};
+
+pub(crate) struct Assembled {
+    pub(crate) pipeline: Arc<Pipeline>,
+    pub(crate) vaults: Vec<config::ChosenVault>,
+    /// Removed when the server ends.
+    _demo: Option<DemoFolder>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    #[error("--tools or --exclude-tools: {0}")]
+    Tools(#[from] SelectionError),
+    #[error("path policy: {0}")]
+    Scope(#[from] ScopeError),
+    #[error("the demo vault could not be unpacked: {0}")]
+    Demo(std::io::Error),
+    #[error("no vault is configured")]
+    NoVault,
+    #[error("the system gives no random numbers: {0}")]
+    Random(String),
+}
+
+pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError> {
+    let (chosen, demo) = match &config.vaults {
+        config::Vaults::Chosen(chosen) => (chosen.clone(), None),
+        config::Vaults::Demo => {
+            let folder = demo::unpack().map_err(StartError::Demo)?;
+            let path = folder.path().to_owned();
+            (vec![config::ChosenVault { name: demo::NAME.to_owned(), path }], Some(folder))
+        }
+    };
+    let mut served = chosen.iter().map(|vault| serve(vault, config));
+    let vaults = Vaults::new(served.next().ok_or(StartError::NoVault)?, served.collect());
+    let selection = Selection {
+        chosen: config.tools.include.clone().unwrap_or_default(),
+        excluded: config.tools.exclude.clone(),
+        read_only: config.access.read_only,
+    };
+    let setup = Setup {
+        catalogue: Catalogue::new(&selection, &vaults.names())?,
+        vaults,
+        scope: Arc::new(scope(&config.access)?),
+        rules: rules(config.approval),
+        limits: limits(config),
+        clock: Clock::system(),
+        warn: log::warn,
+    };
+    let pipeline = Pipeline::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
+    Ok(Assembled { pipeline: Arc::new(pipeline), vaults: chosen, _demo: demo })
+}
+
+fn serve(vault: &config::ChosenVault, config: &config::Config) -> ServedVault {
+    let log = config.state_dir.join(vault_id(&vault.path)).join(AUDIT_FILE);
+    ServedVault {
+        vault: Arc::new(Vault::new(vault.name.clone(), Arc::new(FolderStore::new(vault.path.clone())))),
+        log: LogFile::new(log, config.limits.audit_max_bytes),
+    }
+}
+
+/// The same for the same folder, however it was named.
+pub(crate) fn vault_id(path: &Path) -> String {
+    let hash = ContentHash::of(real_path(path).as_os_str().as_encoded_bytes()).to_string();
+    hash.trim_start_matches("sha256:").chars().take(16).collect()
+}
+
+fn scope(access: &config::Access) -> Result<Scope, ScopeError> {
+    let prefixes = |list: &Option<Vec<String>>| -> Result<Option<Vec<PathPrefix>>, ScopeError> {
+        list.as_ref().map(|list| list.iter().map(|prefix| PathPrefix::parse(prefix)).collect()).transpose()
+    };
+    Ok(Scope {
+        read: prefixes(&access.read_paths)?,
+        write: prefixes(&access.write_paths)?,
+        deny: prefixes(&access.deny_paths)?.unwrap_or_default(),
+        read_only: access.read_only,
+    })
+}
+
+fn rules(approval: config::Approval) -> Rules {
+    let decision = |decision| match decision {
+        config::Decision::Allow => Decision::Allow,
+        config::Decision::Ask => Decision::Ask,
+        config::Decision::Deny => Decision::Deny,
+    };
+    Rules(vec![
+        Rule { effect: Some(Effect::Write), decision: decision(approval.write) },
+        Rule { effect: Some(Effect::Destroy), decision: decision(approval.destroy) },
+    ])
+}
+
+fn limits(config: &config::Config) -> Limits {
+    Limits {
+        max_file_bytes: config.limits.max_file_bytes,
+        max_reply_bytes: config.limits.max_reply_bytes as u64,
+        deadline: config.limits.deadline,
+        answer_within: config.limits.ask_timeout,
+        notice_repetition: config.refuse_repetition,
+    }
+}

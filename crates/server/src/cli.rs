@@ -1,0 +1,251 @@
+//! The command line: what a person can type, and nothing about what it does.
+
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use crate::config::host;
+
+#[cfg(test)]
+mod tests;
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Invocation {
+    pub(crate) flags: Flags,
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Command {
+    Serve,
+    Call(Call),
+    Tools(Listing),
+    Vaults(Listing),
+    Audit(Audit),
+}
+
+/// The options that choose vaults and settings; every subcommand takes them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Vaults and settings")]
+pub(crate) struct Flags {
+    /// A vault folder to work on, with a name of its own if wanted; may be repeated
+    #[arg(long = "vault", value_name = "[NAME=]PATH")]
+    pub(crate) vaults: Vec<String>,
+    /// Work on a copy of the bundled demo vault
+    #[arg(long)]
+    pub(crate) demo: bool,
+    /// The configuration file to read instead of the one in the configuration folder
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<String>,
+    /// Change nothing
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Tools to list: names, groups, `default`, `obsidian`, `files` or `all`, separated by commas; may be repeated
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+    /// Tools to leave out, written like those of --tools, over which this wins
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) exclude_tools: Vec<String>,
+    /// List tools under their dotted names (`file.read`), which many clients refuse
+    #[arg(long)]
+    pub(crate) dotted_names: bool,
+    /// Only `serve` takes it, so it is declared there.
+    #[arg(skip)]
+    pub(crate) http: Option<HttpAddress>,
+}
+
+/// One call through the same pipeline as from a client; prints JSON
+#[derive(Debug, Clone, PartialEq, Args)]
+pub(crate) struct Call {
+    /// The tool's name, dotted or not
+    pub(crate) tool: String,
+    /// The arguments as a JSON object, or `-` to read it from standard input
+    #[arg(value_name = "JSON|-", default_value = "{}", hide_default_value = true)]
+    pub(crate) input: CallInput,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum CallInput {
+    Stdin,
+    Json(serde_json::Map<String, serde_json::Value>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub(crate) struct Listing {
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub(crate) struct Audit {
+    /// Go on printing calls as they happen
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// How many of the latest calls to print
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+    /// Print JSON lines instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where to listen; what is left out comes from the settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct HttpAddress {
+    pub(crate) host: Option<IpAddr>,
+    pub(crate) port: Option<u16>,
+}
+
+/// Lapidary gives AI assistants safe, fast and thrifty access to Obsidian vaults.
+#[derive(Debug, Parser)]
+#[command(name = "lapidary", version)]
+struct Line {
+    #[command(flatten)]
+    listen: Listen,
+    #[command(flatten)]
+    flags: Flags,
+    #[command(subcommand)]
+    word: Option<Word>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Word {
+    /// Serve MCP on standard input and output, or over HTTP (the default)
+    Serve(With<Listen>),
+    /// Call one tool and print the answer as JSON
+    Call(With<Call>),
+    /// Print the tools that are offered
+    Tools(With<Listing>),
+    /// Print the vaults that are served
+    Vaults(With<Listing>),
+    /// Print the log of calls
+    Audit(With<Audit>),
+}
+
+#[derive(Debug, Default, Args)]
+struct Listen {
+    /// Serve over HTTP instead, at PORT, HOST or HOST:PORT if given
+    #[arg(long, value_name = "ADDR", num_args = 0..=1)]
+    http: Option<Option<HttpAddress>>,
+}
+
+// Not clap's `global = true`: with it, `lapidary --vault a tools --vault b` would silently forget `a`.
+#[derive(Debug, Args)]
+struct With<T: Args> {
+    #[command(flatten)]
+    own: T,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+/// Reads a command line, the program's name first. Wrong usage is an error that knows its message and exit code (2).
+pub(crate) fn parse<T>(line: impl IntoIterator<Item = T>) -> Result<Invocation, clap::Error>
+where
+    T: Into<OsString> + Clone,
+{
+    let Line { flags, listen: Listen { http }, word } = Line::try_parse_from(line)?;
+    let (inner, command, inner_http) = match word.unwrap_or(Word::Serve(With::default())) {
+        Word::Serve(with) => (with.flags, Command::Serve, with.own.http),
+        Word::Call(with) => (with.flags, Command::Call(with.own), None),
+        Word::Tools(with) => (with.flags, Command::Tools(with.own), None),
+        Word::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
+        Word::Audit(with) => (with.flags, Command::Audit(with.own), None),
+    };
+    if http.is_some() && command != Command::Serve {
+        return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));
+    }
+    let http = once(http, inner_http).ok_or_else(|| conflict("--http is given twice"))?;
+    let mut flags = join(flags, inner).ok_or_else(|| conflict("--config is given twice"))?;
+    flags.http = http.map(Option::unwrap_or_default);
+    Ok(Invocation { flags, command })
+}
+
+fn conflict(message: &str) -> clap::Error {
+    Line::command().error(ErrorKind::ArgumentConflict, message)
+}
+
+/// The one that is given; nothing if both are.
+fn once<T>(outer: Option<T>, inner: Option<T>) -> Option<Option<T>> {
+    match (outer, inner) {
+        (Some(_), Some(_)) => None,
+        (outer, inner) => Some(outer.or(inner)),
+    }
+}
+
+/// The options before a subcommand and those after it, as one.
+fn join(mut outer: Flags, inner: Flags) -> Option<Flags> {
+    outer.vaults.extend(inner.vaults);
+    outer.tools.extend(inner.tools);
+    outer.exclude_tools.extend(inner.exclude_tools);
+    Some(Flags {
+        demo: outer.demo || inner.demo,
+        config: once(outer.config, inner.config)?,
+        read_only: outer.read_only || inner.read_only,
+        dotted_names: outer.dotted_names || inner.dotted_names,
+        ..outer
+    })
+}
+
+impl Default for With<Listen> {
+    fn default() -> Self {
+        Self { own: Listen::default(), flags: Flags::default() }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallInputError {
+    #[error("not JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("the arguments of a tool are a JSON object, like '{{\"path\": \"Note.md\"}}'")]
+    NotAnObject,
+}
+
+impl FromStr for CallInput {
+    type Err = CallInputError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "-" {
+            return Ok(Self::Stdin);
+        }
+        match serde_json::from_str(text)? {
+            serde_json::Value::Object(arguments) => Ok(Self::Json(arguments)),
+            _ => Err(CallInputError::NotAnObject),
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a port, a local address or both, like 3010, :3010, 127.0.0.1:3010 or [::1]:3010")]
+pub(crate) struct HttpAddressError;
+
+impl FromStr for HttpAddress {
+    type Err = HttpAddressError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        if crate::config::is_unset(text) {
+            return Ok(Self::default());
+        }
+        if let Ok(port) = text.parse() {
+            return Ok(Self { host: None, port: Some(port) });
+        }
+        if let Some(host) = host(text) {
+            return Ok(Self { host: Some(host), port: None });
+        }
+        let (before, port) = text.rsplit_once(':').ok_or(HttpAddressError)?;
+        let port = Some(port.parse().map_err(|_| HttpAddressError)?);
+        if before.is_empty() {
+            return Ok(Self { host: None, port });
+        }
+        // Without brackets, the last part of an IPv6 address cannot be told from a port.
+        if before.contains(':') && !before.starts_with('[') {
+            return Err(HttpAddressError);
+        }
+        Ok(Self { host: Some(host(before).ok_or(HttpAddressError)?), port })
+    }
+}

@@ -1,0 +1,105 @@
+//! What each subcommand does.
+
+mod audit;
+mod call;
+mod serve;
+mod table;
+mod tools;
+mod vaults;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use crate::{
+    assemble::{Assembled, assemble},
+    cli::{Command, Invocation},
+    config::{self, Config, Loaded, Platform, Sources},
+    environment::{Disk, Surroundings},
+    log,
+};
+
+const FAILED: u8 = 1;
+const MISCONFIGURED: u8 = 2;
+
+pub(crate) fn run(invocation: &Invocation) -> ExitCode {
+    let config = match configure(invocation) {
+        Ok(config) => config,
+        Err(problem) => {
+            log::error(&problem);
+            return ExitCode::from(MISCONFIGURED);
+        }
+    };
+    let assembled = match assemble(&config) {
+        Ok(assembled) => assembled,
+        Err(problem) => {
+            log::error(&problem.to_string());
+            return ExitCode::from(MISCONFIGURED);
+        }
+    };
+    match execute(&invocation.command, &config, &assembled) {
+        Ok(Done::Well) => ExitCode::SUCCESS,
+        Ok(Done::Refused) => ExitCode::from(FAILED),
+        // Whoever read our output has seen enough.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            log::error(&failure.to_string());
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// How a command ended that did its work.
+pub(crate) enum Done {
+    Well,
+    /// The tool said no; its answer is on stdout.
+    Refused,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("cannot write the output: {0}")]
+    Output(#[from] io::Error),
+    #[error("{0}")]
+    Serving(String),
+    #[error("standard input: {0}")]
+    Input(String),
+}
+
+fn execute(command: &Command, config: &Config, assembled: &Assembled) -> Result<Done, Failure> {
+    let mut out = io::stdout().lock();
+    match command {
+        // The lock is given back: stdout belongs to the protocol now.
+        Command::Serve => {
+            drop(out);
+            serve::run(config, assembled)
+        }
+        Command::Call(call) => call::run(call, assembled, &mut out),
+        Command::Tools(listing) => tools::run(*listing, assembled, &mut out),
+        Command::Vaults(listing) => vaults::run(*listing, assembled, &mut out),
+        Command::Audit(audit) => audit::run(*audit, assembled, &mut out),
+    }
+}
+
+fn configure(invocation: &Invocation) -> Result<Config, String> {
+    let surroundings = Surroundings::look();
+    let sources = Sources {
+        flags: &invocation.flags,
+        environment: &surroundings.environment,
+        working_folder: &surroundings.working_folder,
+        home: surroundings.home.as_deref(),
+        platform: Platform::current(),
+        files: &Disk,
+    };
+    let Loaded { config, warnings } = config::load(&sources).map_err(|error| error.to_string())?;
+    log::set_level(config.log_level);
+    for warning in &warnings {
+        log::warn(warning);
+    }
+    Ok(config)
+}
+
+fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> {
+    writeln!(out, "{value:#}")
+}

@@ -1,0 +1,70 @@
+use std::{io::Write, thread, time::Duration};
+
+use serde_json::Value;
+
+use super::{Done, Failure};
+use crate::{assemble::Assembled, cli::Audit};
+
+/// How often a followed log is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// The log of each vault: the latest calls, and with `--follow` what comes.
+pub(super) fn run(audit: Audit, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+    let mut lines = Vec::new();
+    let mut tails = Vec::new();
+    for served in assembled.pipeline.vaults().iter() {
+        let (latest, tail) = served.log.tail(audit.limit)?;
+        lines.extend(latest);
+        tails.push(tail);
+    }
+    // Every line begins with its time, so the order of the text is the order of time.
+    lines.sort();
+    let surplus = lines.len().saturating_sub(audit.limit);
+    print(out, &lines[surplus..], audit.json)?;
+    if !audit.follow {
+        return Ok(Done::Well);
+    }
+    loop {
+        thread::sleep(LOOK);
+        for tail in &mut tails {
+            print(out, &tail.more()?, audit.json)?;
+        }
+    }
+}
+
+fn print(out: &mut dyn Write, lines: &[String], json: bool) -> Result<(), Failure> {
+    for line in lines {
+        if json {
+            writeln!(out, "{line}")?;
+        } else {
+            writeln!(out, "{}", readable(line))?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// One call in one line for people; a line that is not ours is shown as it is.
+fn readable(line: &str) -> String {
+    let Ok(call) = serde_json::from_str::<Value>(line) else { return line.to_owned() };
+    let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or_default();
+    let outcome = match (call.get("ok").and_then(Value::as_bool), call.get("asked")) {
+        (Some(true), _) if call.get("dry_run").is_some() => "dry run".to_owned(),
+        (Some(true), _) if call.get("after_hash").is_some() => "changed".to_owned(),
+        (Some(true), _) => "ok".to_owned(),
+        (_, Some(_)) => "asked".to_owned(),
+        _ => text("reason").to_owned(),
+    };
+    let duration = call.get("duration_ms").and_then(Value::as_f64).unwrap_or_default();
+    format!(
+        "{}  {:<22} {:<18} {:>7.1} ms  {}  {}",
+        text("ts"),
+        text("tool"),
+        outcome,
+        duration,
+        text("vault"),
+        text("file")
+    )
+    .trim_end()
+    .to_owned()
+}

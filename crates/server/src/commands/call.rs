@@ -1,0 +1,53 @@
+use std::io::{self, IsTerminal, Read, Write};
+
+use lapidary_pipeline::{Answer, Caller, Pipeline, Question, Reply, Request, Verdict};
+use serde_json::{Map, Value};
+
+use super::{Done, Failure, print_json};
+use crate::{
+    assemble::Assembled,
+    cli::{Call, CallInput},
+    log,
+};
+
+/// One call, through the same pipeline as a client's.
+pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+    let arguments = match &call.input {
+        CallInput::Json(arguments) => arguments.clone(),
+        CallInput::Stdin => read_arguments()?,
+    };
+    // The question goes to stderr and the answer comes from stdin, so both have to be a person's.
+    let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
+    let caller = Caller { id: "cli".to_owned(), can_ask };
+    let request = Request { tool: call.tool.clone(), arguments, caller, answer: None, progress: None };
+    match complete(&assembled.pipeline, request) {
+        Reply::Done(rendered) => {
+            print_json(out, &Value::Object(rendered.structured))?;
+            Ok(if rendered.is_error { Done::Refused } else { Done::Well })
+        }
+        Reply::NoSuchTool { nearest } => {
+            let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
+            log::error(&format!("there is no tool `{}`{hint}", call.tool));
+            Ok(Done::Refused)
+        }
+        Reply::Ask(_) => Ok(Done::Refused),
+    }
+}
+
+fn complete(pipeline: &Pipeline, request: Request) -> Reply {
+    let reply = pipeline.call_here(&request, &pipeline.cancel());
+    let Reply::Ask(Question { message, state }) = reply else { return reply };
+    eprint!("{message}\nApply this change? [y/N] ");
+    let mut line = String::new();
+    let verdict = match io::stdin().read_line(&mut line) {
+        Ok(_) if matches!(line.trim(), "y" | "Y" | "yes") => Verdict::Agreed,
+        _ => Verdict::Declined,
+    };
+    pipeline.call_here(&Request { answer: Some(Answer { state, verdict }), ..request }, &pipeline.cancel())
+}
+
+fn read_arguments() -> Result<Map<String, Value>, Failure> {
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text).map_err(|error| Failure::Input(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| Failure::Input(format!("not a JSON object: {error}")))
+}

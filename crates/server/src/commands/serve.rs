@@ -1,0 +1,32 @@
+use std::{sync::Arc, time::Duration};
+
+use super::{Done, Failure};
+use crate::{
+    assemble::Assembled,
+    config::{Config, Transport},
+    http,
+    instructions::policy,
+    log, stdio,
+};
+
+/// How long a change that is being written may take to finish when the server ends.
+const LAST_CHANGES: Duration = Duration::from_secs(5);
+
+pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failure> {
+    let names: Vec<String> =
+        assembled.vaults.iter().map(|vault| format!("{} ({})", vault.name, vault.path.display())).collect();
+    log::info(&format!("{} · {}", names.join(", "), policy(&assembled.pipeline)));
+    // One connection needs one thread; HTTP gets one per core.
+    let mut builder = match config.transport {
+        Transport::Stdio => tokio::runtime::Builder::new_current_thread(),
+        Transport::Http => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let runtime = builder.enable_all().build().map_err(|error| Failure::Serving(error.to_string()))?;
+    let (pipeline, dotted) = (Arc::clone(&assembled.pipeline), config.tools.dotted_names);
+    let ended = match config.transport {
+        Transport::Stdio => runtime.block_on(stdio::serve(pipeline, dotted)),
+        Transport::Http => runtime.block_on(http::serve(pipeline, dotted, &config.http)),
+    };
+    runtime.shutdown_timeout(LAST_CHANGES);
+    ended.map(|()| Done::Well).map_err(Failure::Serving)
+}

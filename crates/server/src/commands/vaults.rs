@@ -1,0 +1,24 @@
+use std::io::Write;
+
+use lapidary_vault::store::folder_exists;
+use serde_json::{Value, json};
+
+use super::{Done, Failure, print_json, table};
+use crate::{assemble::Assembled, cli::Listing};
+
+/// The vaults that would be served.
+pub(super) fn run(listing: Listing, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+    let vaults = &assembled.vaults;
+    if listing.json {
+        let vaults: Vec<Value> = vaults
+            .iter()
+            .map(|vault| json!({ "name": vault.name, "path": vault.path, "there": folder_exists(&vault.path) }))
+            .collect();
+        print_json(out, &json!({ "vaults": vaults }))?;
+    } else {
+        let rows: Vec<[String; 2]> =
+            vaults.iter().map(|vault| [vault.name.clone(), vault.path.display().to_string()]).collect();
+        table::print(out, &rows)?;
+    }
+    Ok(Done::Well)
+}

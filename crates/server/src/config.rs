@@ -1,0 +1,117 @@
+//! Configuration: from flags, variables and files to one typed [`Config`].
+//!
+//! Everything here is a pure function of [`Sources`]; who reads the real environment and disk stands elsewhere.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use crate::cli::Flags;
+
+mod dotenv;
+mod draft;
+mod error;
+mod file;
+mod inert;
+mod model;
+mod places;
+mod prefixes;
+mod raw;
+mod reference;
+mod refused;
+mod registry;
+mod setting;
+mod settings;
+mod value;
+mod variables;
+mod vaults;
+mod warning;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use error::ConfigError;
+pub(crate) use model::{
+    Access, Approval, ChosenVault, Config, Decision, Http, LogLevel, Origins, SessionMode, Transport, Vaults,
+};
+pub(crate) use raw::is_unset;
+pub use reference::{env_example, reference};
+pub(crate) use value::host;
+
+use draft::Draft;
+use places::Places;
+use raw::Given;
+use setting::Setting;
+use settings::SETTINGS;
+use variables::Variables;
+
+/// Everything configuration is made from.
+pub(crate) struct Sources<'a> {
+    pub(crate) flags: &'a Flags,
+    pub(crate) environment: &'a BTreeMap<String, String>,
+    pub(crate) working_folder: &'a Path,
+    /// Services and containers may have none.
+    pub(crate) home: Option<&'a Path>,
+    pub(crate) platform: Platform,
+    pub(crate) files: &'a dyn Files,
+}
+
+/// The little that configuration needs of the disk.
+pub(crate) trait Files {
+    fn read(&self, path: &Path) -> io::Result<String>;
+    fn is_folder(&self, path: &Path) -> bool;
+}
+
+/// Decides where folders are and how paths are written. Systems that are neither macOS nor Windows follow XDG.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Platform {
+    Linux,
+    MacOs,
+    Windows,
+}
+
+impl Platform {
+    pub(crate) const fn current() -> Self {
+        if cfg!(windows) {
+            Self::Windows
+        } else if cfg!(target_os = "macos") {
+            Self::MacOs
+        } else {
+            Self::Linux
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    /// For people; to be shown at start, in this order.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Makes the configuration: defaults, then file, `.env`, environment and flags, where later wins.
+pub(crate) fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
+    let variables = Variables::gather(sources);
+    let places = Places::new(sources, &variables);
+    let mut draft = Draft::new(&places);
+    variables.warn(&mut draft.warnings);
+
+    let mut layers = file::given(sources.flags, &variables, &places, sources.files)?;
+    layers.extend(variables.given());
+    layers.extend(SETTINGS.iter().filter_map(|setting| from_flag(setting, sources.flags)));
+    for given in layers.iter().filter(|given| !given.raw.is_unset()) {
+        (given.setting.apply)(&mut draft, given).map_err(|refused| refused.at(given.place.clone()))?;
+    }
+    draft.finish(sources.files)
+}
+
+/// The flags that the settings know, for the test that the command line knows the same.
+#[cfg(test)]
+pub(crate) fn flag_names() -> impl Iterator<Item = &'static str> {
+    SETTINGS.iter().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
+}
+
+fn from_flag(setting: &'static Setting, flags: &Flags) -> Option<Given> {
+    let flag = setting.flag.as_ref()?;
+    Some(Given { setting, raw: (flag.given)(flags)?, place: raw::Place::Flag(flag.name) })
+}

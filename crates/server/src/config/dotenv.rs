@@ -1,0 +1,62 @@
+//! The `.env` format: `NAME=VALUE` lines, `export`, quotes and comments.
+
+/// What a `.env` file says. Later lines win over earlier ones.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct DotEnv {
+    pub(super) lines: Vec<Line>,
+    /// The numbers of the lines that could not be understood.
+    pub(super) broken: Vec<usize>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) number: usize,
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+pub(super) fn parse(text: &str) -> DotEnv {
+    let mut env = DotEnv::default();
+    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        match assignment(line) {
+            Some((name, value)) => {
+                env.lines.push(Line { number: index + 1, name: name.to_owned(), value: value.to_owned() });
+            }
+            None => env.broken.push(index + 1),
+        }
+    }
+    env
+}
+
+fn assignment(line: &str) -> Option<(&str, &str)> {
+    let line = match line.strip_prefix("export") {
+        Some(rest) if rest.starts_with(char::is_whitespace) => rest.trim_start(),
+        _ => line,
+    };
+    let (name, rest) = line.split_once('=')?;
+    let name = name.trim_end();
+    let named = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.');
+    named.then_some(())?;
+    Some((name, value(rest.trim())?))
+}
+
+/// Nothing is escaped, not even in double quotes: values are paths and words, and `"C:\notes\"` means what it says.
+fn value(text: &str) -> Option<&str> {
+    for quote in ['"', '\''] {
+        if let Some(rest) = text.strip_prefix(quote) {
+            let (value, after) = rest.split_once(quote)?;
+            let after = after.trim_start();
+            return (after.is_empty() || after.starts_with('#')).then_some(value);
+        }
+    }
+    // `a#b` is a value; only a blank before it makes a comment.
+    let comment = text
+        .char_indices()
+        .find(|&(at, letter)| letter == '#' && text[..at].chars().next_back().is_none_or(char::is_whitespace));
+    Some(comment.map_or(text, |(at, _)| text[..at].trim_end()))
+}

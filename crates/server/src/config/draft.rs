@@ -1,0 +1,76 @@
+//! A configuration in the making: values from all layers, and the checks that need them together.
+
+use super::error::ConfigError;
+use super::model::{Config, Transport};
+use super::places::Places;
+use super::raw::Place;
+use super::vaults::{self, Asked};
+use super::warning::Warning;
+use super::{Files, Loaded, Vaults};
+
+pub(crate) struct Draft<'a> {
+    pub(super) config: Config,
+    pub(super) places: &'a Places<'a>,
+    pub(super) asked: Option<Asked>,
+    pub(super) demo: bool,
+    /// Never part of a message.
+    pub(super) api_key: Option<String>,
+    /// The authentication somebody wants, and where they said so.
+    pub(super) auth: Option<(&'static str, Place)>,
+    pub(super) host_place: Option<Place>,
+    pub(super) warnings: Vec<Warning>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(places: &'a Places<'a>) -> Self {
+        Self {
+            config: Config::unset(),
+            places,
+            asked: None,
+            demo: false,
+            api_key: None,
+            auth: None,
+            host_place: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    pub(super) fn finish(mut self, files: &dyn Files) -> Result<Loaded, ConfigError> {
+        self.refuse_open_doors()?;
+        if self.config.state_dir.as_os_str().is_empty() {
+            self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;
+        }
+        self.config.vaults = vaults::choose(&mut self, files)?;
+        self.keep_state_out_of_vaults()?;
+        if self.config.access.read_only && self.config.access.write_paths.is_some() {
+            self.warnings.push(Warning::WritePathsReadOnly);
+        }
+        Ok(Loaded { config: self.config, warnings: self.warnings.iter().map(Warning::to_string).collect() })
+    }
+
+    // Whatever the transport: who asks for a lock must not believe that there is one.
+    fn refuse_open_doors(&self) -> Result<(), ConfigError> {
+        // Over stdio nobody but the program that started us can call, whatever is said about HTTP.
+        if self.config.transport == Transport::Stdio {
+            return Ok(());
+        }
+        if let Some((mode, place)) = &self.auth {
+            return Err(ConfigError::AuthNotSupported { place: place.clone(), mode });
+        }
+        match &self.host_place {
+            Some(place) if !self.config.http.host.is_loopback() => {
+                Err(ConfigError::HostNotLoopback { place: place.clone(), host: self.config.http.host })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn keep_state_out_of_vaults(&self) -> Result<(), ConfigError> {
+        let state = &self.config.state_dir;
+        let Vaults::Chosen(vaults) = &self.config.vaults else { return Ok(()) };
+        match vaults.iter().find(|vault| state.starts_with(&vault.path)) {
+            Some(vault) => Err(ConfigError::StateInVault { state: state.clone(), vault: vault.path.clone() }),
+            None => Ok(()),
+        }
+    }
+}

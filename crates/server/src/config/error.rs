@@ -1,0 +1,86 @@
+//! Why Lapidary cannot start with what it was given.
+
+use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use super::raw::Place;
+use super::refused::Refused;
+use super::warning::Warning;
+
+/// For people: what is wrong, where it is written, what to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigError {
+    #[error("{place}: {refused}")]
+    Value { place: Place, refused: Box<Refused> },
+    #[error(
+        "{}: there is no setting `{key}`{}", file.display(),
+        nearest.map_or_else(|| "; docs/configuration.md lists them".to_owned(), |it| format!("; did you mean `{it}`?"))
+    )]
+    UnknownKey { file: PathBuf, key: String, nearest: Option<&'static str> },
+    #[error("the configuration file {} cannot be read: {source}", file.display())]
+    Unreadable { file: PathBuf, source: io::Error },
+    #[error("the configuration file {} is not valid TOML: {source}", file.display())]
+    Toml { file: PathBuf, source: Box<toml::de::Error> },
+    #[error("the configuration file {} is not valid JSON: {source}", file.display())]
+    Json { file: PathBuf, source: serde_json::Error },
+    #[error("the configuration file {} must hold an object, like {{\"vaults\": {{\"name\": \"/path\"}}}}", file.display())]
+    NotAnObject { file: PathBuf },
+    #[error(
+        "{place}: {mode} asks for authentication, which this version does not have, and it will not serve without; \
+         set it to none and keep the server on this computer"
+    )]
+    AuthNotSupported { place: Place, mode: &'static str },
+    #[error(
+        "{place}: {host} can be reached from other computers, and this version has no authentication to keep them \
+         out; write 127.0.0.1 or ::1"
+    )]
+    HostNotLoopback { place: Place, host: IpAddr },
+    #[error("{place}: there is no folder {given}{}", looked_at(given, path))]
+    VaultMissing { place: Place, given: String, path: PathBuf },
+    #[error(
+        "no vault is given, and Obsidian's own list has none (looked at: {}); add --vault /path/to/vault, or try \
+         --demo{}",
+        joined(looked_at, ", "),
+        also(noticed)
+    )]
+    NoVault { looked_at: Vec<PathBuf>, noticed: Vec<Warning> },
+    #[error(
+        "no vault is given, and Obsidian's own list has {}; only vaults that you choose are served, so add one or \
+         more of these lines:{}{}", vaults.len(), lines(vaults), also(noticed)
+    )]
+    SeveralVaults { vaults: Vec<PathBuf>, noticed: Vec<Warning> },
+    #[error(
+        "OBSIDIAN_API_KEY is set, but no vault of Obsidian's own list has this key in its Local REST API settings, and \
+         remote vaults (OBSIDIAN_BASE_URL) are not supported in this version; add --vault /path/to/vault{}",
+        also(noticed)
+    )]
+    KeyWithoutVault { noticed: Vec<Warning> },
+    #[error("OBSIDIAN_API_KEY is the key of several vaults; add one or more of these lines:{}", lines(vaults))]
+    KeyOfSeveral { vaults: Vec<PathBuf> },
+    #[error("there is no home folder to keep state in; set HOME, or LAPIDARY_STATE_DIR to a folder outside the vaults")]
+    NoStateFolder,
+    #[error(
+        "the state folder {} is inside the vault {}, where state never goes; set LAPIDARY_STATE_DIR to a folder \
+         outside the vaults", state.display(), vault.display()
+    )]
+    StateInVault { state: PathBuf, vault: PathBuf },
+}
+
+fn looked_at(given: &str, path: &std::path::Path) -> String {
+    let path = path.display().to_string();
+    if path == given { String::new() } else { format!(" (looked at {path})") }
+}
+
+fn joined(paths: &[PathBuf], separator: &str) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(separator)
+}
+
+fn lines(vaults: &[PathBuf]) -> String {
+    vaults.iter().map(|path| format!("\n  --vault \"{}\"", path.display())).collect()
+}
+
+/// Warnings that may be the very reason; with an error they would not be shown otherwise.
+fn also(noticed: &[Warning]) -> String {
+    noticed.iter().map(|warning| format!("\n  note: {warning}")).collect()
+}

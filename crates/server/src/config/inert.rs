@@ -1,0 +1,152 @@
+//! Variables that people have set for the servers that this one replaces, or for clients, and that do nothing here.
+
+/// Variables without effect, for one reason.
+#[derive(Debug)]
+pub(super) struct Inert {
+    pub(super) names: &'static [&'static str],
+    /// Completes "… is set, but".
+    pub(super) reason: &'static str,
+    /// Not for names that other programs use too: whoever set them may not have meant us.
+    pub(super) warns: bool,
+}
+
+/// Of the contracts, but this version does not act on them.
+pub(super) const WITHOUT_EFFECT: &[Inert] = &[
+    Inert {
+        names: &["OBSIDIAN_BASE_URL", "OBSIDIAN_VERIFY_SSL", "OBSIDIAN_REQUEST_TIMEOUT_MS"],
+        reason: "this version works on the vault folder and does not call the Local REST API",
+        warns: true,
+    },
+    Inert {
+        names: &["OBSIDIAN_ENABLE_COMMANDS"],
+        reason: "this version has no command tools, because it does not talk to the Obsidian app",
+        warns: true,
+    },
+    Inert {
+        names: &["OBSIDIAN_OMNISEARCH_URL"],
+        reason: "this version searches the vault itself and does not call the Omnisearch plugin",
+        warns: true,
+    },
+    Inert {
+        names: &["OBSIDIAN_DELETE_ELICITATION"],
+        reason: "in this version LAPIDARY_APPROVAL decides who is asked before what",
+        warns: true,
+    },
+    Inert {
+        names: &["MCP_MAX_FILES_SCANNED", "MCP_MAX_BYTES_READ", "MCP_MAX_BULK_OPS"],
+        reason: "this version has no such budget; MCP_DEADLINE_MS, LAPIDARY_MAX_FILE_BYTES and \
+                 LAPIDARY_MAX_REPLY_BYTES bound a call",
+        warns: true,
+    },
+    Inert { names: &["MCP_HTTP_PORT_RETRY_DELAY_MS"], reason: "the next port is tried at once", warns: true },
+    Inert {
+        names: &["MCP_PUBLIC_URL"],
+        reason: "this version has no page that would show it, and serves this computer only",
+        warns: true,
+    },
+    Inert {
+        names: &["MCP_HEARTBEAT_INTERVAL_MS", "MCP_HEARTBEAT_MISS_THRESHOLD"],
+        reason: "this version sends no heartbeats of its own",
+        warns: true,
+    },
+    Inert { names: &["MCP_GC_PRESSURE_INTERVAL_MS"], reason: "there is no garbage collector to press", warns: true },
+    Inert {
+        names: &["MCP_RESPONSE_VERBOSITY"],
+        reason: "each tool has its own arguments for how much it answers",
+        warns: true,
+    },
+    Inert {
+        names: &[
+            "MCP_AUTH_SECRET_KEY",
+            "MCP_JWT_EXPECTED_ISSUER",
+            "MCP_JWT_EXPECTED_AUDIENCE",
+            "MCP_AUTH_DISABLE_SCOPE_CHECKS",
+            "MCP_SERVER_RESOURCE_IDENTIFIER",
+            "OAUTH_ISSUER_URL",
+            "OAUTH_AUDIENCE",
+            "OAUTH_JWKS_URI",
+            "OAUTH_JWKS_COOLDOWN_MS",
+            "OAUTH_JWKS_TIMEOUT_MS",
+            "DEV_MCP_AUTH_BYPASS",
+            "DEV_MCP_CLIENT_ID",
+            "DEV_MCP_SCOPES",
+        ],
+        reason: "this version has no authentication over HTTP; it listens on this computer only",
+        warns: true,
+    },
+    Inert {
+        names: &["LOGS_DIR", "LOG_LLM_INTERACTIONS", "MCP_LOG_RATE_LIMIT_THRESHOLD", "MCP_LOG_RATE_LIMIT_WINDOW_MS"],
+        reason: "logs go to standard error, and calls to the log in LAPIDARY_STATE_DIR",
+        warns: true,
+    },
+    Inert {
+        names: &["MCP_SERVER_NAME", "MCP_SERVER_VERSION", "MCP_SERVER_DESCRIPTION", "MCP_SERVER_HOMEPAGE"],
+        reason: "the server says its own name and version",
+        warns: true,
+    },
+    Inert { names: &["OTEL_ENABLED"], reason: "this version sends no telemetry", warns: true },
+    Inert {
+        names: &[
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+            "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+            "OTEL_SERVICE_NAME",
+            "OTEL_SERVICE_VERSION",
+            "OTEL_TRACES_SAMPLER_ARG",
+            "OTEL_LOG_LEVEL",
+        ],
+        reason: "this version sends no telemetry",
+        warns: false,
+    },
+    Inert {
+        names: &["MCP_TIMEOUT", "MCP_TOOL_TIMEOUT"],
+        reason: "it is a setting of clients (Claude Code), which servers inherit; here it is MCP_DEADLINE_MS",
+        warns: false,
+    },
+    Inert {
+        names: &["NODE_ENV", "STORAGE_PROVIDER_TYPE", "STORAGE_FILESYSTEM_PATH"],
+        reason: "it belongs to the framework of another server",
+        warns: false,
+    },
+];
+
+/// Of older versions, with what to use instead.
+pub(super) const OLD: &[Inert] = &[
+    Inert {
+        names: &["OBSIDIAN_PROTOCOL", "OBSIDIAN_HOST", "OBSIDIAN_PORT", "VERIFY_SSL"],
+        reason: "Lapidary needs no connection to Obsidian; give the vault folder with --vault or OBSIDIAN_VAULT_PATHS",
+        warns: true,
+    },
+    Inert {
+        names: &["REQUEST_TIMEOUT", "TOOL_TIMEOUT_MS", "OBSIDIAN_API_SEARCH_TIMEOUT_MS"],
+        reason: "it is a name of versions 1 and 2; use MCP_DEADLINE_MS",
+        warns: true,
+    },
+    Inert {
+        names: &["MAX_CONTENT_LENGTH", "MAX_BODY_LENGTH"],
+        reason: "it is a name of version 1; use LAPIDARY_MAX_REPLY_BYTES and MCP_HTTP_MAX_BODY_BYTES",
+        warns: true,
+    },
+    Inert {
+        names: &["RATE_LIMIT_WINDOW_MS", "RATE_LIMIT_MAX_REQUESTS"],
+        reason: "it is a name of version 1, and there is no rate limit; LAPIDARY_REPETITION refuses calls that repeat",
+        warns: true,
+    },
+    Inert {
+        names: &["OBSIDIAN_ENABLE_CACHE", "OBSIDIAN_CACHE_REFRESH_INTERVAL_MIN"],
+        reason: "it is a name of version 2; Lapidary reads the vault itself, so remove it",
+        warns: true,
+    },
+];
+
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    all().flat_map(|inert| inert.names.iter().copied())
+}
+
+pub(super) fn find(name: &str) -> Option<(&'static str, &'static Inert)> {
+    all().find_map(|inert| Some((*inert.names.iter().find(|known| **known == name)?, inert)))
+}
+
+fn all() -> impl Iterator<Item = &'static Inert> {
+    WITHOUT_EFFECT.iter().chain(OLD)
+}

@@ -1,0 +1,159 @@
+//! The configuration as the rest of the server reads it.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Config {
+    pub(crate) vaults: Vaults,
+    pub(crate) transport: Transport,
+    pub(crate) http: Http,
+    pub(crate) access: Access,
+    pub(crate) tools: Tools,
+    pub(crate) approval: Approval,
+    /// Whether a call that repeats itself is refused.
+    pub(crate) refuse_repetition: bool,
+    /// An absolute path outside every vault.
+    pub(crate) state_dir: PathBuf,
+    pub(crate) limits: Limits,
+    pub(crate) log_level: LogLevel,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Vaults {
+    /// A copy of the bundled vault.
+    Demo,
+    /// At least one; no two of one name or one path.
+    Chosen(Vec<ChosenVault>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ChosenVault {
+    pub(crate) name: String,
+    /// Absolute, and a folder when the configuration was made.
+    pub(crate) path: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Transport {
+    Stdio,
+    Http,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Http {
+    /// A loopback address.
+    pub(crate) host: IpAddr,
+    /// 0 lets the system choose.
+    pub(crate) port: u16,
+    /// How many following ports to try when it is taken.
+    pub(crate) max_port_retries: u16,
+    /// Begins with `/`, ends without.
+    pub(crate) endpoint_path: String,
+    /// `None` is no limit.
+    pub(crate) max_body_bytes: Option<usize>,
+    pub(crate) allowed_origins: Origins,
+    pub(crate) session_mode: SessionMode,
+    pub(crate) session_timeout: Duration,
+}
+
+/// The web pages whose requests are answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origins {
+    Loopback,
+    Listed(Vec<String>),
+    Any,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionMode {
+    Stateless,
+    Stateful,
+}
+
+/// Paths are prefixes in lower case with `/`; `None` restricts nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub(crate) read_only: bool,
+    pub(crate) read_paths: Option<Vec<String>>,
+    pub(crate) write_paths: Option<Vec<String>>,
+    pub(crate) deny_paths: Option<Vec<String>>,
+}
+
+/// Names as they were written; whether they exist is for the registry to say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Tools {
+    /// `None` is the default list.
+    pub(crate) include: Option<Vec<String>>,
+    pub(crate) exclude: Vec<String>,
+    pub(crate) dotted_names: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Approval {
+    pub(crate) write: Decision,
+    pub(crate) destroy: Decision,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    Allow,
+    Ask,
+    Deny,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) max_file_bytes: u64,
+    pub(crate) max_reply_bytes: usize,
+    /// How long a call may take.
+    pub(crate) deadline: Duration,
+    /// How long a person may take to answer.
+    pub(crate) ask_timeout: Duration,
+    /// The size at which the audit log is rotated.
+    pub(crate) audit_max_bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LogLevel {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl Config {
+    /// The configuration of somebody who set nothing, before a vault is chosen.
+    pub(super) fn unset() -> Self {
+        Self {
+            vaults: Vaults::Chosen(Vec::new()),
+            transport: Transport::Stdio,
+            http: Http {
+                host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+                port: 3010,
+                max_port_retries: 15,
+                endpoint_path: "/mcp".to_owned(),
+                max_body_bytes: Some(4 * 1024 * 1024),
+                allowed_origins: Origins::Loopback,
+                session_mode: SessionMode::Stateful,
+                session_timeout: Duration::from_secs(24 * 60 * 60),
+            },
+            access: Access::default(),
+            tools: Tools::default(),
+            approval: Approval { write: Decision::Allow, destroy: Decision::Ask },
+            refuse_repetition: true,
+            state_dir: PathBuf::new(),
+            limits: Limits {
+                max_file_bytes: 16 * 1024 * 1024,
+                max_reply_bytes: 1024 * 1024,
+                deadline: Duration::from_secs(60),
+                ask_timeout: Duration::from_secs(5 * 60),
+                audit_max_bytes: 5_000_000,
+            },
+            log_level: LogLevel::Info,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Where folders are on each platform, and how a written path becomes a whole one.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::refused::Refused;
+use super::variables::Variables;
+use super::{Platform, Sources};
+
+pub(super) struct Places<'a> {
+    platform: Platform,
+    working: &'a Path,
+    home: Option<&'a Path>,
+    variables: &'a Variables,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(sources: &Sources<'a>, variables: &'a Variables) -> Self {
+        Self { platform: sources.platform, working: sources.working_folder, home: sources.home, variables }
+    }
+
+    /// The whole path for a written one: `~/` is the home folder, a relative path begins at the working folder.
+    pub(super) fn whole(&self, written: &str) -> Result<PathBuf, Refused> {
+        if let Some(rest) = written.strip_prefix('~') {
+            let below = rest.trim_start_matches(|letter| self.is_separator(letter));
+            if rest.is_empty() || below.len() < rest.len() {
+                let home = self.home.ok_or_else(|| Refused::NoHome { value: written.to_owned() })?;
+                return Ok(tidy(&home.join(below)));
+            }
+        }
+        if self.is_absolute(written) { Ok(tidy(Path::new(written))) } else { Ok(tidy(&self.working.join(written))) }
+    }
+
+    /// The folder of `lapidary.toml`.
+    pub(super) fn config_folder(&self) -> Option<PathBuf> {
+        Some(match self.platform {
+            Platform::Linux => self.xdg_config()?.join("lapidary"),
+            Platform::MacOs => self.application_support()?.join("lapidary"),
+            Platform::Windows => self.roaming()?.join("lapidary"),
+        })
+    }
+
+    /// Where an older server, which this one replaces, kept its list of vaults; on every platform.
+    pub(super) fn old_vault_list(&self) -> Option<PathBuf> {
+        Some(self.home?.join(".config/obsidian-native-mcp/vaults.json"))
+    }
+
+    pub(super) fn state_folder(&self) -> Option<PathBuf> {
+        Some(match self.platform {
+            Platform::Linux => {
+                self.folder("XDG_STATE_HOME").or_else(|| Some(self.home?.join(".local/state")))?.join("lapidary")
+            }
+            Platform::MacOs => self.application_support()?.join("lapidary"),
+            Platform::Windows => {
+                self.folder("LOCALAPPDATA").or_else(|| Some(self.home?.join("AppData").join("Local")))?.join("lapidary")
+            }
+        })
+    }
+
+    /// The folders where Obsidian may keep `obsidian.json`.
+    pub(super) fn obsidian_folders(&self) -> Vec<PathBuf> {
+        let folders = match self.platform {
+            Platform::Linux => vec![
+                self.xdg_config().map(|config| config.join("obsidian")),
+                self.home.map(|home| home.join(".var/app/md.obsidian.Obsidian/config/obsidian")),
+                self.home.map(|home| home.join("snap/obsidian/current/.config/obsidian")),
+            ],
+            Platform::MacOs => vec![self.application_support().map(|folder| folder.join("obsidian"))],
+            Platform::Windows => vec![self.roaming().map(|folder| folder.join("obsidian"))],
+        };
+        folders.into_iter().flatten().collect()
+    }
+
+    /// The last name of a path, as Obsidian names a vault.
+    pub(super) fn basename(&self, path: &Path) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for part in path.to_string_lossy().split(|letter| self.is_separator(letter)) {
+            match part {
+                "" | "." => {}
+                ".." => drop(names.pop()),
+                name => names.push(name.to_owned()),
+            }
+        }
+        names.pop().unwrap_or_else(|| "vault".to_owned())
+    }
+
+    fn is_separator(&self, letter: char) -> bool {
+        letter == '/' || (letter == '\\' && self.platform == Platform::Windows)
+    }
+
+    // By the platform of the sources and not of this build, so that every platform can be tested on each.
+    fn is_absolute(&self, written: &str) -> bool {
+        match (self.platform, written.as_bytes()) {
+            (Platform::Windows, [drive, b':', b'/' | b'\\', ..]) => drive.is_ascii_alphabetic(),
+            (Platform::Windows, bytes) => bytes.starts_with(br"\\"),
+            (Platform::Linux | Platform::MacOs, bytes) => bytes.first() == Some(&b'/'),
+        }
+    }
+
+    /// A folder named by a variable; a relative one is ignored, as the XDG specification asks.
+    fn folder(&self, variable: &str) -> Option<PathBuf> {
+        let written = self.variables.real(variable)?;
+        self.is_absolute(written).then(|| PathBuf::from(written))
+    }
+
+    fn xdg_config(&self) -> Option<PathBuf> {
+        self.folder("XDG_CONFIG_HOME").or_else(|| Some(self.home?.join(".config")))
+    }
+
+    fn application_support(&self) -> Option<PathBuf> {
+        Some(self.home?.join("Library/Application Support"))
+    }
+
+    fn roaming(&self) -> Option<PathBuf> {
+        self.folder("APPDATA").or_else(|| Some(self.home?.join("AppData").join("Roaming")))
+    }
+}
+
+/// The path without `.` and doubled or final separators. `..` stays: only the disk knows what is behind a symlink.
+fn tidy(path: &Path) -> PathBuf {
+    path.components().filter(|part| *part != Component::CurDir).collect()
+}

@@ -1,0 +1,83 @@
+//! A value before anybody knows what it means, and where it was found.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::refused::Refused;
+use super::setting::Setting;
+
+/// A value as it was written. Files can hold all three shapes; numbers and booleans are text here, because variables
+/// can write them no other way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Raw {
+    Text(String),
+    List(Vec<Raw>),
+    Table(Vec<(String, Raw)>),
+}
+
+/// A value for a setting, and who gave it.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    pub(super) setting: &'static Setting,
+    pub(super) raw: Raw,
+    pub(super) place: Place,
+}
+
+/// Where a value was written, so that a person can go there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    Flag(&'static str),
+    Variable(&'static str),
+    DotEnv { file: PathBuf, line: usize, name: &'static str },
+    File { file: PathBuf, key: String },
+}
+
+/// Whether a text means that nothing was set: clients pass blanks and unfilled `${…}` templates for empty fields.
+pub(crate) fn is_unset(text: &str) -> bool {
+    let text = text.trim();
+    let template = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    text.is_empty() || template.is_some_and(|name| !name.contains('}'))
+}
+
+impl Raw {
+    pub(super) fn is_unset(&self) -> bool {
+        matches!(self, Self::Text(text) if is_unset(text))
+    }
+
+    /// The text, without blanks around it.
+    pub(super) fn text(&self) -> Result<&str, Refused> {
+        match self {
+            Self::Text(text) => Ok(text.trim()),
+            other => Err(Refused::Shape { expected: "one value", found: other.shape() }),
+        }
+    }
+
+    /// The entries of a list, or of a text with separators; blank and unset ones are left out.
+    pub(super) fn entries(&self, separator: char) -> Result<Vec<&str>, Refused> {
+        let entries = match self {
+            Self::Text(text) => text.split(separator).map(str::trim).collect(),
+            Self::List(items) => items.iter().map(Self::text).collect::<Result<Vec<_>, _>>()?,
+            Self::Table(_) => return Err(Refused::Shape { expected: "a list", found: self.shape() }),
+        };
+        Ok(entries.into_iter().filter(|entry| !is_unset(entry)).collect())
+    }
+
+    pub(super) fn shape(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "one value",
+            Self::List(_) => "a list",
+            Self::Table(_) => "a table",
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Variable(name) => write!(f, "environment variable {name}"),
+            Self::DotEnv { file, line, name } => write!(f, "{name} in {}, line {line}", file.display()),
+            Self::File { file, key } => write!(f, "`{key}` in {}", file.display()),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The documents about configuration, made from the table of settings.
+
+use super::file;
+use super::inert::{Inert, OLD, WITHOUT_EFFECT};
+use super::setting::{Section, Setting, Shown};
+use super::settings::SETTINGS;
+
+pub(super) const EXAMPLE: &str = r#"transport = "stdio"
+
+[vaults]
+notes = "~/Documents/Notes"
+work = "/srv/vaults/work"
+
+[access]
+read_only = false
+deny_paths = ["Private", "Journal/Diary.md"]
+
+[approval]
+write = "allow"
+destroy = "ask"
+
+[log]
+level = "info"
+"#;
+
+const HEAD: &str = "\
+# Configuration
+
+<!-- Generated from the table of settings by `cargo xtask docs`. Do not edit. -->
+
+Lapidary needs no configuration beyond a vault. Everything that can be set is set in one of these places; later wins:
+
+1. the configuration file,
+2. `.env` in the working folder,
+3. the environment,
+4. flags.
+
+A setting that is empty, or an unfilled template like `${user_config.vault}`, is not set. Switches take `true`, `1`, \
+`yes`, `on`, `y`, `enabled` and `false`, `0`, `no`, `off`, `n`, `disabled`, in any case. Lists are separated by commas; \
+in the file they may be arrays. A relative path begins at the working folder, `~/` at the home folder.
+
+A wrong value, an unknown key in the file and a vault that does not exist end the start with exit code 2 and a message \
+that names the place. An unknown variable that begins with `OBSIDIAN_`, `MCP_` or `LAPIDARY_` is named in a warning.
+
+## The configuration file
+
+";
+
+const FILES: &str = "
+| platform | `lapidary.toml` is looked for in |
+|---|---|
+| Linux | `$XDG_CONFIG_HOME/lapidary`, or `~/.config/lapidary` |
+| macOS | `~/Library/Application Support/lapidary` |
+| Windows | `%APPDATA%\\lapidary` |
+
+A file that is named must exist; it may also be JSON with the same keys, like `{\"vaults\": {\"notes\": \"/path\"}}`. \
+Where none is named, the vaults of `~/.config/obsidian-native-mcp/vaults.json` are read too, and `lapidary.toml` wins \
+over them.
+
+";
+
+const VAULTS: &str = "\
+## How vaults are chosen
+
+The first of these that gives any:
+
+1. `--vault`,
+2. `OBSIDIAN_VAULT_PATHS`, in the environment or in `.env`,
+3. the configuration file,
+4. `OBSIDIAN_API_KEY`: the vault of Obsidian's own list whose Local REST API plugin has this key,
+5. Obsidian's own list (`obsidian.json`; also of Flatpak and Snap), if it holds exactly one vault that exists.
+
+Only vaults that you choose are served: with several found and none chosen, the start ends with the list and the lines \
+to add. `--demo` wins over all of these. Of two vaults with one name, the second is called `name-2`.
+";
+
+/// `docs/configuration.md`.
+pub fn reference() -> String {
+    let mut text = HEAD.to_owned();
+    let (flag, variable) = (file::FLAG, file::VARIABLE);
+    text += &format!("`{flag} FILE` or `{variable}` names it; otherwise it is found by platform.\n");
+    text.push_str(FILES);
+    text += &format!("```toml\n{EXAMPLE}```\n\n{VAULTS}");
+    for section in Section::ALL {
+        text += &format!("\n## {}\n\n", section.title());
+        text.push_str("| in the file | variable | flag | default | |\n|---|---|---|---|---|\n");
+        for setting in settings_of(section) {
+            text += &format!("{}\n", row(setting));
+        }
+    }
+    text.push_str(
+        "\n## Variables without effect\n\nThey are known from the servers that Lapidary replaces, or from clients.\n\n",
+    );
+    inert_table(&mut text, WITHOUT_EFFECT);
+    text.push_str("\n## Variables of older versions\n\n");
+    inert_table(&mut text, OLD);
+    text
+}
+
+/// `.env.example`: every variable, with its default where there is one.
+pub fn env_example() -> String {
+    let mut text = "# Settings of Lapidary. Copy this file to .env in the working folder and remove the # of what you \
+                    set.\n# docs/configuration.md says more.\n"
+        .to_owned();
+    text += &format!("\n# The configuration file, if it is not in its usual place.\n#{}=\n", file::VARIABLE);
+    for section in Section::ALL {
+        text += &format!("\n# --- {} ---\n", section.title());
+        for setting in settings_of(section) {
+            let Some(variable) = setting.variable else { continue };
+            let default = match setting.default {
+                Shown::Value(value) => value,
+                Shown::Words(_) => "",
+            };
+            text += &format!("\n# {}\n#{variable}={default}\n", setting.doc);
+        }
+    }
+    text
+}
+
+fn settings_of(section: Section) -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().filter(move |setting| setting.section == section)
+}
+
+fn row(setting: &Setting) -> String {
+    let code = |text: &str| format!("`{text}`");
+    let flag = setting.flag.as_ref().map(|flag| format!("{} {}", flag.name, flag.value));
+    let default = match setting.default {
+        Shown::Value(value) => code(value),
+        Shown::Words(words) => words.to_owned(),
+    };
+    let cells = [
+        setting.key.map(code).unwrap_or_default(),
+        setting.variable.map(code).unwrap_or_default(),
+        flag.map(|flag| code(flag.trim_end())).unwrap_or_default(),
+        default,
+        setting.doc.to_owned(),
+    ];
+    format!("| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
+}
+
+fn inert_table(text: &mut String, table: &[Inert]) {
+    text.push_str("| variable | why |\n|---|---|\n");
+    for inert in table {
+        let names: Vec<String> = inert.names.iter().map(|name| format!("`{name}`")).collect();
+        *text += &format!("| {} | {} |\n", names.join(", "), inert.reason);
+    }
+}

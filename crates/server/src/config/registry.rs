@@ -1,0 +1,66 @@
+//! Obsidian's own list of vaults, and the keys that its Local REST API plugin keeps in them.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::Files;
+use super::file::is_absent;
+use super::places::Places;
+use super::warning::Warning;
+
+const PLUGIN_SETTINGS: &str = ".obsidian/plugins/obsidian-local-rest-api/data.json";
+
+/// The vaults that Obsidian knows and that exist, sorted by path.
+pub(super) struct Registry {
+    pub(super) vaults: Vec<PathBuf>,
+    /// The lists that were looked for.
+    pub(super) looked_at: Vec<PathBuf>,
+}
+
+impl Registry {
+    pub(super) fn read(places: &Places<'_>, files: &dyn Files, warnings: &mut Vec<Warning>) -> Self {
+        let looked_at: Vec<PathBuf> =
+            places.obsidian_folders().into_iter().map(|folder| folder.join("obsidian.json")).collect();
+        let mut vaults: Vec<PathBuf> = looked_at
+            .iter()
+            .filter_map(|list| json(list, files, warnings))
+            .flat_map(|list| paths(&list))
+            // Entries stay in the list after a vault was moved or deleted.
+            .filter(|path| files.is_folder(path))
+            .collect();
+        vaults.sort();
+        vaults.dedup();
+        Self { vaults, looked_at }
+    }
+
+    /// The vaults whose plugin has this key.
+    pub(super) fn with_key(&self, key: &str, files: &dyn Files, warnings: &mut Vec<Warning>) -> Vec<PathBuf> {
+        let mut has_key = |vault: &Path| {
+            let settings = json(&vault.join(PLUGIN_SETTINGS), files, warnings)?;
+            Some(settings.get("apiKey")?.as_str()? == key)
+        };
+        self.vaults.iter().filter(|vault| has_key(vault) == Some(true)).cloned().collect()
+    }
+}
+
+fn paths(list: &Value) -> Vec<PathBuf> {
+    let vaults = list.get("vaults").and_then(Value::as_object);
+    let path = |vault: &Value| vault.get("path")?.as_str().map(PathBuf::from);
+    vaults.into_iter().flat_map(|vaults| vaults.values()).filter_map(path).collect()
+}
+
+/// A file of another program: absent is usual, broken is worth a warning, neither stops us.
+fn json(file: &Path, files: &dyn Files, warnings: &mut Vec<Warning>) -> Option<Value> {
+    let problem = match files.read(file) {
+        Ok(text) => match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
+            Ok(value) => return Some(value),
+            // Where, not what: the text holds keys.
+            Err(error) => format!("not JSON at line {}, column {}", error.line(), error.column()),
+        },
+        Err(error) if is_absent(&error) => return None,
+        Err(error) => error.to_string(),
+    };
+    warnings.push(Warning::Unreadable { file: file.to_owned(), problem });
+    None
+}

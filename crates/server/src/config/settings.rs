@@ -1,0 +1,383 @@
+//! The table of settings. Every layer and the reference are made from it; a setting is added here and in `model`.
+
+use std::time::Duration;
+
+use super::model::{LogLevel, SessionMode, Transport};
+use super::prefixes::prefixes;
+use super::raw::Raw;
+use super::setting::{Flag, Section, Setting, Shown};
+use super::value::{address, approval, endpoint, milliseconds, names, number, origins, toggle, word};
+use super::vaults::{Asked, asked};
+use super::warning::Warning;
+
+const SECOND: u64 = 1000;
+const DAY: u64 = 24 * 60 * 60 * SECOND;
+
+/// No call goes without a deadline, so this is what "no limit" gets.
+const LONGEST_DEADLINE: u64 = 600 * SECOND;
+
+const LOG_LEVELS: &[(&str, LogLevel)] = &[
+    ("off", LogLevel::Off),
+    ("error", LogLevel::Error),
+    ("warning", LogLevel::Warn),
+    ("info", LogLevel::Info),
+    ("debug", LogLevel::Debug),
+    ("trace", LogLevel::Trace),
+    ("silent", LogLevel::Off),
+    ("emerg", LogLevel::Error),
+    ("alert", LogLevel::Error),
+    ("crit", LogLevel::Error),
+    ("fatal", LogLevel::Error),
+    ("err", LogLevel::Error),
+    ("warn", LogLevel::Warn),
+    ("notice", LogLevel::Info),
+];
+
+pub(crate) static SETTINGS: &[Setting] = &[
+    Setting {
+        section: Section::Vaults,
+        key: Some("vaults"),
+        variable: Some("OBSIDIAN_VAULT_PATHS"),
+        flag: Some(Flag { name: "--vault", value: "[NAME=]PATH", given: |flags| list(&flags.vaults) }),
+        default: Shown::Words("the only vault that Obsidian knows"),
+        doc: "The vault folders to work on. In the file a table `[vaults]` of `name = \"path\"`, in the variable paths \
+              separated by `;`; a vault without a name is called like its folder.",
+        apply: |draft, given| {
+            let vaults = asked(&given.raw)?;
+            if !vaults.is_empty() {
+                draft.asked = Some(Asked { vaults, place: given.place.clone() });
+            }
+            Ok(())
+        },
+    },
+    Setting {
+        section: Section::Vaults,
+        key: None,
+        variable: None,
+        flag: Some(Flag { name: "--demo", value: "", given: |flags| switch(flags.demo) }),
+        default: Shown::Value("false"),
+        doc: "Work on a copy of the bundled demo vault and on nothing else.",
+        apply: |draft, given| toggle(&given.raw).map(|demo| draft.demo = demo),
+    },
+    Setting {
+        section: Section::Vaults,
+        key: None,
+        variable: Some("OBSIDIAN_API_KEY"),
+        flag: None,
+        default: Shown::Words("none"),
+        doc: "The key of the Local REST API plugin. Where no vault is given, it chooses the vault of Obsidian's own list \
+              whose plugin has it; it is never logged.",
+        apply: |draft, given| given.raw.text().map(|key| draft.api_key = Some(key.to_owned())),
+    },
+    Setting {
+        section: Section::Access,
+        key: Some("access.read_only"),
+        variable: Some("OBSIDIAN_READ_ONLY"),
+        flag: Some(Flag { name: "--read-only", value: "", given: |flags| switch(flags.read_only) }),
+        default: Shown::Value("false"),
+        doc: "Change nothing. Wins over everything else.",
+        apply: |draft, given| toggle(&given.raw).map(|read_only| draft.config.access.read_only = read_only),
+    },
+    Setting {
+        section: Section::Access,
+        key: Some("access.read_paths"),
+        variable: Some("OBSIDIAN_READ_PATHS"),
+        flag: None,
+        default: Shown::Words("everything"),
+        doc: "The folders and notes that may be read, with all that is below them; case does not count. What may be \
+              written may be read too.",
+        apply: |draft, given| prefixes(&given.raw).map(|paths| draft.config.access.read_paths = Some(paths)),
+    },
+    Setting {
+        section: Section::Access,
+        key: Some("access.write_paths"),
+        variable: Some("OBSIDIAN_WRITE_PATHS"),
+        flag: None,
+        default: Shown::Words("everything"),
+        doc: "The folders and notes that may be written, with all that is below them.",
+        apply: |draft, given| prefixes(&given.raw).map(|paths| draft.config.access.write_paths = Some(paths)),
+    },
+    Setting {
+        section: Section::Access,
+        key: Some("access.deny_paths"),
+        variable: Some("OBSIDIAN_DENY_PATHS"),
+        flag: None,
+        default: Shown::Words("nothing"),
+        doc: "The folders and notes that may be neither read nor written. Wins over the other two.",
+        apply: |draft, given| prefixes(&given.raw).map(|paths| draft.config.access.deny_paths = Some(paths)),
+    },
+    Setting {
+        section: Section::Tools,
+        key: Some("tools.include"),
+        variable: Some("LAPIDARY_TOOLS"),
+        flag: Some(Flag { name: "--tools", value: "LIST", given: |flags| list(&flags.tools) }),
+        default: Shown::Words("`default`"),
+        doc: "The tools to list: names of tools and groups, `default`, `obsidian`, `files` or `all`.",
+        apply: |draft, given| {
+            let names = names(&given.raw)?;
+            if !names.is_empty() {
+                draft.config.tools.include = Some(names);
+            }
+            Ok(())
+        },
+    },
+    Setting {
+        section: Section::Tools,
+        key: Some("tools.exclude"),
+        variable: Some("LAPIDARY_EXCLUDE_TOOLS"),
+        flag: Some(Flag { name: "--exclude-tools", value: "LIST", given: |flags| list(&flags.exclude_tools) }),
+        default: Shown::Words("none"),
+        doc: "The tools to leave out, written the same way. Wins over the list.",
+        apply: |draft, given| {
+            let names = names(&given.raw)?;
+            if !names.is_empty() {
+                draft.config.tools.exclude = names;
+            }
+            Ok(())
+        },
+    },
+    Setting {
+        section: Section::Tools,
+        key: Some("tools.dotted_names"),
+        variable: Some("LAPIDARY_DOTTED_NAMES"),
+        flag: Some(Flag { name: "--dotted-names", value: "", given: |flags| switch(flags.dotted_names) }),
+        default: Shown::Value("false"),
+        doc: "List `file.read` instead of `file_read`. Many clients refuse dots; calls may always use either.",
+        apply: |draft, given| toggle(&given.raw).map(|dotted| draft.config.tools.dotted_names = dotted),
+    },
+    Setting {
+        section: Section::Approval,
+        key: Some("approval"),
+        variable: Some("LAPIDARY_APPROVAL"),
+        flag: None,
+        default: Shown::Value("write=allow,destroy=ask"),
+        doc: "For each effect, `write` and `destroy`, whether a call is `allow`ed, the person is `ask`ed, or it is \
+              `deny`ed. In the file a table `[approval]`; an effect that is not named stays as it was.",
+        apply: |draft, given| {
+            approval(draft.config.approval, &given.raw).map(|approval| draft.config.approval = approval)
+        },
+    },
+    Setting {
+        section: Section::Approval,
+        key: Some("limits.ask_timeout_ms"),
+        variable: Some("LAPIDARY_ASK_TIMEOUT_MS"),
+        flag: None,
+        default: Shown::Value("300000"),
+        doc: "How long a person may take to answer; silence is a no.",
+        apply: |draft, given| {
+            milliseconds(&given.raw, 1..=DAY).map(|timeout| draft.config.limits.ask_timeout = timeout)
+        },
+    },
+    Setting {
+        section: Section::Approval,
+        key: Some("repetition"),
+        variable: Some("LAPIDARY_REPETITION"),
+        flag: None,
+        default: Shown::Value("on"),
+        doc: "Whether a call that repeats itself is refused. Scripts and benchmarks switch it off.",
+        apply: |draft, given| toggle(&given.raw).map(|refuse| draft.config.refuse_repetition = refuse),
+    },
+    Setting {
+        section: Section::Limits,
+        key: Some("limits.deadline_ms"),
+        variable: Some("MCP_DEADLINE_MS"),
+        flag: None,
+        default: Shown::Value("60000"),
+        doc: "How long a call may take. No call is without a deadline: 0, and more than 600000, mean 600000.",
+        apply: |draft, given| {
+            let asked = number(&given.raw, 0..=u64::MAX)?;
+            if asked > LONGEST_DEADLINE {
+                let place = given.place.clone();
+                draft.warnings.push(Warning::DeadlineCut { place, asked, longest: LONGEST_DEADLINE });
+            }
+            let kept = if asked == 0 { LONGEST_DEADLINE } else { asked.min(LONGEST_DEADLINE) };
+            draft.config.limits.deadline = Duration::from_millis(kept);
+            Ok(())
+        },
+    },
+    Setting {
+        section: Section::Limits,
+        key: Some("limits.max_file_bytes"),
+        variable: Some("LAPIDARY_MAX_FILE_BYTES"),
+        flag: None,
+        default: Shown::Value("16777216"),
+        doc: "The largest file that is read or written.",
+        apply: |draft, given| number(&given.raw, 1..=u64::MAX).map(|most| draft.config.limits.max_file_bytes = most),
+    },
+    Setting {
+        section: Section::Limits,
+        key: Some("limits.max_reply_bytes"),
+        variable: Some("LAPIDARY_MAX_REPLY_BYTES"),
+        flag: None,
+        default: Shown::Value("1048576"),
+        doc: "The largest answer to a call; at least 1024.",
+        apply: |draft, given| {
+            number(&given.raw, 1024..=usize::MAX).map(|most| draft.config.limits.max_reply_bytes = most)
+        },
+    },
+    Setting {
+        section: Section::Http,
+        key: Some("transport"),
+        variable: Some("MCP_TRANSPORT_TYPE"),
+        flag: Some(Flag { name: "--http", value: "", given: |flags| flags.http.map(|_| text("http")) }),
+        default: Shown::Value("stdio"),
+        doc: "How clients reach `lapidary serve`: `stdio` (standard input and output) or `http`.",
+        apply: |draft, given| {
+            let words = [("stdio", Transport::Stdio), ("http", Transport::Http)];
+            word(&given.raw, &words).map(|transport| draft.config.transport = transport)
+        },
+    },
+    Setting {
+        section: Section::Http,
+        key: Some("http.host"),
+        variable: Some("MCP_HTTP_HOST"),
+        flag: Some(Flag { name: "--http", value: "HOST", given: |flags| Some(text(flags.http?.host?.to_string())) }),
+        default: Shown::Value("127.0.0.1"),
+        doc: "The address to listen at. Only addresses of this computer are taken, because this version has no \
+              authentication over HTTP.",
+        apply: |draft, given| {
+            draft.config.http.host = address(&given.raw)?;
+            draft.host_place = Some(given.place.clone());
+            Ok(())
+        },
+    },
+    Setting {
+        section: Section::Http,
+        key: Some("http.port"),
+        variable: Some("MCP_HTTP_PORT"),
+        flag: Some(Flag { name: "--http", value: "PORT", given: |flags| Some(text(flags.http?.port?.to_string())) }),
+        default: Shown::Value("3010"),
+        doc: "The port to listen at; 0 lets the system choose one.",
+        apply: |draft, given| number(&given.raw, 0..=u16::MAX).map(|port| draft.config.http.port = port),
+    },
+    Setting {
+        section: Section::Http,
+        key: Some("http.max_port_retries"),
+        variable: Some("MCP_HTTP_MAX_PORT_RETRIES"),
+        flag: None,
+        default: Shown::Value("15"),
+        doc: "How many of the following ports are tried when the port is taken.",
+        apply: |draft, given| number(&given.raw, 0..=1000).map(|retries| draft.config.http.max_port_retries = retries),
+    },
+    Setting {
+        section: Section::Http,
+        key: Some("http.endpoint_path"),
+        variable: Some("MCP_HTTP_ENDPOINT_PATH"),
+        flag: None,
+        default: Shown::Value("/mcp"),
+        doc: "The path of the MCP endpoint.",
+        apply: |draft, given| endpoint(&given.raw).map(|path| draft.config.http.endpoint_path = path),
+    },
+    Setting {
+        section: Section::Http,
+        key: Some("http.max_body_bytes"),
+        variable: Some("MCP_HTTP_MAX_BODY_BYTES"),
+        flag: None,
+        default: Shown::Value("4194304"),
+        doc: "The largest request that is taken; 0 is no limit.",
+        apply: |draft, given| {
+            let most = number(&given.raw, 0..=usize::MAX)?;
+            draft.config.http.max_body_bytes = (most > 0).then_some(most);
+            Ok(())
+        },
+    },
+    Setting {
+        section: Section::Http,
+        key: Some("http.allowed_origins"),
+        variable: Some("MCP_ALLOWED_ORIGINS"),
+        flag: None,
+        default: Shown::Words("origins of this computer"),
+        doc: "The web origins whose requests are answered, like `https://app.example`; `*` answers all of them.",
+        apply: |draft, given| origins(&given.raw).map(|origins| draft.config.http.allowed_origins = origins),
+    },
+    Setting {
+        section: Section::Http,
+        key: Some("http.session_mode"),
+        variable: Some("MCP_SESSION_MODE"),
+        flag: None,
+        default: Shown::Value("auto"),
+        doc: "Whether clients get a session: `stateful`, `stateless`, or `auto`, which is `stateful`.",
+        apply: |draft, given| {
+            let words = [
+                ("auto", SessionMode::Stateful),
+                ("stateful", SessionMode::Stateful),
+                ("stateless", SessionMode::Stateless),
+            ];
+            word(&given.raw, &words).map(|mode| draft.config.http.session_mode = mode)
+        },
+    },
+    Setting {
+        section: Section::Http,
+        key: Some("http.session_timeout_ms"),
+        variable: Some("MCP_STATEFUL_SESSION_STALE_TIMEOUT_MS"),
+        flag: None,
+        default: Shown::Value("86400000"),
+        doc: "How long a session lives without a request. The default is long, because several clients do not come back \
+              from a lost session.",
+        apply: |draft, given| {
+            milliseconds(&given.raw, SECOND..=365 * DAY).map(|timeout| draft.config.http.session_timeout = timeout)
+        },
+    },
+    Setting {
+        section: Section::Http,
+        key: Some("http.auth_mode"),
+        variable: Some("MCP_AUTH_MODE"),
+        flag: None,
+        default: Shown::Value("none"),
+        doc: "Only `none`: with `jwt` or `oauth` this version does not start, because it could not keep the promise.",
+        apply: |draft, given| {
+            let words = [("none", None), ("jwt", Some("jwt")), ("oauth", Some("oauth"))];
+            word(&given.raw, &words).map(|mode| draft.auth = mode.map(|mode| (mode, given.place.clone())))
+        },
+    },
+    Setting {
+        section: Section::State,
+        key: Some("state_dir"),
+        variable: Some("LAPIDARY_STATE_DIR"),
+        flag: None,
+        default: Shown::Words(
+            "`$XDG_STATE_HOME/lapidary` or `~/.local/state/lapidary`; macOS `~/Library/Application Support/lapidary`; \
+             Windows `%LOCALAPPDATA%\\lapidary`",
+        ),
+        doc: "The folder for journals, checkpoints, logs and caches. It must be outside the vaults.",
+        apply: |draft, given| {
+            draft.config.state_dir = draft.places.whole(given.raw.text()?)?;
+            Ok(())
+        },
+    },
+    Setting {
+        section: Section::State,
+        key: Some("audit.max_bytes"),
+        variable: Some("LAPIDARY_AUDIT_MAX_BYTES"),
+        flag: None,
+        default: Shown::Value("5000000"),
+        doc: "The size at which the log of calls is rotated; at least 1024.",
+        apply: |draft, given| {
+            number(&given.raw, 1024..=u64::MAX).map(|most| draft.config.limits.audit_max_bytes = most)
+        },
+    },
+    Setting {
+        section: Section::State,
+        key: Some("log.level"),
+        variable: Some("MCP_LOG_LEVEL"),
+        flag: None,
+        default: Shown::Value("info"),
+        doc: "What is logged to standard error: `off`, `error`, `warning`, `info`, `debug` or `trace`. The syslog names \
+              and `silent`, `fatal`, `err` and `warn` are understood too.",
+        apply: |draft, given| word(&given.raw, LOG_LEVELS).map(|level| draft.config.log_level = level),
+    },
+];
+
+/// The value of a flag that takes many; nothing if it was not given.
+fn list(entries: &[String]) -> Option<Raw> {
+    (!entries.is_empty()).then(|| Raw::List(entries.iter().cloned().map(Raw::Text).collect()))
+}
+
+/// The value of a flag without one: it can only switch on.
+fn switch(given: bool) -> Option<Raw> {
+    given.then(|| text("true"))
+}
+
+fn text(value: impl Into<String>) -> Raw {
+    Raw::Text(value.into())
+}

@@ -1,0 +1,201 @@
+use super::*;
+
+#[test]
+fn later_layers_win() {
+    let toml = || Machine::with_vault().toml("[http]\nport = 1\n");
+    let port = |machine: Machine| machine.config().http.port;
+    assert_eq!(port(toml()), 1);
+    assert_eq!(port(toml().dotenv("MCP_HTTP_PORT=2")), 2);
+    assert_eq!(port(toml().dotenv("MCP_HTTP_PORT=2").variable("MCP_HTTP_PORT", "3")), 3);
+    assert_eq!(port(toml().dotenv("MCP_HTTP_PORT=2").variable("MCP_HTTP_PORT", "3").words(&["--http", "4"])), 4);
+    assert_eq!(port(toml().dotenv("MCP_HTTP_PORT=2").variable("MCP_HTTP_PORT", "")), 2);
+}
+
+#[test]
+fn every_key_of_the_file_is_understood() {
+    let text = r#"
+transport = "http"
+repetition = "off"
+state_dir = "~/state"
+
+[vaults]
+zeta = "/work/Notes"
+alpha = "~/Other"
+
+[access]
+read_only = true
+read_paths = ["Notes, old", "Work/"]
+write_paths = "a,b"
+deny_paths = ["Private"]
+
+[tools]
+include = ["default", "file.read"]
+exclude = "bulk_apply"
+dotted_names = true
+
+[approval]
+write = "deny"
+destroy = "allow"
+
+[limits]
+ask_timeout_ms = 1
+deadline_ms = 2
+max_file_bytes = 0x10
+max_reply_bytes = 4_096
+
+[http]
+host = "::1"
+port = 8080
+max_port_retries = 3
+endpoint_path = "/x"
+max_body_bytes = 0
+allowed_origins = ["https://a.example"]
+session_mode = "stateless"
+session_timeout_ms = 1000
+auth_mode = "none"
+
+[audit]
+max_bytes = 2000
+
+[log]
+level = "debug"
+"#;
+    let machine = Machine::new().folder("/home/me/Other").toml(text);
+    let config = machine.config();
+    assert_eq!(machine.vaults(), ["zeta=/work/Notes", "alpha=/home/me/Other"]);
+    assert_eq!((config.transport, config.refuse_repetition), (Transport::Http, false));
+    assert_eq!(config.state_dir, Path::new("/home/me/state"));
+    assert!(config.access.read_only && config.tools.dotted_names);
+    assert_eq!(config.access.read_paths, Some(vec!["notes, old".into(), "work".into()]));
+    assert_eq!(config.access.write_paths, Some(vec!["a".into(), "b".into()]));
+    assert_eq!(config.tools.include, Some(vec!["default".into(), "file.read".into()]));
+    assert_eq!(config.approval, Approval { write: Decision::Deny, destroy: Decision::Allow });
+    assert_eq!((config.limits.max_file_bytes, config.limits.max_reply_bytes), (16, 4096));
+    assert_eq!((config.http.port, config.http.max_body_bytes), (8080, None));
+    assert_eq!(config.http.session_mode, SessionMode::Stateless);
+    assert_eq!((config.limits.audit_max_bytes, config.log_level), (2000, LogLevel::Debug));
+    for key in SETTINGS.iter().filter_map(|setting| setting.key) {
+        let last = key.rsplit('.').next().unwrap();
+        assert!(text.contains(last), "{key} is not in the example");
+    }
+}
+
+#[test]
+fn the_file_is_found_in_the_configuration_folder_of_the_platform() {
+    let text = "[http]\nport = 7\n";
+    let mac = Machine::with_vault().platform(Platform::MacOs, "/Users/me");
+    let windows = || {
+        let machine = Machine::new().platform(Platform::Windows, r"C:\Users\me").folder("C:/V");
+        machine.words(&["--vault", r"C:\V"])
+    };
+    for machine in [
+        Machine::with_vault().file("/home/me/.config/lapidary/lapidary.toml", text),
+        Machine::with_vault().variable("XDG_CONFIG_HOME", "/xdg").file("/xdg/lapidary/lapidary.toml", text),
+        mac.file("/Users/me/Library/Application Support/lapidary/lapidary.toml", text),
+        windows().variable("APPDATA", r"D:\Roaming").file("D:/Roaming/lapidary/lapidary.toml", text),
+        windows().file("C:/Users/me/AppData/Roaming/lapidary/lapidary.toml", text),
+        Machine::with_vault().words(&["--config", "my.toml"]).file("/work/my.toml", text),
+        Machine::with_vault().words(&["--config", "~/my.toml"]).file("/home/me/my.toml", text),
+        Machine::with_vault().variable("LAPIDARY_CONFIG", "/etc/lapidary").file("/etc/lapidary", text),
+        Machine::with_vault().dotenv("LAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
+        Machine::with_vault().dotenv("LAPIDARY_CONFIG=no.toml\nLAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
+    ] {
+        assert_eq!(machine.config().http.port, 7);
+    }
+}
+
+#[test]
+fn a_named_file_replaces_the_one_in_the_configuration_folder() {
+    let machine = Machine::with_vault()
+        .toml("[http]\nport = 1\n[log]\nlevel = \"debug\"\n")
+        .variable("LAPIDARY_CONFIG", "/b.toml")
+        .file("/b.toml", "[http]\nport = 2\n")
+        .file("/c.toml", "[http]\nport = 3\n");
+    assert_eq!((machine.config().http.port, machine.config().log_level), (2, LogLevel::Info));
+    assert_eq!(machine.words(&["--config", "/c.toml"]).config().http.port, 3);
+}
+
+#[test]
+fn a_missing_default_file_is_fine_and_a_missing_named_one_is_not() {
+    assert!(Machine::with_vault().load().is_ok());
+    for machine in [
+        Machine::with_vault().words(&["--config", "/none.toml"]),
+        Machine::with_vault().variable("LAPIDARY_CONFIG", "/none.toml"),
+    ] {
+        assert_holds(&machine.error(), &["/none.toml", "cannot be read"]);
+    }
+    let unreadable = Machine::with_vault().unreadable("/home/me/.config/lapidary/lapidary.toml");
+    assert_holds(&unreadable.error(), &["lapidary.toml", "cannot be read"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_parsed_says_where() {
+    let error = Machine::with_vault().toml("[http]\nport = = 1\n").error();
+    assert_holds(&error, &["lapidary.toml", "not valid TOML", "line 2"]);
+    let json = |text: &str| Machine::with_vault().words(&["--config", "/v.json"]).file("/v.json", text).error();
+    assert_holds(&json("{\"vaults\": "), &["/v.json", "not valid JSON", "line 1"]);
+    assert_holds(&json("[]"), &["/v.json", "must hold an object"]);
+}
+
+#[test]
+fn an_unknown_key_is_an_error_with_the_nearest_known_one() {
+    for (text, key, meant) in [
+        ("[http]\nprot = 1\n", "`http.prot`", "`http.port`"),
+        ("port = 1\n", "`port`", "`http.port`"),
+        ("[acess]\nread_only = true\n", "`acess`", "`access`"),
+        ("read_only = true\n", "`read_only`", "`access.read_only`"),
+        ("MCP_HTTP_PORT = 1\n", "`MCP_HTTP_PORT`", "`http.port`"),
+        ("[vault]\na = \"/b\"\n", "`vault`", "`vaults`"),
+        ("[http.port]\nx = 1\n", "`http.port`", "expected one value, found a table"),
+        ("http = 1\n", "`http`", "expected a table, found one value"),
+        ("zzzzzzzz = 1\n", "`zzzzzzzz`", "docs/configuration.md"),
+    ] {
+        assert_holds(&Machine::with_vault().toml(text).error(), &["lapidary.toml", key, meant]);
+    }
+}
+
+#[test]
+fn a_wrong_value_names_its_file_and_key() {
+    for (text, parts) in [
+        ("[http]\nport = \"http\"\n", ["`http.port`", "'http'"]),
+        ("[http]\nport = [1]\n", ["`http.port`", "found a list"]),
+        ("[access]\nread_only = \"maybe\"\n", ["`access.read_only`", "'maybe'"]),
+        ("[access]\nread_paths = []\n", ["`access.read_paths`", "empty list"]),
+        ("[access]\nread_paths = [\"../x\"]\n", ["`access.read_paths`", "'../x'"]),
+        ("[access.read_paths]\na = 1\n", ["`access.read_paths`", "expected a list, found a table"]),
+        ("[approval]\nwrite = \"perhaps\"\n", ["`approval`", "'perhaps'"]),
+        ("[approval]\nread = \"ask\"\n", ["`approval`", "'read'"]),
+        ("[vaults]\na = [\"/b\"]\n", ["`vaults`", "found a list"]),
+        ("[vaults]\na = \"\"\n", ["`vaults`", "has no path"]),
+        ("[vaults]\n\"\" = \"/b\"\n", ["`vaults`", "empty name"]),
+    ] {
+        assert_holds(&Machine::new().toml(text).error(), &["lapidary.toml", parts[0], parts[1]]);
+    }
+}
+
+#[test]
+fn the_json_of_the_old_server_is_understood_where_it_is_named() {
+    let text = r#"{"vaults": {"b": "/work/Notes", "a": "Other"}}"#;
+    for name in ["/old.json", "/old.conf"] {
+        let machine = Machine::new().folder("/work/Other").words(&["--config", name]).file(name, text);
+        assert_eq!(machine.vaults(), ["b=/work/Notes", "a=/work/Other"]);
+    }
+    let more = Machine::new().words(&["--config", "/o.json"]).file("/o.json", r#"{"vault": {"a": "/work/Notes"}}"#);
+    assert_holds(&more.error(), &["/o.json", "`vault`", "`vaults`"]);
+}
+
+#[test]
+fn the_old_default_place_is_read_too_and_is_the_weakest() {
+    let old = "/home/me/.config/obsidian-native-mcp/vaults.json";
+    let machine = || {
+        let text = r#"{"vaults": {"old": "/work/Notes"}, "version": 1, "vaults_note": null}"#;
+        Machine::new().folder("/work/B").file(old, text)
+    };
+    assert_eq!(machine().vaults(), ["old=/work/Notes"]);
+    assert_eq!(machine().toml("[vaults]\nnew = \"B\"\n").vaults(), ["new=/work/B"]);
+    assert_eq!(machine().toml("[http]\nport = 1\n").vaults(), ["old=/work/Notes"]);
+    assert_eq!(machine().variable("OBSIDIAN_VAULT_PATHS", "/work/B").vaults(), ["B=/work/B"]);
+    let named = machine().words(&["--config", "/c.toml"]).file("/c.toml", "[vaults]\nc = \"B\"\n");
+    assert_eq!(named.vaults(), ["c=/work/B"]);
+    assert_holds(&Machine::new().file(old, "{").error(), &[old, "not valid JSON"]);
+}

@@ -1,0 +1,395 @@
+use crate::config::model::{Limits, Tools};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use super::*;
+use crate::config::raw::{Given, Place, Raw};
+use crate::config::setting::Shown;
+
+/// The configuration of a machine on which one variable is set.
+#[track_caller]
+fn with(name: &str, value: &str) -> Config {
+    Machine::with_vault().variable(name, value).config()
+}
+
+#[track_caller]
+fn refusal(name: &str, value: &str) -> String {
+    let error = Machine::with_vault().variable(name, value).error();
+    assert_holds(&error, &[name]);
+    error
+}
+
+#[test]
+fn the_defaults_are_those_of_the_product() {
+    let config = Machine::with_vault().config();
+    let expected = Config {
+        vaults: Vaults::Chosen(vec![ChosenVault { name: "Notes".into(), path: "/work/Notes".into() }]),
+        transport: Transport::Stdio,
+        http: Http {
+            host: IpAddr::from([127, 0, 0, 1]),
+            port: 3010,
+            max_port_retries: 15,
+            endpoint_path: "/mcp".into(),
+            max_body_bytes: Some(4_194_304),
+            allowed_origins: Origins::Loopback,
+            session_mode: SessionMode::Stateful,
+            session_timeout: Duration::from_millis(86_400_000),
+        },
+        access: Access { read_only: false, read_paths: None, write_paths: None, deny_paths: None },
+        tools: Tools { include: None, exclude: Vec::new(), dotted_names: false },
+        approval: Approval { write: Decision::Allow, destroy: Decision::Ask },
+        refuse_repetition: true,
+        state_dir: "/home/me/.local/state/lapidary".into(),
+        limits: Limits {
+            max_file_bytes: 16_777_216,
+            max_reply_bytes: 1_048_576,
+            deadline: Duration::from_millis(60_000),
+            ask_timeout: Duration::from_millis(300_000),
+            audit_max_bytes: 5_000_000,
+        },
+        log_level: LogLevel::Info,
+    };
+    assert_eq!(config, expected);
+    assert!(Machine::with_vault().warnings().is_empty());
+}
+
+#[test]
+fn the_default_that_is_shown_is_the_default_that_holds() {
+    let flags = Flags::default();
+    let environment = BTreeMap::new();
+    let files = Disk::default();
+    let sources = Sources {
+        flags: &flags,
+        environment: &environment,
+        working_folder: Path::new("/work"),
+        home: None,
+        platform: Platform::Linux,
+        files: &files,
+    };
+    let variables = Variables::gather(&sources);
+    let places = Places::new(&sources, &variables);
+    for setting in SETTINGS {
+        let Shown::Value(value) = setting.default else { continue };
+        let mut draft = Draft::new(&places);
+        let given = Given { setting, raw: Raw::Text(value.to_owned()), place: Place::Flag("test") };
+        (setting.apply)(&mut draft, &given).unwrap();
+        assert_eq!(draft.config, Config::unset(), "{setting:?}");
+        assert!(draft.warnings.is_empty() && !draft.demo && draft.auth.is_none(), "{setting:?}");
+    }
+}
+
+#[test]
+fn switches_take_the_usual_words_in_any_case_and_no_others() {
+    for value in ["true", "1", "yes", "on", "y", "enabled", "TRUE", "Yes", " on "] {
+        assert!(with("OBSIDIAN_READ_ONLY", value).access.read_only, "{value}");
+    }
+    for value in ["false", "0", "no", "off", "n", "disabled", "False", "OFF"] {
+        assert!(!with("OBSIDIAN_READ_ONLY", value).access.read_only, "{value}");
+    }
+    for value in ["t", "f", "maybe", "2", "ja", "true false"] {
+        assert_holds(&refusal("OBSIDIAN_READ_ONLY", value), &[value, "true or false"]);
+    }
+    assert!(with("LAPIDARY_DOTTED_NAMES", "1").tools.dotted_names);
+    assert!(!with("LAPIDARY_REPETITION", "off").refuse_repetition);
+    assert!(with("LAPIDARY_REPETITION", "on").refuse_repetition);
+}
+
+#[test]
+fn empty_values_and_unfilled_templates_are_not_set() {
+    let unset = Machine::with_vault().config();
+    let variables = SETTINGS.iter().filter_map(|setting| setting.variable).chain(["LAPIDARY_CONFIG"]);
+    for name in variables {
+        for value in ["", "   ", "${user_config.value}", "${}"] {
+            let machine = Machine::with_vault().variable(name, value);
+            assert_eq!(machine.config(), unset, "{name}={value}");
+            assert!(machine.warnings().is_empty(), "{name}={value}");
+        }
+    }
+    for (value, expected) in
+        [("", true), ("${A}", true), (" ${A} ", true), ("${A}/${B}", false), ("${A}/b", false), ("$A", false)]
+    {
+        assert_eq!(is_unset(value), expected, "{value}");
+    }
+}
+
+#[test]
+fn numbers_are_read_and_their_limits_are_named() {
+    assert_eq!(with("MCP_HTTP_PORT", "0").http.port, 0);
+    assert_eq!(with("MCP_HTTP_PORT", "65535").http.port, 65535);
+    assert_eq!(with("MCP_HTTP_MAX_PORT_RETRIES", "0").http.max_port_retries, 0);
+    assert_eq!(with("MCP_HTTP_MAX_BODY_BYTES", "10").http.max_body_bytes, Some(10));
+    assert_eq!(with("MCP_HTTP_MAX_BODY_BYTES", "0").http.max_body_bytes, None);
+    assert_eq!(
+        with("MCP_STATEFUL_SESSION_STALE_TIMEOUT_MS", "1800000").http.session_timeout,
+        Duration::from_secs(1800)
+    );
+    assert_eq!(with("LAPIDARY_MAX_FILE_BYTES", "7").limits.max_file_bytes, 7);
+    assert_eq!(with("LAPIDARY_MAX_REPLY_BYTES", "2048").limits.max_reply_bytes, 2048);
+    assert_eq!(with("LAPIDARY_ASK_TIMEOUT_MS", "1500").limits.ask_timeout, Duration::from_millis(1500));
+    assert_eq!(with("LAPIDARY_AUDIT_MAX_BYTES", "9999").limits.audit_max_bytes, 9999);
+    for (name, value, limit) in [
+        ("MCP_HTTP_PORT", "65536", "from 0 to 65535"),
+        ("MCP_HTTP_PORT", "-1", "from 0 to 65535"),
+        ("MCP_HTTP_PORT", "http", "from 0 to 65535"),
+        ("MCP_HTTP_PORT", "30.5", "from 0 to 65535"),
+        ("MCP_HTTP_MAX_PORT_RETRIES", "1001", "from 0 to 1000"),
+        ("MCP_HTTP_MAX_BODY_BYTES", "4 MB", "from 0"),
+        ("MCP_STATEFUL_SESSION_STALE_TIMEOUT_MS", "0", "from 1000"),
+        ("LAPIDARY_MAX_FILE_BYTES", "0", "from 1 "),
+        ("LAPIDARY_MAX_REPLY_BYTES", "1023", "from 1024"),
+        ("LAPIDARY_ASK_TIMEOUT_MS", "0", "from 1 to 86400000"),
+        ("LAPIDARY_AUDIT_MAX_BYTES", "0", "from 1024"),
+        ("MCP_DEADLINE_MS", "soon", "from 0"),
+    ] {
+        assert_holds(&refusal(name, value), &[value, limit]);
+    }
+}
+
+#[test]
+fn no_call_is_without_a_deadline() {
+    for (value, deadline) in [("1", 1), ("60000", 60_000), ("600000", 600_000), ("0", 600_000), ("600001", 600_000)] {
+        assert_eq!(with("MCP_DEADLINE_MS", value).limits.deadline, Duration::from_millis(deadline), "{value}");
+    }
+    assert!(Machine::with_vault().variable("MCP_DEADLINE_MS", "0").warnings().is_empty());
+    let warnings = Machine::with_vault().variable("MCP_DEADLINE_MS", "900000").warnings();
+    assert_eq!(
+        warnings,
+        ["environment variable MCP_DEADLINE_MS: 900000 is longer than a call may take; 600000 is used"]
+    );
+}
+
+#[test]
+fn words_are_taken_in_any_case_and_others_are_answered_with_the_list() {
+    assert_eq!(with("MCP_TRANSPORT_TYPE", "HTTP").transport, Transport::Http);
+    assert_eq!(with("MCP_TRANSPORT_TYPE", "stdio").transport, Transport::Stdio);
+    assert_eq!(with("MCP_SESSION_MODE", "stateless").http.session_mode, SessionMode::Stateless);
+    assert_eq!(with("MCP_SESSION_MODE", "stateful").http.session_mode, SessionMode::Stateful);
+    assert_eq!(with("MCP_SESSION_MODE", "auto").http.session_mode, SessionMode::Stateful);
+    assert_holds(&refusal("MCP_TRANSPORT_TYPE", "sse"), &["'sse'", "stdio, http"]);
+    assert_holds(&refusal("MCP_SESSION_MODE", "sticky"), &["'sticky'", "auto, stateful, stateless"]);
+}
+
+#[test]
+fn log_levels_of_the_contract_and_their_other_names_are_understood() {
+    for (level, names) in [
+        (LogLevel::Off, vec!["off", "silent"]),
+        (LogLevel::Error, vec!["error", "err", "crit", "alert", "emerg", "fatal"]),
+        (LogLevel::Warn, vec!["warning", "warn", "WARN"]),
+        (LogLevel::Info, vec!["info", "notice", "Info"]),
+        (LogLevel::Debug, vec!["debug"]),
+        (LogLevel::Trace, vec!["trace"]),
+    ] {
+        for name in names {
+            assert_eq!(with("MCP_LOG_LEVEL", name).log_level, level, "{name}");
+        }
+    }
+    assert_holds(&refusal("MCP_LOG_LEVEL", "loud"), &["'loud'", "off, error, warning, info, debug, trace"]);
+}
+
+#[test]
+fn path_lists_are_normalised_as_the_contract_says() {
+    for (value, expected) in [
+        ("Notes", vec!["notes"]),
+        (" Notes , Work/Plans/ ", vec!["notes", "work/plans"]),
+        (r"Work\Plans\", vec!["work/plans"]),
+        ("a,,b,", vec!["a", "b"]),
+        ("A,a,b,a/", vec!["a", "b"]),
+        ("./Private//Diary.md", vec!["private/diary.md"]),
+        ("ÄRGER", vec!["ärger"]),
+        ("a..b", vec!["a..b"]),
+    ] {
+        let expected: Vec<String> = expected.into_iter().map(str::to_owned).collect();
+        assert_eq!(with("OBSIDIAN_READ_PATHS", value).access.read_paths, Some(expected.clone()), "{value}");
+        assert_eq!(with("OBSIDIAN_WRITE_PATHS", value).access.write_paths, Some(expected.clone()), "{value}");
+        assert_eq!(with("OBSIDIAN_DENY_PATHS", value).access.deny_paths, Some(expected), "{value}");
+    }
+}
+
+#[test]
+fn path_lists_that_cannot_hold_are_refused_in_the_words_of_the_contract() {
+    for name in ["OBSIDIAN_READ_PATHS", "OBSIDIAN_WRITE_PATHS", "OBSIDIAN_DENY_PATHS"] {
+        for (value, message) in [
+            (",", "contained separators but no valid paths after trimming"),
+            (" , ,", "contained separators but no valid paths after trimming"),
+            ("a,/etc", "must be vault-relative; got absolute path '/etc'"),
+            (r"\\server\share", r"must be vault-relative; got absolute path '\\server\share'"),
+            (r"C:\Vault", r"must be vault-relative; got absolute path 'C:\Vault'"),
+            ("a/../b", "must not contain '..' traversal; got 'a/../b'"),
+            (r"a\..", r"must not contain '..' traversal; got 'a\..'"),
+            ("Private/**", "without '*'"),
+            (".", "must name a folder or a note in the vault; got '.'"),
+        ] {
+            assert_holds(&refusal(name, value), &[message]);
+        }
+    }
+}
+
+#[test]
+fn write_paths_on_a_read_only_server_are_worth_a_warning() {
+    let machine = Machine::with_vault().variable("OBSIDIAN_READ_ONLY", "true").variable("OBSIDIAN_WRITE_PATHS", "a");
+    assert_holds(&machine.warnings().concat(), &["read-only", "OBSIDIAN_WRITE_PATHS"]);
+}
+
+#[test]
+fn tool_names_are_kept_as_they_were_written() {
+    let config = Machine::with_vault()
+        .words(&["--tools", "obsidian, file.read", "--tools", "", "--exclude-tools", "Bulk_Apply,,x"])
+        .config();
+    assert_eq!(config.tools.include, Some(vec!["obsidian".into(), "file.read".into()]));
+    assert_eq!(config.tools.exclude, ["Bulk_Apply", "x"]);
+    assert_eq!(with("LAPIDARY_TOOLS", "all").tools.include, Some(vec!["all".into()]));
+    assert_eq!(with("LAPIDARY_EXCLUDE_TOOLS", "a,b").tools.exclude, ["a", "b"]);
+    assert_eq!(with("LAPIDARY_TOOLS", " , ").tools.include, None);
+}
+
+#[test]
+fn approval_is_set_for_each_effect_alone() {
+    for (value, write, destroy) in [
+        ("write=ask", Decision::Ask, Decision::Ask),
+        ("write=ask,destroy=deny", Decision::Ask, Decision::Deny),
+        (" destroy = ALLOW , ", Decision::Allow, Decision::Allow),
+    ] {
+        assert_eq!(with("LAPIDARY_APPROVAL", value).approval, Approval { write, destroy }, "{value}");
+    }
+    for (value, part) in [
+        ("ask", "effect=decision"),
+        ("write=maybe", "allow, ask, deny"),
+        ("read=ask", "write, destroy"),
+        ("write", "effect=decision"),
+    ] {
+        assert_holds(&refusal("LAPIDARY_APPROVAL", value), &[part]);
+    }
+}
+
+#[test]
+fn approval_of_a_weaker_layer_stays_where_a_stronger_one_is_silent() {
+    let machine =
+        Machine::with_vault().toml("[approval]\ndestroy = \"deny\"\n").variable("LAPIDARY_APPROVAL", "write=ask");
+    assert_eq!(machine.config().approval, Approval { write: Decision::Ask, destroy: Decision::Deny });
+}
+
+#[test]
+fn only_addresses_of_this_computer_are_served() {
+    for (value, host) in [
+        ("127.0.0.1", "127.0.0.1"),
+        ("localhost", "127.0.0.1"),
+        ("::1", "::1"),
+        ("[::1]", "::1"),
+        ("127.8.9.1", "127.8.9.1"),
+    ] {
+        assert_eq!(with("MCP_HTTP_HOST", value).http.host, host.parse::<IpAddr>().unwrap(), "{value}");
+    }
+    for value in ["0.0.0.0", "::", "192.168.1.5", "::ffff:10.0.0.1"] {
+        let machine = Machine::with_vault().variable("MCP_HTTP_HOST", value);
+        assert_eq!(machine.config().transport, Transport::Stdio, "over stdio it does no harm");
+        let error = machine.variable("MCP_TRANSPORT_TYPE", "http").error();
+        assert_holds(&error, &["MCP_HTTP_HOST", value, "no authentication", "127.0.0.1"]);
+    }
+    assert_holds(&refusal("MCP_HTTP_HOST", "nas.local"), &["'nas.local'", "localhost"]);
+    let error = Machine::with_vault().words(&["serve", "--http", "0.0.0.0:3010"]).error();
+    assert_holds(&error, &["--http", "0.0.0.0"]);
+}
+
+#[test]
+fn a_host_that_is_overridden_does_no_harm() {
+    let machine = Machine::with_vault().variable("MCP_HTTP_HOST", "0.0.0.0").words(&["serve", "--http", "127.0.0.1:1"]);
+    assert_eq!(machine.config().http.host, IpAddr::from([127, 0, 0, 1]));
+}
+
+#[test]
+fn who_asks_for_authentication_is_not_served_without() {
+    for value in ["jwt", "OAuth"] {
+        let machine = Machine::with_vault().variable("MCP_AUTH_MODE", value);
+        assert!(machine.load().is_ok(), "over stdio there is nobody to authenticate");
+        let error = machine.variable("MCP_TRANSPORT_TYPE", "http").error();
+        assert_holds(&error, &["MCP_AUTH_MODE", &value.to_lowercase(), "does not have"]);
+    }
+    with("MCP_AUTH_MODE", "none");
+    assert_holds(&refusal("MCP_AUTH_MODE", "basic"), &["none, jwt, oauth"]);
+    let machine = Machine::with_vault().toml("transport = \"http\"\n[http]\nauth_mode = \"jwt\"\n");
+    assert_holds(&machine.error(), &["`http.auth_mode`", "lapidary.toml"]);
+    assert!(machine.variable("MCP_AUTH_MODE", "none").load().is_ok());
+}
+
+#[test]
+fn an_endpoint_must_be_a_path_that_can_be_served() {
+    for (value, path) in [("/mcp/", "/mcp"), ("/api/v1.0/mcp_x-y", "/api/v1.0/mcp_x-y")] {
+        assert_eq!(with("MCP_HTTP_ENDPOINT_PATH", value).http.endpoint_path, path);
+    }
+    for value in ["mcp", "/", "//", "/a//b", "/{id}", "/*rest", "/a b", "/a?b", "/../x", "/healthz", "/healthz/"] {
+        assert_holds(&refusal("MCP_HTTP_ENDPOINT_PATH", value), &[value, "/mcp"]);
+    }
+}
+
+#[test]
+fn origins_are_compared_as_browsers_send_them() {
+    let listed = |origins: &[&str]| Origins::Listed(origins.iter().map(|origin| (*origin).to_owned()).collect());
+    for (value, origins) in [
+        ("https://App.Example/", listed(&["https://app.example"])),
+        ("http://localhost:8080, app://obsidian.md", listed(&["http://localhost:8080", "app://obsidian.md"])),
+        ("*", Origins::Any),
+        ("https://a.example,*", Origins::Any),
+        (",", Origins::Loopback),
+    ] {
+        assert_eq!(with("MCP_ALLOWED_ORIGINS", value).http.allowed_origins, origins, "{value}");
+    }
+    for value in ["app.example", "https://", "https://*.example", "https://a.example/path"] {
+        assert_holds(&refusal("MCP_ALLOWED_ORIGINS", value), &[value, "scheme://host"]);
+    }
+}
+
+#[test]
+fn http_on_the_command_line_sets_transport_host_and_port() {
+    let http = |words: &[&str]| {
+        let config = Machine::with_vault().variable("MCP_HTTP_PORT", "4000").words(words).config();
+        (config.transport, config.http.host.to_string(), config.http.port)
+    };
+    assert_eq!(http(&["--http"]), (Transport::Http, "127.0.0.1".into(), 4000));
+    assert_eq!(http(&["--http", "5000"]), (Transport::Http, "127.0.0.1".into(), 5000));
+    assert_eq!(http(&["--http", "[::1]:5000"]), (Transport::Http, "::1".into(), 5000));
+    assert_eq!(http(&[]).0, Transport::Stdio);
+}
+
+#[test]
+fn the_state_folder_is_where_the_platform_keeps_state() {
+    let state = |machine: Machine| slashed(&machine.words(&["--demo"]).config().state_dir);
+    let mac = || Machine::new().platform(Platform::MacOs, "/Users/me");
+    let windows = || Machine::new().platform(Platform::Windows, r"C:\Users\me");
+    for (machine, expected) in [
+        (Machine::new(), "/home/me/.local/state/lapidary"),
+        (Machine::new().variable("XDG_STATE_HOME", "/state"), "/state/lapidary"),
+        (Machine::new().variable("XDG_STATE_HOME", "relative"), "/home/me/.local/state/lapidary"),
+        (Machine::new().variable("XDG_STATE_HOME", ""), "/home/me/.local/state/lapidary"),
+        (mac(), "/Users/me/Library/Application Support/lapidary"),
+        (windows().variable("LocalAppData", r"D:\Local"), "D:/Local/lapidary"),
+        (windows(), "C:/Users/me/AppData/Local/lapidary"),
+        (Machine::new().variable("LAPIDARY_STATE_DIR", "/srv/state"), "/srv/state"),
+        (Machine::new().variable("LAPIDARY_STATE_DIR", "~/state/"), "/home/me/state"),
+        (Machine::new().variable("LAPIDARY_STATE_DIR", "state"), "/work/state"),
+        (windows().variable("LAPIDARY_STATE_DIR", r"~\state"), "C:/Users/me/state"),
+        (windows().variable("LAPIDARY_STATE_DIR", r"\\server\state"), "//server/state"),
+    ] {
+        assert_eq!(state(machine), expected);
+    }
+}
+
+#[test]
+fn without_a_home_folder_the_state_folder_must_be_named() {
+    let mut machine = Machine::with_vault();
+    machine.home = None;
+    assert_holds(&machine.error(), &["HOME", "LAPIDARY_STATE_DIR"]);
+    assert_holds(&machine.variable("LAPIDARY_STATE_DIR", "~/x").error(), &["'~/x'", "HOME"]);
+    let mut machine = Machine::with_vault().variable("LAPIDARY_STATE_DIR", "/state");
+    machine.home = None;
+    assert_eq!(machine.config().state_dir, Path::new("/state"));
+}
+
+#[test]
+fn state_never_goes_into_a_vault() {
+    for state in ["/work/Notes", "/work/Notes/.lapidary", "Notes/state"] {
+        let error = Machine::with_vault().variable("LAPIDARY_STATE_DIR", state).error();
+        assert_holds(&error, &["inside the vault /work/Notes", "LAPIDARY_STATE_DIR"]);
+    }
+    let beside = Machine::with_vault().variable("LAPIDARY_STATE_DIR", "/work/Notes-state");
+    assert!(beside.load().is_ok());
+}

@@ -1,0 +1,124 @@
+//! From a raw value to a typed one.
+
+use std::fmt::Display;
+use std::net::{IpAddr, Ipv4Addr};
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::model::{Approval, Decision, Origins};
+use super::raw::Raw;
+use super::refused::Refused;
+
+/// Paths at which the HTTP server answers something else.
+const RESERVED: &[&str] = &["/", "/healthz"];
+
+const DECISIONS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
+
+pub(super) fn toggle(raw: &Raw) -> Result<bool, Refused> {
+    let value = raw.text()?;
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" | "y" | "enabled" => Ok(true),
+        "false" | "0" | "no" | "off" | "n" | "disabled" => Ok(false),
+        _ => Err(Refused::NotBoolean { value: value.to_owned() }),
+    }
+}
+
+pub(super) fn number<T: FromStr + PartialOrd + Display>(raw: &Raw, allowed: RangeInclusive<T>) -> Result<T, Refused> {
+    let value = raw.text()?;
+    value.parse().ok().filter(|number| allowed.contains(number)).ok_or_else(|| Refused::NotNumber {
+        value: value.to_owned(),
+        least: allowed.start().to_string(),
+        most: allowed.end().to_string(),
+    })
+}
+
+pub(super) fn milliseconds(raw: &Raw, allowed: RangeInclusive<u64>) -> Result<Duration, Refused> {
+    number(raw, allowed).map(Duration::from_millis)
+}
+
+/// One of a few words, in any case.
+pub(super) fn word<T: Copy>(raw: &Raw, words: &[(&'static str, T)]) -> Result<T, Refused> {
+    one_of(raw.text()?, words)
+}
+
+fn one_of<T: Copy>(value: &str, words: &[(&'static str, T)]) -> Result<T, Refused> {
+    words.iter().find(|(word, _)| word.eq_ignore_ascii_case(value)).map(|&(_, meaning)| meaning).ok_or_else(|| {
+        Refused::NotOneOf { value: value.to_owned(), allowed: words.iter().map(|&(word, _)| word).collect() }
+    })
+}
+
+pub(super) fn names(raw: &Raw) -> Result<Vec<String>, Refused> {
+    Ok(raw.entries(',')?.into_iter().map(str::to_owned).collect())
+}
+
+/// The address somebody means by a host; names other than `localhost` could be anybody's.
+pub(crate) fn host(written: &str) -> Option<IpAddr> {
+    if written.eq_ignore_ascii_case("localhost") {
+        return Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    }
+    let bare = written.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(written);
+    bare.parse().ok()
+}
+
+pub(super) fn address(raw: &Raw) -> Result<IpAddr, Refused> {
+    let value = raw.text()?;
+    host(value).ok_or_else(|| Refused::NotHost { value: value.to_owned() })
+}
+
+/// A path that the router can serve; braces and stars would be patterns to it.
+pub(super) fn endpoint(raw: &Raw) -> Result<String, Refused> {
+    let value = raw.text()?;
+    let path = value.trim_end_matches('/');
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let segment_ok = |segment: &str| !matches!(segment, "" | "." | "..") && segment.chars().all(plain);
+    let served = path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(segment_ok));
+    if served && !RESERVED.contains(&path) {
+        Ok(path.to_owned())
+    } else {
+        Err(Refused::NotEndpoint { value: value.to_owned(), reserved: RESERVED })
+    }
+}
+
+pub(super) fn origins(raw: &Raw) -> Result<Origins, Refused> {
+    let mut listed = Vec::new();
+    for entry in raw.entries(',')? {
+        if entry == "*" {
+            return Ok(Origins::Any);
+        }
+        // Browsers send origins in lower case and without a final slash.
+        let origin = entry.trim_end_matches('/').to_ascii_lowercase();
+        let (scheme, host) = origin.split_once("://").unwrap_or_default();
+        if scheme.is_empty() || host.is_empty() || host.contains(['/', '*', '?', '#', '@']) {
+            return Err(Refused::NotOrigin { value: entry.to_owned() });
+        }
+        listed.push(origin);
+    }
+    Ok(if listed.is_empty() { Origins::Loopback } else { Origins::Listed(listed) })
+}
+
+/// `write=ask,destroy=deny`, or a table of the same; what is not named stays as it was.
+pub(super) fn approval(before: Approval, raw: &Raw) -> Result<Approval, Refused> {
+    let mut approval = before;
+    for (effect, decision) in approval_pairs(raw)? {
+        let decision = one_of(decision, DECISIONS)?;
+        match effect {
+            "write" => approval.write = decision,
+            "destroy" => approval.destroy = decision,
+            other => return Err(Refused::NotOneOf { value: other.to_owned(), allowed: vec!["write", "destroy"] }),
+        }
+    }
+    Ok(approval)
+}
+
+fn approval_pairs(raw: &Raw) -> Result<Vec<(&str, &str)>, Refused> {
+    if let Raw::Table(pairs) = raw {
+        return pairs.iter().map(|(effect, decision)| Ok((effect.as_str(), decision.text()?))).collect();
+    }
+    raw.entries(',')?.into_iter().map(approval_pair).collect()
+}
+
+fn approval_pair(entry: &str) -> Result<(&str, &str), Refused> {
+    let (effect, decision) = entry.split_once('=').ok_or_else(|| Refused::NotApproval { value: entry.to_owned() })?;
+    Ok((effect.trim(), decision.trim()))
+}

@@ -1,0 +1,115 @@
+//! The variables that were set, in the environment or in `.env`, and those that nobody reads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::PathBuf;
+
+use lapidary_query::nearest;
+
+use super::dotenv::{self, DotEnv};
+use super::raw::{Given, Place, Raw, is_unset};
+use super::settings::SETTINGS;
+use super::warning::Warning;
+use super::{Platform, Sources, file, inert};
+
+/// A variable that begins like this and that nobody knows is probably a typing error.
+const OUR_PREFIXES: &[&str] = &["OBSIDIAN_", "MCP_", "LAPIDARY_"];
+
+pub(super) struct Variables {
+    /// The real environment.
+    real: BTreeMap<String, String>,
+    dotenv: DotEnv,
+    dotenv_file: PathBuf,
+    unreadable: Option<io::Error>,
+}
+
+impl Variables {
+    pub(super) fn gather(sources: &Sources<'_>) -> Self {
+        let real = sources
+            .environment
+            .iter()
+            .map(|(name, value)| match sources.platform {
+                // Names have no case there.
+                Platform::Windows => (name.to_uppercase(), value.clone()),
+                Platform::Linux | Platform::MacOs => (name.clone(), value.clone()),
+            })
+            .collect();
+        let dotenv_file = sources.working_folder.join(".env");
+        let (dotenv, unreadable) = match sources.files.read(&dotenv_file) {
+            Ok(text) => (dotenv::parse(&text), None),
+            Err(error) if file::is_absent(&error) => (DotEnv::default(), None),
+            Err(error) => (DotEnv::default(), Some(error)),
+        };
+        Self { real, dotenv, dotenv_file, unreadable }
+    }
+
+    /// The value in the real environment, if it is set to something.
+    pub(super) fn real(&self, name: &str) -> Option<&str> {
+        self.real.get(name).map(|value| value.trim()).filter(|value| !is_unset(value))
+    }
+
+    /// The value and where it stands; the real environment wins.
+    pub(super) fn find(&self, name: &'static str) -> Option<(&str, Place)> {
+        if let Some(value) = self.real(name) {
+            return Some((value, Place::Variable(name)));
+        }
+        let line = self.dotenv.lines.iter().rev().find(|line| line.name == name && !is_unset(&line.value))?;
+        Some((&line.value, self.dotenv_place(name, line.number)))
+    }
+
+    /// What the variables say about settings, the stronger last.
+    pub(super) fn given(&self) -> Vec<Given> {
+        let named = SETTINGS.iter().filter_map(|setting| Some((setting, setting.variable?)));
+        let mut given = Vec::new();
+        for (setting, name) in named.clone() {
+            for line in self.dotenv.lines.iter().filter(|line| line.name == name) {
+                let place = self.dotenv_place(name, line.number);
+                given.push(Given { setting, raw: Raw::Text(line.value.clone()), place });
+            }
+        }
+        for (setting, name) in named {
+            if let Some(value) = self.real(name) {
+                given.push(Given { setting, raw: Raw::Text(value.to_owned()), place: Place::Variable(name) });
+            }
+        }
+        given
+    }
+
+    pub(super) fn warn(&self, warnings: &mut Vec<Warning>) {
+        if let Some(error) = &self.unreadable {
+            warnings.push(Warning::Unreadable { file: self.dotenv_file.clone(), problem: error.to_string() });
+        }
+        let broken = self.dotenv.broken.iter();
+        warnings.extend(broken.map(|&line| Warning::BrokenLine { file: self.dotenv_file.clone(), line }));
+        warnings.extend(self.names().into_iter().filter_map(about));
+    }
+
+    fn names(&self) -> BTreeSet<&str> {
+        let real = self.real.iter();
+        let dotenv = self.dotenv.lines.iter().map(|line| (&line.name, &line.value));
+        real.chain(dotenv).filter(|(_, value)| !is_unset(value)).map(|(name, _)| name.as_str()).collect()
+    }
+
+    fn dotenv_place(&self, name: &'static str, line: usize) -> Place {
+        Place::DotEnv { file: self.dotenv_file.clone(), line, name }
+    }
+}
+
+/// The variables that do something.
+fn effective() -> impl Iterator<Item = &'static str> {
+    SETTINGS.iter().filter_map(|setting| setting.variable).chain([file::VARIABLE])
+}
+
+/// What to say about a variable that is set, if anything.
+fn about(name: &str) -> Option<Warning> {
+    if effective().any(|known| known == name) {
+        return None;
+    }
+    if let Some((name, inert)) = inert::find(name) {
+        return inert.warns.then_some(Warning::WithoutEffect { name, reason: inert.reason });
+    }
+    OUR_PREFIXES.iter().any(|prefix| name.starts_with(prefix)).then(|| Warning::UnknownVariable {
+        name: name.to_owned(),
+        nearest: nearest(name, effective().chain(inert::names())),
+    })
+}

@@ -1,0 +1,136 @@
+//! Which vaults are served, and under which names.
+
+use std::collections::BTreeSet;
+
+use super::draft::Draft;
+use super::error::ConfigError;
+use super::places::Places;
+use super::raw::{Place, Raw, is_unset};
+use super::refused::Refused;
+use super::registry::Registry;
+use super::warning::Warning;
+use super::{ChosenVault, Files, Vaults};
+
+/// The vaults of one source, as they were written.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) vaults: Vec<AskedVault>,
+    pub(super) place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AskedVault {
+    pub(super) name: Option<String>,
+    pub(super) path: String,
+}
+
+/// A table names its vaults; an entry of a list may; a text is paths with `;` between them.
+pub(super) fn asked(raw: &Raw) -> Result<Vec<AskedVault>, Refused> {
+    match raw {
+        Raw::Table(pairs) => pairs.iter().map(|(name, path)| named(name, path.text()?)).collect(),
+        Raw::List(_) => raw.entries(';')?.into_iter().map(perhaps_named).collect(),
+        Raw::Text(_) => Ok(raw.entries(';')?.into_iter().map(unnamed).collect()),
+    }
+}
+
+fn unnamed(path: &str) -> AskedVault {
+    AskedVault { name: None, path: path.to_owned() }
+}
+
+fn named(name: &str, path: &str) -> Result<AskedVault, Refused> {
+    let name = name.trim();
+    if name.is_empty() {
+        Err(Refused::VaultWithoutName { value: format!("={path}") })
+    } else if is_unset(path) {
+        Err(Refused::VaultWithoutPath { value: name.to_owned() })
+    } else {
+        Ok(AskedVault { name: Some(name.to_owned()), path: path.to_owned() })
+    }
+}
+
+/// `NAME=PATH`, or a path that holds `=` itself: a name has no separator.
+fn perhaps_named(entry: &str) -> Result<AskedVault, Refused> {
+    match entry.split_once('=') {
+        Some((name, path)) if !name.contains(['/', '\\']) => named(name, path.trim()),
+        _ => Ok(unnamed(entry)),
+    }
+}
+
+/// The first source that gives any: what was asked for, the vault of the key, the only vault that Obsidian knows.
+pub(super) fn choose(draft: &mut Draft<'_>, files: &dyn Files) -> Result<Vaults, ConfigError> {
+    let asked = draft.asked.take();
+    if draft.demo {
+        if asked.is_some_and(|asked| matches!(asked.place, Place::Flag(_))) {
+            draft.warnings.push(Warning::DemoWins);
+        }
+        return Ok(Vaults::Demo);
+    }
+    let found = match asked {
+        Some(asked) => existing(&asked, draft.places, files)?,
+        None => vec![discovered(draft, files)?],
+    };
+    let once = each_folder_once(found, &mut draft.warnings);
+    Ok(Vaults::Chosen(each_name_once(once, &mut draft.warnings)))
+}
+
+fn existing(asked: &Asked, places: &Places<'_>, files: &dyn Files) -> Result<Vec<ChosenVault>, ConfigError> {
+    let mut found = Vec::new();
+    for AskedVault { name, path: given } in &asked.vaults {
+        let place = || asked.place.clone();
+        let path = places.whole(given).map_err(|refused| refused.at(place()))?;
+        if !files.is_folder(&path) {
+            return Err(ConfigError::VaultMissing { place: place(), given: given.clone(), path });
+        }
+        let name = name.clone().unwrap_or_else(|| places.basename(&path));
+        found.push(ChosenVault { name, path });
+    }
+    Ok(found)
+}
+
+/// Only a vault that a person chose is served: by its key, or by having no other.
+fn discovered(draft: &mut Draft<'_>, files: &dyn Files) -> Result<ChosenVault, ConfigError> {
+    let Draft { places, warnings, api_key, .. } = draft;
+    let registry = Registry::read(places, files, warnings);
+    let vaults = match api_key {
+        Some(key) => registry.with_key(key, files, warnings),
+        None => registry.vaults,
+    };
+    match (vaults.as_slice(), api_key) {
+        ([path], _) => Ok(ChosenVault { name: places.basename(path), path: path.clone() }),
+        ([], Some(_)) => Err(ConfigError::KeyWithoutVault { noticed: warnings.clone() }),
+        ([], None) => Err(ConfigError::NoVault { looked_at: registry.looked_at, noticed: warnings.clone() }),
+        (_, Some(_)) => Err(ConfigError::KeyOfSeveral { vaults }),
+        (_, None) => Err(ConfigError::SeveralVaults { vaults, noticed: warnings.clone() }),
+    }
+}
+
+fn each_folder_once(found: Vec<ChosenVault>, warnings: &mut Vec<Warning>) -> Vec<ChosenVault> {
+    let mut once: Vec<ChosenVault> = Vec::new();
+    for vault in found {
+        match once.iter().find(|other| other.path == vault.path) {
+            None => once.push(vault),
+            Some(other) if other.name == vault.name => {}
+            Some(other) => {
+                let (kept, dropped) = (other.name.clone(), vault.name);
+                warnings.push(Warning::SameFolder { path: vault.path, kept, dropped });
+            }
+        }
+    }
+    once
+}
+
+/// The first of a name keeps it; the others get a number that nobody has.
+fn each_name_once(found: Vec<ChosenVault>, warnings: &mut Vec<Warning>) -> Vec<ChosenVault> {
+    let mut taken: BTreeSet<String> = found.iter().map(|vault| vault.name.clone()).collect();
+    let mut seen = BTreeSet::new();
+    let mut renamed = |vault: ChosenVault| {
+        if seen.insert(vault.name.clone()) {
+            return vault;
+        }
+        let mut numbered = (2_usize..).map(|number| format!("{}-{number}", vault.name));
+        let name = numbered.find(|name| taken.insert(name.clone())).unwrap_or_else(|| vault.name.clone());
+        warnings.push(Warning::Renamed { wanted: vault.name, name: name.clone(), path: vault.path.clone() });
+        ChosenVault { name, path: vault.path }
+    };
+    found.into_iter().map(&mut renamed).collect()
+}

@@ -1,0 +1,49 @@
+//! The one place that looks at the process's surroundings; everything else is handed what it found.
+
+#![expect(clippy::disallowed_methods, reason = "the one door to the environment")]
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+};
+
+use lapidary_vault::store;
+
+use crate::config::{Files, is_unset};
+
+pub(crate) struct Surroundings {
+    pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) working_folder: PathBuf,
+    pub(crate) home: Option<PathBuf>,
+}
+
+impl Surroundings {
+    pub(crate) fn look() -> Self {
+        // A variable that is not UTF-8 cannot hold any of our settings.
+        let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        let environment: BTreeMap<String, String> = std::env::vars_os().filter_map(text).collect();
+        let set = |name: &str| environment.get(name).filter(|value| !is_unset(value)).map(PathBuf::from);
+        let home = set(if cfg!(windows) { "USERPROFILE" } else { "HOME" });
+        let working_folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        Self { environment, working_folder, home }
+    }
+}
+
+pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
+    std::env::args_os()
+}
+
+/// The real disk, as configuration needs it.
+pub(crate) struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        store::read_settings(path)
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        store::folder_exists(path)
+    }
+}

@@ -1,0 +1,87 @@
+//! MCP over Streamable HTTP, on loopback.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
+
+use axum::{Router, routing::get, serve::ListenerExt};
+use lapidary_pipeline::Pipeline;
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+};
+use tokio::net::TcpListener;
+
+use crate::{
+    config::{Http, Origins, SessionMode},
+    log,
+    mcp::{Connection, Mcp},
+    stdio::told_to_stop,
+};
+
+pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool, settings: &Http) -> Result<(), String> {
+    let listener = listen(settings).await?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    announce(address, &settings.endpoint_path);
+    // Without this, a reply in two writes waits 40 ms for the client's acknowledgement of the first.
+    let listener = listener.tap_io(|connection| {
+        if let Err(error) = connection.set_nodelay(true) {
+            log::debug(&format!("slow answers ahead: {error}"));
+        }
+    });
+    let mcp = Mcp::new(pipeline, dotted_names, Connection::Http);
+    let router = router(mcp, settings);
+    axum::serve(listener, router).with_graceful_shutdown(told_to_stop()).await.map_err(|error| error.to_string())
+}
+
+fn router(mcp: Mcp, settings: &Http) -> Router {
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(settings.session_timeout);
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(settings.session_mode == SessionMode::Stateful)
+        .with_json_response(true)
+        .with_max_request_body_bytes(settings.max_body_bytes.unwrap_or(usize::MAX));
+    let config = match &settings.allowed_origins {
+        Origins::Loopback => config.with_allowed_origins(loopback_origins()).enforce_origin_validation(),
+        Origins::Listed(origins) => config.with_allowed_origins(origins.clone()).enforce_origin_validation(),
+        Origins::Any => config.disable_allowed_origins(),
+    };
+    let service = StreamableHttpService::new(move || Ok(mcp.clone()), Arc::new(sessions), config);
+    Router::new()
+        .route_service(&settings.endpoint_path, service)
+        .route("/healthz", get(|| async { axum::Json(serde_json::json!({ "status": "ok" })) }))
+}
+
+fn loopback_origins() -> impl Iterator<Item = String> {
+    ["localhost", "127.0.0.1", "[::1]"]
+        .into_iter()
+        .flat_map(|host| ["http", "https"].map(|scheme| format!("{scheme}://{host}:*")))
+}
+
+/// The configured port, or one of the next if it is taken.
+async fn listen(settings: &Http) -> Result<TcpListener, String> {
+    let host: IpAddr = settings.host;
+    let tries = if settings.port == 0 { 0 } else { settings.max_port_retries };
+    let mut port = settings.port;
+    loop {
+        match TcpListener::bind(SocketAddr::new(host, port)).await {
+            Ok(listener) => return Ok(listener),
+            Err(error)
+                if error.kind() == std::io::ErrorKind::AddrInUse && port < settings.port.saturating_add(tries) =>
+            {
+                port += 1;
+            }
+            Err(error) => return Err(format!("cannot listen on {}: {error}", SocketAddr::new(host, port))),
+        }
+    }
+}
+
+/// Tells a person where the server is and what to paste into a client.
+fn announce(address: SocketAddr, endpoint: &str) {
+    let url = format!("http://{address}{endpoint}");
+    log::info(&format!("serving MCP at {url}"));
+    let config = serde_json::json!({ "mcpServers": { "obsidian": { "type": "http", "url": url } } });
+    log::info(&format!(
+        "to connect a client:\n  Claude Code   claude mcp add --transport http obsidian {url}\n  Codex         codex mcp add obsidian --url {url}\n  Cursor, others  {config}"
+    ));
+}

@@ -1,0 +1,246 @@
+//! Speaks MCP, in both of its eras: turns requests into calls and replies into results.
+
+mod asking;
+mod definition;
+
+use std::sync::Arc;
+
+use lapidary_pipeline::{Answer, Caller, Pipeline, Question, Reply, Request, Stage};
+use lapidary_tools::{Rendered, Standing};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+        CompleteRequestParams, CompleteResult, ContentBlock, DiscoverResult, Implementation, ListPromptsRequestMethod,
+        ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+        ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    },
+    service::RequestContext,
+};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::instructions::instructions;
+
+/// How long clients may keep the list of tools: it only changes when the server is started anew.
+const LIST_TTL_MS: u64 = 300_000;
+
+/// One server for any number of connections; clones share everything.
+#[derive(Clone)]
+pub(crate) struct Mcp {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    pipeline: Arc<Pipeline>,
+    tools: Vec<Tool>,
+    instructions: String,
+    dotted_names: bool,
+    connection: Connection,
+}
+
+/// What is known about callers before they say anything.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Connection {
+    Stdio,
+    Http,
+}
+
+impl Mcp {
+    pub(crate) fn new(pipeline: Arc<Pipeline>, dotted_names: bool, connection: Connection) -> Self {
+        let listed = pipeline.catalogue().entries().iter().filter(|entry| entry.standing == Standing::Listed);
+        let tools = listed.map(|entry| definition::tool(&entry.spec, dotted_names)).collect();
+        let instructions = instructions(&pipeline);
+        Self { shared: Arc::new(Shared { pipeline, tools, instructions, dotted_names, connection }) }
+    }
+
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
+        let id = match self.shared.connection {
+            Connection::Stdio => "stdio".to_owned(),
+            Connection::Http => http_caller(context),
+        };
+        Caller { id, can_ask: asking::can_ask(context) }
+    }
+
+    /// Makes the call on the side, so that it ends and is logged even if the client goes away meanwhile.
+    async fn call(&self, request: Request, context: &RequestContext<RoleServer>) -> Reply {
+        let pipeline = Arc::clone(&self.shared.pipeline);
+        let cancel = pipeline.cancel();
+        let (progress, mut stages) = mpsc::unbounded_channel();
+        let mut request = request;
+        let token = context.meta.get_progress_token();
+        if token.is_some() {
+            request.progress = Some(Arc::new(move |stage| {
+                // A receiver that is gone has no use for progress.
+                progress.send(stage).unwrap_or_default();
+            }));
+        }
+        let mut task = {
+            let cancel = Arc::clone(&cancel);
+            tokio::spawn(async move { pipeline.call(request, cancel).await })
+        };
+        let mut stop = std::pin::pin!(context.ct.cancelled());
+        let mut stopped = false;
+        let done = loop {
+            tokio::select! {
+                done = &mut task => break done,
+                Some(stage) = stages.recv() => report(context, token.as_ref(), stage).await,
+                () = &mut stop, if !stopped => {
+                    stopped = true;
+                    cancel.take_back();
+                }
+            }
+        };
+        while let Ok(stage) = stages.try_recv() {
+            report(context, token.as_ref(), stage).await;
+        }
+        done.unwrap_or_else(|_| Reply::Done(failed()))
+    }
+}
+
+/// The last resort: the task that made the call is gone.
+fn failed() -> Rendered {
+    lapidary_tools::render_refusal(lapidary_tools::Family::Own, &lapidary_tools::Reason::Internal)
+}
+
+async fn report(context: &RequestContext<RoleServer>, token: Option<&ProgressToken>, stage: Stage) {
+    let Some(token) = token else { return };
+    let (progress, message) = match stage {
+        Stage::Planned => (1.0, "planned"),
+        Stage::Committed => (2.0, "written"),
+    };
+    let mut param = ProgressNotificationParam::new(token.clone(), progress);
+    param.total = Some(2.0);
+    param.message = Some(message.to_owned());
+    if let Err(error) = context.peer.notify_progress(param).await {
+        crate::log::debug(&format!("progress could not be sent: {error}"));
+    }
+}
+
+/// Sessions are told apart by the start of their id; the whole of it would be a key.
+fn http_caller(context: &RequestContext<RoleServer>) -> String {
+    let session = context
+        .extensions
+        .get::<axum::http::request::Parts>()
+        .and_then(|parts| parts.headers.get("mcp-session-id"))
+        .and_then(|id| id.to_str().ok())
+        .map(|id| id.chars().take(8).collect::<String>());
+    let client = || context.client_info().map(|client| client.name.chars().take(40).collect());
+    format!("http:{}", session.or_else(client).unwrap_or_default())
+}
+
+impl ServerHandler for Mcp {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(capabilities)
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+            .with_server_info(Implementation::new("lapidary", env!("CARGO_PKG_VERSION")).with_title("Lapidary"))
+            .with_instructions(self.shared.instructions.clone())
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        let mut discovered = DiscoverResult::from_server_info(versions, self.get_info());
+        discovered.ttl_ms = LIST_TTL_MS;
+        discovered.cache_scope = CacheScope::Private;
+        Ok(discovered)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let mut list = ListToolsResult::with_all_items(self.shared.tools.clone());
+        list.ttl_ms = Some(LIST_TTL_MS);
+        list.cache_scope = Some(CacheScope::Private);
+        Ok(list)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let entry = self.shared.pipeline.catalogue().find(name).ok()?;
+        Some(definition::tool(&entry.spec, self.shared.dotted_names))
+    }
+
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let request = Request {
+            tool: params.name.to_string(),
+            arguments: params.arguments.unwrap_or_default(),
+            caller: self.caller(&context),
+            answer: params
+                .request_state
+                .map(|state| Answer { state, verdict: asking::verdict_of(params.input_responses.as_ref()) }),
+            progress: None,
+        };
+        let mut reply = self.call(request.clone(), &context).await;
+        if let Reply::Ask(Question { message, state }) = reply {
+            if asking::by_retry(&context) {
+                return Ok(asking::input_required(message, state).into());
+            }
+            let verdict = asking::ask_now(&context, message, self.shared.pipeline.limits().answer_within).await;
+            reply = self.call(Request { answer: Some(Answer { state, verdict }), ..request }, &context).await;
+        }
+        match reply {
+            Reply::Done(rendered) => Ok(result(rendered).into()),
+            // Asked again after an answer: the pipeline never does that.
+            Reply::Ask(_) => Ok(result(failed()).into()),
+            Reply::NoSuchTool { nearest } => Err(unknown_tool(&params.name, nearest)),
+        }
+    }
+
+    // The SDK answers these with empty lists even where nothing was promised.
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+}
+
+fn result(rendered: Rendered) -> CallToolResult {
+    let text = rendered.text.into_iter().map(ContentBlock::text).collect();
+    let mut result = if rendered.is_error { CallToolResult::error(text) } else { CallToolResult::success(text) };
+    result.structured_content = Some(Value::Object(rendered.structured));
+    result
+}
+
+/// -32602 as in the specification; "method not found" would become a 404 over HTTP.
+fn unknown_tool(name: &str, nearest: Option<&str>) -> ErrorData {
+    let shown: String = name.chars().take(100).collect();
+    let hint = nearest.map_or_else(
+        || "Describe what you want to do to `find_tool`.".to_owned(),
+        |nearest| format!("Did you mean `{nearest}`?"),
+    );
+    ErrorData::invalid_params(format!("Unknown tool: {shown}. {hint}"), None)
+}

@@ -1,0 +1,81 @@
+//! MCP on standard input and output. One JSON message a line, or `Content-Length` frames for clients that send those.
+
+mod messages;
+
+use std::{sync::Arc, time::Duration};
+
+use lapidary_pipeline::Pipeline;
+use rmcp::{ServiceExt, transport::io::stdio_pipes};
+
+use crate::{
+    log,
+    mcp::{Connection, Mcp},
+};
+
+/// How often a server looks whether the program that started it is still there.
+const PARENT_CHECK: Duration = Duration::from_secs(2);
+
+/// Serves until standard input closes, the parent is gone, or the process is told to stop.
+pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool) -> Result<(), String> {
+    let (input, output) = stdio_pipes();
+    let transport = messages::transport(input, output);
+    let serving = async {
+        match Mcp::new(pipeline, dotted_names, Connection::Stdio).serve(transport).await {
+            Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
+            // The client hung up before it said anything: not our failure.
+            Err(error) => {
+                log::debug(&format!("no session came about: {error}"));
+                Ok(())
+            }
+        }
+    };
+    tokio::select! {
+        ended = serving => ended,
+        () = parent_gone() => {
+            log::info("the program that started this server is gone");
+            Ok(())
+        }
+        () = told_to_stop() => Ok(()),
+    }
+}
+
+/// Waits for Ctrl-C, or for the signal with which systems end a service.
+pub(crate) async fn told_to_stop() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        match (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) {
+            (Ok(mut terminate), Ok(mut interrupt)) => {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                }
+            }
+            // Without handlers the system's own apply: it ends the process.
+            _ => std::future::pending().await,
+        }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}
+
+/// Orphans get another parent. Asked for now and then rather than requested as a signal, because that signal also
+/// comes when only the thread that started us ends.
+#[cfg(unix)]
+async fn parent_gone() {
+    let parent = rustix::process::getppid();
+    loop {
+        tokio::time::sleep(PARENT_CHECK).await;
+        if rustix::process::getppid() != parent {
+            return;
+        }
+    }
+}
+
+/// There, standard input closes with the parent.
+#[cfg(not(unix))]
+async fn parent_gone() {
+    std::future::pending().await
+}

@@ -1,0 +1,267 @@
+//! Arguments against a schema: what can only be meant in one way is repaired and said, everything else is refused
+//! with its place and the nearest known name.
+
+use lapidary_query::{nearest, words};
+use serde_json::{Map, Value, json};
+
+use crate::{ArgumentProblem, Reason};
+
+/// Arguments that fit the schema, and what had to be repaired for that.
+#[derive(Debug, PartialEq)]
+pub struct Checked {
+    pub arguments: Map<String, Value>,
+    pub repairs: Vec<String>,
+}
+
+pub fn check_arguments(
+    tool: &str,
+    schema: &Map<String, Value>,
+    arguments: Map<String, Value>,
+) -> Result<Checked, Reason> {
+    let mut check = Check::default();
+    let arguments = check.object("", schema, arguments);
+    if check.problems.is_empty() {
+        return Ok(Checked { arguments, repairs: check.repairs });
+    }
+    Err(Reason::InvalidArguments { tool: tool.to_owned(), problems: check.problems })
+}
+
+#[derive(Default)]
+struct Check {
+    problems: Vec<ArgumentProblem>,
+    repairs: Vec<String>,
+}
+
+impl Check {
+    fn problem(&mut self, at: &str, problem: impl Into<String>) {
+        self.problems.push(ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None });
+    }
+
+    fn object(&mut self, at: &str, schema: &Map<String, Value>, given: Map<String, Value>) -> Map<String, Value> {
+        let no_properties = Map::new();
+        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&no_properties);
+        let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        let mut checked = Map::new();
+        let known_keys: Vec<String> = given.keys().cloned().collect();
+        for (key, value) in given {
+            let Some(name) = self.name(at, &key, properties, &known_keys, closed) else { continue };
+            // `null` for an optional argument means that it is left out.
+            if value.is_null() && !is_required(schema, &name) && !allows_null(properties.get(&name)) {
+                continue;
+            }
+            let place = join(at, &name);
+            let value = match properties.get(&name) {
+                Some(Value::Object(schema)) => self.value(&place, schema, value),
+                _ => value,
+            };
+            checked.insert(name, value);
+        }
+        for name in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+            // A repaired or refused spelling has been dealt with above.
+            if !checked.contains_key(name)
+                && !self.problems.iter().any(|problem| problem.nearest.as_deref() == Some(name))
+            {
+                self.problem(&join(at, name), "is required");
+            }
+        }
+        checked
+    }
+
+    /// The name of the argument that a key means.
+    fn name(
+        &mut self,
+        at: &str,
+        key: &str,
+        properties: &Map<String, Value>,
+        given: &[String],
+        closed: bool,
+    ) -> Option<String> {
+        if properties.contains_key(key) || !closed {
+            return Some(key.to_owned());
+        }
+        let mut folded = properties.keys().filter(|name| words(name) == words(key));
+        if let (Some(name), None) = (folded.next(), folded.next())
+            && !given.contains(name)
+        {
+            self.repairs.push(format!("`{}` was read as `{name}`", join(at, key)));
+            return Some(name.clone());
+        }
+        let nearest = nearest(key, properties.keys().map(String::as_str)).map(str::to_owned);
+        self.problems.push(ArgumentProblem {
+            at: join(at, key),
+            problem: "is not an argument of this tool".into(),
+            nearest,
+        });
+        None
+    }
+
+    fn value(&mut self, at: &str, schema: &Map<String, Value>, given: Value) -> Value {
+        if let Some(choices) = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array) {
+            return self.choice(at, choices, given);
+        }
+        let Some(wanted) = schema.get("type").and_then(Value::as_str) else {
+            self.constant(at, schema, &given);
+            return given;
+        };
+        let given = if fits(wanted, &given) { given } else { self.repair(at, wanted, schema, given) };
+        if !fits(wanted, &given) {
+            let article = if matches!(wanted, "object" | "integer" | "array") { "an" } else { "a" };
+            self.problem(at, format!("must be {article} {wanted}"));
+            return given;
+        }
+        self.constant(at, schema, &given);
+        match given {
+            Value::Object(map) => Value::Object(self.object(at, schema, map)),
+            Value::Array(items) => self.items(at, schema, items),
+            Value::String(text) => self.text(at, schema, text),
+            Value::Number(_) => self.number(at, schema, given),
+            other => other,
+        }
+    }
+
+    /// The first alternative that fits; otherwise the problems of the one that was most likely meant.
+    fn choice(&mut self, at: &str, choices: &[Value], given: Value) -> Value {
+        let mut best: Option<Self> = None;
+        for choice in choices.iter().filter_map(Value::as_object) {
+            let mut attempt = Self::default();
+            let value = attempt.value(at, choice, given.clone());
+            if attempt.problems.is_empty() {
+                self.repairs.extend(attempt.repairs);
+                return value;
+            }
+            if best.as_ref().is_none_or(|best| attempt.problems.len() < best.problems.len()) {
+                best = Some(attempt);
+            }
+        }
+        self.problems.extend(best.unwrap_or_default().problems);
+        given
+    }
+
+    fn constant(&mut self, at: &str, schema: &Map<String, Value>, given: &Value) {
+        let allowed: Vec<&Value> = match (schema.get("enum"), schema.get("const")) {
+            (Some(Value::Array(values)), _) => values.iter().collect(),
+            (_, Some(value)) => vec![value],
+            _ => return,
+        };
+        if !allowed.contains(&given) {
+            let names: Vec<&str> = allowed.iter().filter_map(|value| value.as_str()).collect();
+            let nearest = given.as_str().and_then(|text| nearest(text, names.iter().copied())).map(str::to_owned);
+            let problem =
+                format!("must be {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "));
+            self.problems.push(ArgumentProblem { at: at.to_owned(), problem, nearest });
+        }
+    }
+
+    fn items(&mut self, at: &str, schema: &Map<String, Value>, items: Vec<Value>) -> Value {
+        if let Some(fewest) = schema.get("minItems").and_then(Value::as_u64)
+            && (items.len() as u64) < fewest
+        {
+            self.problem(at, format!("must have at least {fewest} entries"));
+        }
+        let Some(Value::Object(each)) = schema.get("items") else { return Value::Array(items) };
+        items.into_iter().enumerate().map(|(index, item)| self.value(&format!("{at}[{index}]"), each, item)).collect()
+    }
+
+    fn text(&mut self, at: &str, schema: &Map<String, Value>, text: String) -> Value {
+        if let Some(fewest) = schema.get("minLength").and_then(Value::as_u64)
+            && (text.chars().count() as u64) < fewest
+        {
+            self.problem(at, "must not be empty");
+        }
+        Value::String(text)
+    }
+
+    fn number(&mut self, at: &str, schema: &Map<String, Value>, given: Value) -> Value {
+        let value = given.as_f64().unwrap_or_default();
+        if let Some(least) = schema.get("minimum").and_then(Value::as_f64)
+            && value < least
+        {
+            self.problem(at, format!("must be >= {least}"));
+        }
+        if let Some(most) = schema.get("maximum").and_then(Value::as_f64)
+            && value > most
+        {
+            self.problem(at, format!("must be <= {most}"));
+        }
+        given
+    }
+
+    /// Clients send structured values as text, and one value where a list is meant. Where only one reading is
+    /// possible, that is the one.
+    fn repair(&mut self, at: &str, wanted: &str, schema: &Map<String, Value>, given: Value) -> Value {
+        let Value::String(text) = &given else { return given };
+        let parsed = serde_json::from_str::<Value>(text).ok().filter(|value| wanted != "string" && fits(wanted, value));
+        if let Some(value) = parsed {
+            self.repairs.push(format!("`{at}` came as text and was read as {wanted}"));
+            return value;
+        }
+        match wanted {
+            "array" if item_type(schema) == Some("string") => {
+                self.repairs.push(format!("`{at}` was read as a list of one"));
+                json!([text])
+            }
+            "object" => match only_text_field(schema) {
+                Some((name, mut object)) => {
+                    self.repairs.push(format!("`{at}` was read as its `{name}`"));
+                    object.insert(name, json!(text));
+                    Value::Object(object)
+                }
+                None => given,
+            },
+            _ => given,
+        }
+    }
+}
+
+fn fits(wanted: &str, value: &Value) -> bool {
+    match wanted {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "number" => value.is_number(),
+        _ => true,
+    }
+}
+
+fn item_type(schema: &Map<String, Value>) -> Option<&str> {
+    schema.get("items")?.get("type")?.as_str()
+}
+
+/// The one field of an object that a bare text can stand for, and the object's constant fields.
+fn only_text_field(schema: &Map<String, Value>) -> Option<(String, Map<String, Value>)> {
+    let properties = schema.get("properties")?.as_object()?;
+    let mut constants = Map::new();
+    let mut texts = Vec::new();
+    for name in schema.get("required")?.as_array()?.iter().filter_map(Value::as_str) {
+        let field = properties.get(name)?;
+        match field.get("const") {
+            Some(value) => {
+                constants.insert(name.to_owned(), value.clone());
+            }
+            None if field.get("type") == Some(&json!("string")) && field.get("enum").is_none() => texts.push(name),
+            None => return None,
+        }
+    }
+    match texts[..] {
+        [name] => Some((name.to_owned(), constants)),
+        _ => None,
+    }
+}
+
+fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
+    schema.get("required").and_then(Value::as_array).is_some_and(|required| required.contains(&json!(name)))
+}
+
+/// A field without a type takes any JSON, `null` included.
+fn allows_null(schema: Option<&Value>) -> bool {
+    schema.is_some_and(|schema| ["type", "anyOf", "oneOf", "enum", "const"].iter().all(|key| schema.get(key).is_none()))
+}
+
+fn join(at: &str, name: &str) -> String {
+    if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") }
+}
+
+#[cfg(test)]
+mod tests;

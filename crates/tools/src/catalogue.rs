@@ -1,0 +1,201 @@
+//! Which of the tools are offered, and how: chosen once at start, never changed by a call.
+
+use lapidary_query::nearest;
+
+use crate::{AnyTool, Effect, Family, Group, Spec, TOOLS, schema};
+
+/// All tools with their standing, in the order of the list.
+pub struct Catalogue {
+    entries: Vec<Entry>,
+}
+
+pub struct Entry {
+    pub tool: &'static dyn AnyTool,
+    pub spec: Spec,
+    pub standing: Standing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Shown to every client.
+    Listed,
+    /// Callable, and found with `find_tool`.
+    Deferred,
+    Off(Off),
+}
+
+/// Why a tool is not to be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Off {
+    ReadOnly,
+    Excluded,
+    NotChosen,
+}
+
+/// What the owner chose. Words are tool names, group names, `default`, `obsidian`, `files` or `all`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Empty means `default`.
+    pub chosen: Vec<String>,
+    pub excluded: Vec<String>,
+    pub read_only: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{word}` is neither a tool nor a group of tools{}", .nearest.map_or(String::new(), |name| format!("; did you mean `{name}`?")))]
+pub struct SelectionError {
+    pub word: String,
+    pub nearest: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSuchTool {
+    pub nearest: Option<&'static str>,
+}
+
+const WORDS: [&str; 4] = ["default", "obsidian", "files", "all"];
+
+impl Catalogue {
+    /// With several vaults, every tool that works on one takes its name.
+    pub fn new(selection: &Selection, vaults: &[String]) -> Result<Self, SelectionError> {
+        let mut entries: Vec<Entry> =
+            TOOLS.iter().map(|tool| Entry { tool: *tool, spec: tool.spec(), standing: Standing::Deferred }).collect();
+        let specs: Vec<&Spec> = entries.iter().map(|entry| &entry.spec).collect();
+        let chosen = selection.chosen.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let excluded =
+            selection.excluded.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        for entry in &mut entries {
+            if vaults.len() > 1 && entry.spec.needs_vault {
+                schema::require_choice(&mut entry.spec.input, "vault", "Which vault.", vaults);
+            }
+            entry.standing = standing(&entry.spec, &chosen, &excluded, selection.read_only);
+        }
+        Ok(Self { entries })
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// What can be called, listed or not.
+    pub fn on(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| !matches!(entry.standing, Standing::Off(_)))
+    }
+
+    /// Finds a tool by its name, in the dotted spelling too, whether or not it is on.
+    pub fn find(&self, name: &str) -> Result<&Entry, NoSuchTool> {
+        let plain = name.replace('.', "_");
+        self.entries
+            .iter()
+            .find(|entry| entry.spec.name() == plain)
+            .ok_or_else(|| NoSuchTool { nearest: nearest(&plain, self.on().map(|entry| entry.spec.name())) })
+    }
+}
+
+enum Choice {
+    Default,
+    All,
+    Family(Family),
+    Group(Group),
+    Tool(&'static str),
+}
+
+impl Choice {
+    fn parse(word: &str, specs: &[&Spec]) -> Result<Self, SelectionError> {
+        let plain = word.trim().replace('.', "_").to_lowercase();
+        let group = specs.iter().map(|spec| spec.declaration.group).find(|group| group.name() == plain);
+        let tool = specs.iter().map(|spec| spec.name()).find(|name| *name == plain);
+        match (plain.as_str(), group, tool) {
+            ("default", ..) => Ok(Self::Default),
+            ("all", ..) => Ok(Self::All),
+            ("obsidian", ..) => Ok(Self::Family(Family::Obsidian)),
+            ("files", ..) => Ok(Self::Family(Family::Files)),
+            (_, Some(group), _) => Ok(Self::Group(group)),
+            (_, _, Some(tool)) => Ok(Self::Tool(tool)),
+            _ => {
+                let groups = specs.iter().map(|spec| spec.declaration.group.name());
+                let known = specs.iter().map(|spec| spec.name()).chain(groups).chain(WORDS);
+                Err(SelectionError { word: word.to_owned(), nearest: nearest(&plain, known) })
+            }
+        }
+    }
+
+    fn covers(&self, spec: &Spec) -> bool {
+        match self {
+            Self::Default => spec.declaration.listed,
+            Self::All => true,
+            Self::Family(family) => spec.declaration.family == *family,
+            Self::Group(group) => spec.declaration.group == *group,
+            Self::Tool(name) => spec.name() == *name,
+        }
+    }
+}
+
+/// Read-only wins over exclusion, exclusion over choice. A choice without `default` is all there is.
+fn standing(spec: &Spec, chosen: &[Choice], excluded: &[Choice], read_only: bool) -> Standing {
+    // A relay does nothing itself; what it leads to is judged on its own.
+    let writes = spec.effect != Effect::Read && spec.needs_vault;
+    let open_ended = chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, Choice::Default | Choice::All));
+    if read_only && writes {
+        Standing::Off(Off::ReadOnly)
+    } else if excluded.iter().any(|choice| choice.covers(spec)) {
+        Standing::Off(Off::Excluded)
+    } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && spec.declaration.listed) {
+        Standing::Listed
+    } else if open_ended {
+        Standing::Deferred
+    } else {
+        Standing::Off(Off::NotChosen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standings(chosen: &[&str], excluded: &[&str], read_only: bool) -> impl Fn(&str) -> Standing {
+        let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
+        let selection = Selection { chosen: words(chosen), excluded: words(excluded), read_only };
+        let catalogue = Catalogue::new(&selection, &[]).unwrap();
+        move |name| catalogue.find(name).unwrap().standing
+    }
+
+    #[test]
+    fn by_default_the_core_is_listed_and_the_rest_can_be_found() {
+        let standing = standings(&[], &[], false);
+        assert_eq!(standing("str_replace"), Standing::Listed);
+        assert_eq!(standing("find_tool"), Standing::Listed);
+        assert_eq!(standing("file_read"), Standing::Deferred);
+    }
+
+    #[test]
+    fn a_family_by_itself_is_all_there_is() {
+        let standing = standings(&["files"], &[], false);
+        assert_eq!(standing("file_read"), Standing::Listed);
+        assert_eq!(standing("obsidian_get_note"), Standing::Off(Off::NotChosen));
+        assert_eq!(standing("call_tool"), Standing::Off(Off::NotChosen));
+    }
+
+    #[test]
+    fn words_add_up_and_dotted_names_count() {
+        let standing = standings(&["default", "file.read"], &[], false);
+        assert_eq!(standing("file_read"), Standing::Listed);
+        assert_eq!(standing("obsidian_get_note"), Standing::Listed);
+    }
+
+    #[test]
+    fn exclusion_wins_over_choice_and_read_only_over_everything() {
+        let standing = standings(&["all"], &["str_replace", "agent"], true);
+        assert_eq!(standing("str_replace"), Standing::Off(Off::ReadOnly));
+        assert_eq!(standing("obsidian_write_note"), Standing::Off(Off::ReadOnly));
+        assert_eq!(standing("call_tool"), Standing::Off(Off::Excluded));
+        assert_eq!(standing("file_read"), Standing::Listed);
+    }
+
+    #[test]
+    fn an_unknown_word_is_refused_with_the_nearest() {
+        let selection = Selection { chosen: vec!["file_reed".into()], ..Selection::default() };
+        let error = Catalogue::new(&selection, &[]).err().expect("an error");
+        assert_eq!(error.nearest, Some("file_read"));
+    }
+}

@@ -1,0 +1,94 @@
+use std::{
+    sync::atomic::{AtomicU8, Ordering},
+    time::{Duration, Instant},
+};
+
+use crate::{Catalogue, Interruption, Reason};
+
+/// What a call knows besides the vault. The same context and view give the same answer.
+pub struct Context<'a> {
+    pub cancel: &'a Cancel,
+    pub catalogue: &'a Catalogue,
+}
+
+impl Context<'_> {
+    /// To be asked inside loops and before costly steps.
+    pub fn check(&self) -> Result<(), Reason> {
+        self.cancel.check()
+    }
+}
+
+/// Says when a call has to stop: the caller took it back, or its time is up. Once a change is under way it can no
+/// longer be taken back, so a call that is reported as stopped has changed nothing.
+#[derive(Debug)]
+pub struct Cancel {
+    state: AtomicU8,
+    started: Instant,
+    allowed: Duration,
+}
+
+const RUNNING: u8 = 0;
+const CHANGING: u8 = 1;
+const TAKEN_BACK: u8 = 2;
+
+impl Cancel {
+    pub fn after(allowed: Duration) -> Self {
+        Self { state: AtomicU8::new(RUNNING), started: Instant::now(), allowed }
+    }
+
+    /// Whether the call can still be stopped; if so, it is.
+    pub fn take_back(&self) -> bool {
+        self.state.compare_exchange(RUNNING, TAKEN_BACK, Ordering::AcqRel, Ordering::Acquire) != Err(CHANGING)
+    }
+
+    /// To be asked right before a change, after which [`Self::take_back`] comes too late.
+    pub fn begin_change(&self) -> Result<(), Reason> {
+        self.check()?;
+        match self.state.compare_exchange(RUNNING, CHANGING, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Reason::Interrupted(Interruption::TakenBack)),
+        }
+    }
+
+    /// Nothing was changed after all; the call can be stopped again.
+    pub fn end_change(&self) {
+        self.state.store(RUNNING, Ordering::Release);
+    }
+
+    pub fn remaining(&self) -> Duration {
+        self.allowed.saturating_sub(self.started.elapsed())
+    }
+
+    pub fn check(&self) -> Result<(), Reason> {
+        if self.state.load(Ordering::Acquire) == TAKEN_BACK {
+            return Err(Reason::Interrupted(Interruption::TakenBack));
+        }
+        if self.remaining().is_zero() {
+            return Err(Reason::Interrupted(Interruption::Deadline { allowed: self.allowed }));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_either_stopped_or_changes_something_never_both() {
+        let stopped = Cancel::after(Duration::from_secs(60));
+        assert!(stopped.take_back());
+        assert!(stopped.begin_change().is_err());
+
+        let changing = Cancel::after(Duration::from_secs(60));
+        assert!(changing.begin_change().is_ok());
+        assert!(!changing.take_back());
+        changing.end_change();
+        assert!(changing.take_back());
+    }
+
+    #[test]
+    fn time_runs_out() {
+        assert!(Cancel::after(Duration::ZERO).check().is_err());
+    }
+}

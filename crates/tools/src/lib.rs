@@ -1,0 +1,20 @@
+//! Every tool the server offers, one file each, and the list of them. A tool is a pure function of a narrowed view:
+//! it reads, or it plans; it never writes.
+
+mod arguments;
+mod catalogue;
+mod context;
+mod reason;
+mod schema;
+mod shared;
+mod spec;
+mod tools;
+mod wire;
+
+pub use arguments::{Checked, check_arguments};
+pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing};
+pub use context::{Cancel, Context};
+pub use reason::{ArgumentProblem, Disk, Facts, Interruption, Kind, Reason, Refused};
+pub use spec::{AnyTool, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec};
+pub use tools::TOOLS;
+pub use wire::{Rendered, render_answer, render_refusal};

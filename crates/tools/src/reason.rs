@@ -1,0 +1,283 @@
+//! Why a call was refused. The model reads this, so every reason carries what is needed to go on and says the next
+//! step.
+
+mod facts;
+mod hint;
+
+use std::time::Duration;
+
+use lapidary_note::{ContentHash, ExpectedHash};
+use lapidary_vault::{Denied, PathError, VaultPath};
+use serde_json::{Map, Value, json};
+
+pub use facts::{Facts, Kind};
+
+use crate::catalogue::Off;
+
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Reason {
+    #[error("{}", summary(.problems))]
+    InvalidArguments { tool: String, problems: Vec<ArgumentProblem> },
+    #[error("There is no tool `{name}`.")]
+    ToolUnknown { name: String, nearest: Option<String> },
+    #[error("`{tool}` is switched off{}.", why(.off))]
+    ToolOff { tool: String, off: Off },
+    #[error("There is no vault `{given}`.")]
+    VaultUnknown { given: String, names: Vec<String> },
+    #[error("Several vaults are served, so `vault` has to say which one.")]
+    VaultRequired { names: Vec<String> },
+    #[error("`{given}` is not a path inside the vault: {problem}.")]
+    PathInvalid { given: String, problem: PathError },
+    #[error("Path '{path}' is not {}: {}.", if *.writing { "writable" } else { "readable" }, closed(.denied))]
+    PathForbidden { path: VaultPath, writing: bool, denied: Refused },
+    #[error("Not found: {path}")]
+    NoteMissing { path: VaultPath, suggestions: Vec<VaultPath> },
+    #[error("Several files differ from '{path}' only in case.")]
+    AmbiguousPath { path: VaultPath, matches: Vec<VaultPath> },
+    #[error("{path} is a directory, not a note.")]
+    PathIsDirectory { path: VaultPath },
+    #[error("{path} is not an ordinary file.")]
+    NotAFile { path: VaultPath },
+    #[error("{path} is not text{}.", valid_up_to.map_or(String::new(), |at| format!(": byte {at} is not UTF-8")))]
+    NotText { path: VaultPath, valid_up_to: Option<usize> },
+    #[error("{path} has {bytes} bytes; the limit is {limit}.")]
+    FileTooLarge { path: VaultPath, bytes: u64, limit: u64 },
+    #[error("The answer would have {bytes} bytes; the limit is {limit}.")]
+    ReplyTooLarge { bytes: u64, limit: u64 },
+    #[error("{path} already exists.")]
+    FileExists { path: VaultPath, current: ContentHash },
+    #[error("{argument} mismatch: {path} is not what was expected.")]
+    Stale { path: VaultPath, argument: &'static str, expected: ExpectedHash, current: Option<ContentHash> },
+    #[error("{path} is being changed by another program again and again.")]
+    KeepsChanging { path: VaultPath },
+    #[error("Format `section` needs `section`: which heading, block or property.")]
+    SectionRequired,
+    #[error("{}", section_missing(.section_type, .target, .path))]
+    SectionMissing { path: VaultPath, section_type: &'static str, target: String, available: Vec<String> },
+    #[error("The properties of {path} are not valid YAML: {problem}.")]
+    FrontmatterInvalid { path: VaultPath, problem: String },
+    #[error("The text to find is not in {path}.")]
+    TextMissing { path: VaultPath, preview: String },
+    #[error("The text to find stands {occurrences} times in {path}; it must be unique.")]
+    TextNotUnique { path: VaultPath, occurrences: usize },
+    #[error("occurrence {wanted} is out of range: the text stands {occurrences} times in {path}.")]
+    OccurrenceOutOfRange { path: VaultPath, occurrences: usize, wanted: usize },
+    #[error("The person who was asked said no.")]
+    Declined,
+    #[error("This change needs a person's consent, and there is nobody to ask.")]
+    NobodyToAsk,
+    #[error("The question about this change is no longer open.")]
+    ConsentExpired,
+    #[error("What was asked about is not what would be changed now.")]
+    ChangedMeanwhile,
+    #[error("The owner's rules do not allow this change.")]
+    DeniedByRule,
+    #[error("The same call has just been answered {times} times with the same result.")]
+    Repeated { times: usize },
+    #[error("{}", interrupted(.0))]
+    Interrupted(Interruption),
+    #[error("{}", disk(.problem, .path.as_ref()))]
+    Disk { path: Option<VaultPath>, problem: Disk },
+    #[error("Something went wrong inside the server.")]
+    Internal,
+}
+
+/// One thing that is wrong with the arguments, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentProblem {
+    /// Dotted path to the argument; empty for the arguments as a whole.
+    pub at: String,
+    pub problem: String,
+    /// The known name that was probably meant.
+    pub nearest: Option<String>,
+}
+
+/// Why a path is closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    ByScope(Denied),
+    /// A link that points out of the vault.
+    LeadsOutside,
+    /// A link to a part of the vault that may not be changed.
+    LeadsToClosed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interruption {
+    TakenBack,
+    Deadline {
+        allowed: Duration,
+    },
+    /// The disk did not answer in time while a change was under way.
+    WriteUnfinished,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disk {
+    NotPermitted,
+    ReadOnly,
+    Full,
+    BadName,
+    VaultGone,
+    Failing,
+}
+
+fn summary(problems: &[ArgumentProblem]) -> String {
+    let one = |problem: &ArgumentProblem| match &problem.at[..] {
+        "" => problem.problem.clone(),
+        at => format!("`{at}` {}", problem.problem),
+    };
+    format!("Invalid arguments: {}.", problems.iter().map(one).collect::<Vec<_>>().join("; "))
+}
+
+fn why(off: &Off) -> &'static str {
+    match off {
+        Off::ReadOnly => ": the server is in read-only mode",
+        Off::Excluded => " by the owner",
+        Off::NotChosen => ": it is not among the tools the owner chose",
+    }
+}
+
+fn closed(refused: &Refused) -> &'static str {
+    match refused {
+        Refused::ByScope(Denied::OutsideReadPaths { .. }) => "outside OBSIDIAN_READ_PATHS",
+        Refused::ByScope(Denied::OutsideWritePaths { .. }) => "outside OBSIDIAN_WRITE_PATHS",
+        Refused::ByScope(Denied::InDenyPaths) => "closed by OBSIDIAN_DENY_PATHS",
+        Refused::ByScope(Denied::Hidden) => "names that begin with a dot are closed",
+        Refused::ByScope(Denied::ReadOnly) => "server is in read-only mode (OBSIDIAN_READ_ONLY=true)",
+        Refused::LeadsOutside => "it is a link that leaves the vault",
+        Refused::LeadsToClosed => "it is a link to a part of the vault that may not be changed",
+    }
+}
+
+fn section_missing(section_type: &str, target: &str, path: &VaultPath) -> String {
+    match section_type {
+        "heading" => format!("Heading '{target}' not found."),
+        "block" => format!("Block reference '^{target}' not found."),
+        _ => format!("Frontmatter key '{target}' not found in {path}."),
+    }
+}
+
+fn interrupted(interruption: &Interruption) -> String {
+    match interruption {
+        Interruption::TakenBack => "The call was cancelled.".to_owned(),
+        Interruption::Deadline { allowed } => format!("The call took longer than {} ms.", allowed.as_millis()),
+        Interruption::WriteUnfinished => {
+            "The disk did not answer in time; the change may or may not have happened.".to_owned()
+        }
+    }
+}
+
+fn disk(problem: &Disk, path: Option<&VaultPath>) -> String {
+    let what = match problem {
+        Disk::NotPermitted => "the system does not permit access",
+        Disk::ReadOnly => "the disk is read-only",
+        Disk::Full => "the disk is full",
+        Disk::BadName => "the system does not accept this name",
+        Disk::VaultGone => "the vault's folder is not there",
+        Disk::Failing => "the disk reported an error",
+    };
+    path.map_or_else(|| format!("Not done: {what}."), |path| format!("{path}: {what}."))
+}
+
+impl Reason {
+    /// What a program needs to go on, as it stands in `data` or `details`.
+    pub fn data(&self) -> Map<String, Value> {
+        let strings = |paths: &[VaultPath]| paths.iter().map(VaultPath::to_string).collect::<Vec<_>>();
+        let data = match self {
+            Self::InvalidArguments { problems, .. } => {
+                json!({ "problems": problems.iter().map(problem).collect::<Vec<_>>() })
+            }
+            Self::ToolUnknown { name, nearest } => json!({ "tool": name, "nearest": nearest }),
+            Self::ToolOff { tool, .. } => json!({ "tool": tool }),
+            Self::VaultUnknown { given, names } => json!({ "vault": given, "vaults": names }),
+            Self::VaultRequired { names } => json!({ "vaults": names }),
+            Self::PathInvalid { given, .. } => json!({ "path": given }),
+            Self::PathForbidden { path, writing, denied } => {
+                let (subreason, active) = forbidden(denied);
+                json!({ "path": path.as_str(), "op": if *writing { "write" } else { "read" }, "subreason": subreason, "activeScope": active })
+            }
+            Self::NoteMissing { path, suggestions } if suggestions.is_empty() => json!({ "path": path.as_str() }),
+            Self::NoteMissing { path, suggestions } => {
+                json!({ "path": path.as_str(), "suggestions": strings(suggestions) })
+            }
+            Self::AmbiguousPath { path, matches } => json!({ "path": path.as_str(), "matches": strings(matches) }),
+            Self::PathIsDirectory { path } | Self::NotAFile { path } | Self::KeepsChanging { path } => {
+                json!({ "path": path.as_str() })
+            }
+            Self::NotText { path, valid_up_to } => json!({ "path": path.as_str(), "validUpTo": valid_up_to }),
+            Self::FileTooLarge { path, bytes, limit } => {
+                json!({ "path": path.as_str(), "submitted": bytes, "limit": limit })
+            }
+            Self::ReplyTooLarge { bytes, limit } => json!({ "submitted": bytes, "limit": limit }),
+            Self::FileExists { path, current } => {
+                json!({ "path": path.as_str(), "currentContentHash": current.to_string() })
+            }
+            Self::Stale { path, expected, current, .. } => json!({
+                "path": path.as_str(),
+                "expected": expected.to_string(),
+                "actual": current.map(|hash| hash.to_string()),
+            }),
+            Self::SectionMissing { path, section_type, target, available } => json!({
+                "path": path.as_str(),
+                "section": { "type": section_type, "target": target },
+                "available": available,
+            }),
+            Self::FrontmatterInvalid { path, problem } => json!({ "path": path.as_str(), "problem": problem }),
+            Self::TextMissing { path, preview } => json!({ "path": path.as_str(), "findPreview": preview }),
+            Self::TextNotUnique { path, occurrences } => json!({ "path": path.as_str(), "occurrences": occurrences }),
+            Self::OccurrenceOutOfRange { path, occurrences, wanted } => {
+                json!({ "path": path.as_str(), "occurrences": occurrences, "wanted": wanted })
+            }
+            Self::Repeated { times } => json!({ "times": times }),
+            Self::Disk { path, .. } => json!({ "path": path.as_ref().map(VaultPath::as_str) }),
+            Self::SectionRequired
+            | Self::Declined
+            | Self::NobodyToAsk
+            | Self::ConsentExpired
+            | Self::ChangedMeanwhile
+            | Self::DeniedByRule
+            | Self::Interrupted(_)
+            | Self::Internal => json!({}),
+        };
+        match data {
+            Value::Object(mut data) => {
+                data.retain(|_, value| !value.is_null());
+                data
+            }
+            _ => Map::new(),
+        }
+    }
+
+    /// The hash that a retry can expect, where one is known.
+    pub fn current_hash(&self) -> Option<ContentHash> {
+        match self {
+            Self::Stale { current, .. } => *current,
+            Self::FileExists { current, .. } => Some(*current),
+            _ => None,
+        }
+    }
+}
+
+fn problem(problem: &ArgumentProblem) -> Value {
+    let mut shown =
+        Map::from_iter([("path".to_owned(), json!(problem.at)), ("message".to_owned(), json!(problem.problem))]);
+    if let Some(nearest) = &problem.nearest {
+        shown.insert("nearest".to_owned(), json!(nearest));
+    }
+    Value::Object(shown)
+}
+
+/// The sub-reason, and the folders that would be open.
+fn forbidden(refused: &Refused) -> (&'static str, Vec<String>) {
+    let listed = |allowed: &[lapidary_vault::PathPrefix]| allowed.iter().map(ToString::to_string).collect();
+    match refused {
+        Refused::ByScope(Denied::OutsideReadPaths { allowed }) => ("outside_read_paths", listed(allowed)),
+        Refused::ByScope(Denied::OutsideWritePaths { allowed }) => ("outside_write_paths", listed(allowed)),
+        Refused::ByScope(Denied::InDenyPaths) => ("in_deny_paths", Vec::new()),
+        Refused::ByScope(Denied::Hidden) => ("hidden_path", Vec::new()),
+        Refused::ByScope(Denied::ReadOnly) => ("read_only_mode", Vec::new()),
+        Refused::LeadsOutside => ("leads_outside", Vec::new()),
+        Refused::LeadsToClosed => ("leads_to_closed", Vec::new()),
+    }
+}

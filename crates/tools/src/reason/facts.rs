@@ -1,0 +1,312 @@
+use super::{Disk, Interruption, Reason};
+
+/// A reason without its data: what a tool declares that it may refuse with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    InvalidArguments,
+    ToolUnknown,
+    ToolDisabled,
+    VaultUnknown,
+    VaultRequired,
+    PathTraversal,
+    PathForbidden,
+    NoteMissing,
+    AmbiguousPath,
+    PathIsDirectory,
+    NotAFile,
+    NotText,
+    FileTooLarge,
+    ReplyTooLarge,
+    FileExists,
+    StalePrecondition,
+    KeepsChanging,
+    SectionRequired,
+    SectionMissing,
+    FrontmatterInvalid,
+    TextMissing,
+    TextNotUnique,
+    OccurrenceOutOfRange,
+    Cancelled,
+    ApprovalUnavailable,
+    ApprovalExpired,
+    ChangedMeanwhile,
+    DeniedByRule,
+    RepeatedCall,
+    Interrupted,
+    DeadlineExceeded,
+    WriteUnfinished,
+    DiskError,
+    VaultUnavailable,
+    InternalError,
+}
+
+/// How a reason appears on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// `data.reason` of the `obsidian_*` family. Stable like an API.
+    pub id: &'static str,
+    /// The number beside it.
+    pub number: i32,
+    /// `code` of the file tools.
+    pub code: &'static str,
+    pub when: &'static str,
+}
+
+impl Kind {
+    pub const ALL: &[Self] = &[
+        Self::InvalidArguments,
+        Self::ToolUnknown,
+        Self::ToolDisabled,
+        Self::VaultUnknown,
+        Self::VaultRequired,
+        Self::PathTraversal,
+        Self::PathForbidden,
+        Self::NoteMissing,
+        Self::AmbiguousPath,
+        Self::PathIsDirectory,
+        Self::NotAFile,
+        Self::NotText,
+        Self::FileTooLarge,
+        Self::ReplyTooLarge,
+        Self::FileExists,
+        Self::StalePrecondition,
+        Self::KeepsChanging,
+        Self::SectionRequired,
+        Self::SectionMissing,
+        Self::FrontmatterInvalid,
+        Self::TextMissing,
+        Self::TextNotUnique,
+        Self::OccurrenceOutOfRange,
+        Self::Cancelled,
+        Self::ApprovalUnavailable,
+        Self::ApprovalExpired,
+        Self::ChangedMeanwhile,
+        Self::DeniedByRule,
+        Self::RepeatedCall,
+        Self::Interrupted,
+        Self::DeadlineExceeded,
+        Self::WriteUnfinished,
+        Self::DiskError,
+        Self::VaultUnavailable,
+        Self::InternalError,
+    ];
+
+    /// What any tool may answer, whatever it does; a tool declares only the others.
+    pub const EVERYWHERE: &[Self] = &[
+        Self::InvalidArguments,
+        Self::ToolDisabled,
+        Self::ReplyTooLarge,
+        Self::RepeatedCall,
+        Self::Interrupted,
+        Self::DeadlineExceeded,
+        Self::InternalError,
+    ];
+
+    /// What any tool that works on a vault may answer besides.
+    pub const IN_A_VAULT: &[Self] = &[Self::VaultUnknown, Self::VaultRequired, Self::VaultUnavailable, Self::DiskError];
+
+    /// What any tool that changes a vault may answer besides.
+    pub const WHEN_WRITING: &[Self] = &[
+        Self::Cancelled,
+        Self::ApprovalUnavailable,
+        Self::ApprovalExpired,
+        Self::ChangedMeanwhile,
+        Self::DeniedByRule,
+        Self::KeepsChanging,
+        Self::WriteUnfinished,
+    ];
+
+    pub fn facts(self) -> Facts {
+        let facts = |id, number, code, when| Facts { id, number, code, when };
+        match self {
+            Self::InvalidArguments => {
+                facts("invalid_arguments", -32602, "INVALID_ARGS", "The arguments do not fit the tool's schema.")
+            }
+            Self::ToolUnknown => {
+                facts("tool_unknown", -32602, "INVALID_ARGS", "`call_tool` names a tool that does not exist.")
+            }
+            Self::ToolDisabled => facts(
+                "tool_disabled",
+                -32005,
+                "PERMISSION_DENIED",
+                "The owner has switched the tool off, or the server is read-only.",
+            ),
+            Self::VaultUnknown => {
+                facts("vault_unknown", -32007, "INVALID_ARGS", "`vault` names a vault that is not served.")
+            }
+            Self::VaultRequired => {
+                facts("vault_required", -32007, "INVALID_ARGS", "Several vaults are served and `vault` is missing.")
+            }
+            Self::PathTraversal => facts(
+                "path_traversal",
+                -32007,
+                "INVALID_ARGS",
+                "The path is empty, leaves the vault, or is no path at all.",
+            ),
+            Self::PathForbidden => facts(
+                "path_forbidden",
+                -32005,
+                "PERMISSION_DENIED",
+                "The path lies outside what this server may read or change. Decided by the path alone.",
+            ),
+            Self::NoteMissing => facts("note_missing", -32001, "NOT_FOUND", "Nothing is at the path."),
+            Self::AmbiguousPath => facts(
+                "ambiguous_path",
+                -32002,
+                "DUPLICATE_TARGET",
+                "The exact path does not exist and several differ from it only in case.",
+            ),
+            Self::PathIsDirectory => facts("path_is_directory", -32007, "INVALID_ARGS", "A folder is at the path."),
+            Self::NotAFile => facts(
+                "not_a_file",
+                -32007,
+                "INVALID_ARGS",
+                "A pipe, socket or device is at the path, or a file stands where a folder is needed.",
+            ),
+            Self::NotText => facts(
+                "not_text",
+                -32007,
+                "PARSE_ERROR",
+                "The file is binary, or an edit was asked of a file that is not UTF-8.",
+            ),
+            Self::FileTooLarge => {
+                facts("file_too_large", -32007, "BUDGET_EXCEEDED", "The file is larger than LAPIDARY_MAX_FILE_BYTES.")
+            }
+            Self::ReplyTooLarge => facts(
+                "reply_too_large",
+                -32007,
+                "BUDGET_EXCEEDED",
+                "The answer would be larger than LAPIDARY_MAX_REPLY_BYTES.",
+            ),
+            Self::FileExists => facts(
+                "file_exists",
+                -32002,
+                "DESTINATION_EXISTS",
+                "A file is already at the path and `overwrite` is not set.",
+            ),
+            Self::StalePrecondition => facts(
+                "stale_precondition",
+                -32002,
+                "STALE_PRECONDITION",
+                "The file is not the one whose hash was given.",
+            ),
+            Self::KeepsChanging => facts(
+                "keeps_changing",
+                -32002,
+                "STALE_PRECONDITION",
+                "Another program changed the file each time the change was planned.",
+            ),
+            Self::SectionRequired => facts(
+                "section_required",
+                -32007,
+                "INVALID_ARGS",
+                "Format `section` was asked for without saying which.",
+            ),
+            Self::SectionMissing => {
+                facts("section_missing", -32001, "NOT_FOUND", "The note has no such heading, block or property.")
+            }
+            Self::FrontmatterInvalid => {
+                facts("frontmatter_invalid", -32007, "PARSE_ERROR", "The properties are not valid YAML.")
+            }
+            Self::TextMissing => facts("text_missing", -32001, "NOT_FOUND", "The text to find is not in the file."),
+            Self::TextNotUnique => {
+                facts("text_not_unique", -32002, "DUPLICATE_TARGET", "The text to find stands there several times.")
+            }
+            Self::OccurrenceOutOfRange => facts(
+                "occurrence_out_of_range",
+                -32007,
+                "INVALID_ARGS",
+                "There are fewer occurrences than the one asked for.",
+            ),
+            Self::Cancelled => facts("cancelled", -32600, "PERMISSION_DENIED", "A person was asked and said no."),
+            Self::ApprovalUnavailable => facts(
+                "approval_unavailable",
+                -32005,
+                "PERMISSION_DENIED",
+                "The change needs consent and the client cannot ask anybody.",
+            ),
+            Self::ApprovalExpired => facts(
+                "approval_expired",
+                -32005,
+                "PERMISSION_DENIED",
+                "The consent came too late, was used before, or was given for something else.",
+            ),
+            Self::ChangedMeanwhile => {
+                facts("changed_meanwhile", -32002, "STALE_PRECONDITION", "The note changed while a person was asked.")
+            }
+            Self::DeniedByRule => {
+                facts("denied_by_rule", -32005, "PERMISSION_DENIED", "The owner's approval rules say no.")
+            }
+            Self::RepeatedCall => facts(
+                "repeated_call",
+                -32003,
+                "INVALID_ARGS",
+                "The same call has been answered with the same result again and again.",
+            ),
+            Self::Interrupted => facts("interrupted", -32600, "INTERNAL", "The client took the call back."),
+            Self::DeadlineExceeded => {
+                facts("deadline_exceeded", -32004, "DEADLINE_EXCEEDED", "The call took longer than MCP_DEADLINE_MS.")
+            }
+            Self::WriteUnfinished => facts(
+                "write_unfinished",
+                -32004,
+                "IO_ERROR",
+                "The disk did not answer in time while a change was under way.",
+            ),
+            Self::DiskError => facts(
+                "disk_error",
+                -32000,
+                "IO_ERROR",
+                "The disk is full or read-only, access is not permitted, or the system reported an error.",
+            ),
+            Self::VaultUnavailable => {
+                facts("vault_unavailable", -32000, "IO_ERROR", "The vault's folder is not there.")
+            }
+            Self::InternalError => {
+                facts("internal_error", -32603, "INTERNAL", "A bug in the server. Nothing was changed.")
+            }
+        }
+    }
+}
+
+impl Reason {
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::InvalidArguments { .. } => Kind::InvalidArguments,
+            Self::ToolUnknown { .. } => Kind::ToolUnknown,
+            Self::ToolOff { .. } => Kind::ToolDisabled,
+            Self::VaultUnknown { .. } => Kind::VaultUnknown,
+            Self::VaultRequired { .. } => Kind::VaultRequired,
+            Self::PathInvalid { .. } => Kind::PathTraversal,
+            Self::PathForbidden { .. } => Kind::PathForbidden,
+            Self::NoteMissing { .. } => Kind::NoteMissing,
+            Self::AmbiguousPath { .. } => Kind::AmbiguousPath,
+            Self::PathIsDirectory { .. } => Kind::PathIsDirectory,
+            Self::NotAFile { .. } => Kind::NotAFile,
+            Self::NotText { .. } => Kind::NotText,
+            Self::FileTooLarge { .. } => Kind::FileTooLarge,
+            Self::ReplyTooLarge { .. } => Kind::ReplyTooLarge,
+            Self::FileExists { .. } => Kind::FileExists,
+            Self::Stale { .. } => Kind::StalePrecondition,
+            Self::KeepsChanging { .. } => Kind::KeepsChanging,
+            Self::SectionRequired => Kind::SectionRequired,
+            Self::SectionMissing { .. } => Kind::SectionMissing,
+            Self::FrontmatterInvalid { .. } => Kind::FrontmatterInvalid,
+            Self::TextMissing { .. } => Kind::TextMissing,
+            Self::TextNotUnique { .. } => Kind::TextNotUnique,
+            Self::OccurrenceOutOfRange { .. } => Kind::OccurrenceOutOfRange,
+            Self::Declined => Kind::Cancelled,
+            Self::NobodyToAsk => Kind::ApprovalUnavailable,
+            Self::ConsentExpired => Kind::ApprovalExpired,
+            Self::ChangedMeanwhile => Kind::ChangedMeanwhile,
+            Self::DeniedByRule => Kind::DeniedByRule,
+            Self::Repeated { .. } => Kind::RepeatedCall,
+            Self::Interrupted(Interruption::TakenBack) => Kind::Interrupted,
+            Self::Interrupted(Interruption::Deadline { .. }) => Kind::DeadlineExceeded,
+            Self::Interrupted(Interruption::WriteUnfinished) => Kind::WriteUnfinished,
+            Self::Disk { problem: Disk::VaultGone, .. } => Kind::VaultUnavailable,
+            Self::Disk { .. } => Kind::DiskError,
+            Self::Internal => Kind::InternalError,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+use lapidary_vault::{Denied, VaultPath};
+
+use super::{ArgumentProblem, Disk, Interruption, Reason, Refused};
+use crate::catalogue::Off;
+
+impl Reason {
+    /// One or two sentences that name the next step.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::InvalidArguments { tool, problems } => arguments(tool, problems),
+            Self::ToolUnknown { nearest: Some(nearest), .. } => format!("Did you mean `{nearest}`?"),
+            Self::ToolUnknown { nearest: None, .. } => "Describe what you want to do to `find_tool`.".into(),
+            Self::ToolOff { off: Off::ReadOnly, .. } => "Only reading is possible. Tell the person what you would have changed.".into(),
+            Self::ToolOff { .. } => "Use another tool, or ask the person to switch it on.".into(),
+            Self::VaultUnknown { names, .. } | Self::VaultRequired { names } => {
+                format!("Set `vault` to one of: {}.", list(names))
+            }
+            Self::PathInvalid { .. } => "Give a path relative to the vault, for example `Projects/Plan.md`.".into(),
+            Self::PathForbidden { denied, .. } => forbidden(denied),
+            Self::NoteMissing { suggestions, .. } if suggestions.is_empty() => {
+                "Check the path, including folder and extension (usually `.md`).".into()
+            }
+            Self::NoteMissing { suggestions, .. } => format!("Did you mean {}?", paths(suggestions)),
+            Self::AmbiguousPath { matches, .. } => format!("Use the exact spelling of one of: {}.", paths(matches)),
+            Self::PathIsDirectory { .. } => "Name a file inside it, for example a note ending in `.md`.".into(),
+            Self::NotAFile { .. } => "Choose the path of an ordinary file in an ordinary folder.".into(),
+            Self::NotText { .. } => "Only text can be read or edited here; leave this file alone.".into(),
+            Self::FileTooLarge { .. } => "Leave it alone, or ask the owner to raise LAPIDARY_MAX_FILE_BYTES.".into(),
+            Self::ReplyTooLarge { .. } => {
+                "Ask for less: `obsidian_get_note` with format `document-map` shows what is there, and format `section` reads one part.".into()
+            }
+            Self::FileExists { .. } => {
+                "To change part of it use `str_replace`; to replace all of it set `overwrite: true` and send the current hash as `expectedHash`.".into()
+            }
+            Self::Stale { current: Some(current), argument, .. } => {
+                format!("It changed since you read it. Read it again, or repeat with `{argument}` {current} if the change does not matter.")
+            }
+            Self::Stale { current: None, argument, .. } => format!("Nothing is there any more. Leave out `{argument}` to create it."),
+            Self::KeepsChanging { .. } => "Wait a moment and try again.".into(),
+            Self::SectionRequired => "Add `section: {\"type\": \"heading\", \"target\": \"…\"}`.".into(),
+            Self::SectionMissing { available, section_type, .. } => available_sections(section_type, available),
+            Self::FrontmatterInvalid { .. } => "Read the note with format `content` and repair the lines between the `---` marks first.".into(),
+            Self::TextMissing { .. } => "Read the file again and copy the text exactly, spaces and line breaks included.".into(),
+            Self::TextNotUnique { occurrences, .. } => {
+                format!("Add more of the surrounding text to `find`, or set `occurrence` to `all` or a number from 1 to {occurrences}.")
+            }
+            Self::OccurrenceOutOfRange { occurrences, .. } => format!("Set `occurrence` to a number from 1 to {occurrences}."),
+            Self::Declined => "Nothing was changed. Ask the person what to do instead.".into(),
+            Self::NobodyToAsk => "Nothing was changed. The owner can allow such changes in the approval settings, or use a client that can ask.".into(),
+            Self::ConsentExpired => "Nothing was changed. Make the call again so that the person is asked again.".into(),
+            Self::ChangedMeanwhile => "Nothing was changed. Read the note again and repeat the call.".into(),
+            Self::DeniedByRule => "Nothing was changed. Tell the person what you would have changed.".into(),
+            Self::Repeated { .. } => "Use the earlier answer, or do something different.".into(),
+            Self::Interrupted(Interruption::WriteUnfinished) => "Read the note to see whether the change is there.".into(),
+            Self::Interrupted(_) => "Nothing was changed. Try again, or ask for less.".into(),
+            Self::Disk { problem, .. } => disk(*problem).into(),
+            Self::Internal => "Nothing was changed. Try again; if it happens again, report it with the server's log.".into(),
+        }
+    }
+}
+
+fn arguments(tool: &str, problems: &[ArgumentProblem]) -> String {
+    match problems.iter().find_map(|problem| problem.nearest.as_ref()) {
+        Some(nearest) => format!("Did you mean `{nearest}`?"),
+        None => format!("Compare the call with the input schema of `{tool}`."),
+    }
+}
+
+fn forbidden(refused: &Refused) -> String {
+    match refused {
+        Refused::ByScope(Denied::OutsideReadPaths { allowed } | Denied::OutsideWritePaths { allowed }) => {
+            let quoted: Vec<String> = allowed.iter().map(|prefix| format!("'{prefix}'")).collect();
+            format!("Allowed prefixes: [{}]. Choose a path below one of them.", quoted.join(", "))
+        }
+        Refused::ByScope(Denied::ReadOnly) => {
+            "Only reading is possible. Tell the person what you would have changed.".into()
+        }
+        Refused::ByScope(Denied::InDenyPaths | Denied::Hidden) | Refused::LeadsOutside | Refused::LeadsToClosed => {
+            "Choose another path.".into()
+        }
+    }
+}
+
+fn available_sections(section_type: &str, available: &[String]) -> String {
+    const SHOWN: usize = 20;
+    if available.is_empty() {
+        return format!("The note has no {section_type} at all. Read it with format `content`.");
+    }
+    let more = if available.len() > SHOWN { ", …" } else { "" };
+    let shown = &available[..available.len().min(SHOWN)];
+    format!("The note has: {}{more}.", list(shown))
+}
+
+fn disk(problem: Disk) -> &'static str {
+    match problem {
+        Disk::NotPermitted => "Nothing was changed. The owner has to give the server's user access to this file.",
+        Disk::ReadOnly => "Nothing was changed. The disk has to be made writable first.",
+        Disk::Full => "Nothing was changed. Space has to be made on the disk first.",
+        Disk::BadName => "Choose a name without characters that file systems forbid.",
+        Disk::VaultGone => {
+            "Ask the person whether the drive is connected; the vault is opened again as soon as it is back."
+        }
+        Disk::Failing => "Nothing was changed. Try again; if it happens again, the disk needs attention.",
+    }
+}
+
+fn list(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn paths(paths: &[VaultPath]) -> String {
+    paths.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ")
+}

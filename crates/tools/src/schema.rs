@@ -1,0 +1,100 @@
+//! Schemas as clients want them: plain, inlined, without what some of them stumble over.
+
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use crate::Effect;
+
+pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
+    let mut schema = generate::<T>(SchemaSettings::for_deserialize);
+    // An empty list of arguments still is an object, and closed.
+    schema.entry("properties").or_insert_with(|| json!({}));
+    schema
+}
+
+/// The schema of what a tool answers: its output, or the error of either family, which strict clients check too.
+pub(crate) fn output<T: JsonSchema>(effect: Effect) -> Map<String, Value> {
+    // What is left out when empty is not required.
+    let mut schema = generate::<T>(SchemaSettings::for_serialize);
+    schema.remove("description");
+    let required = schema.remove("required").unwrap_or_else(|| json!([]));
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert("notice".to_owned(), json!({ "type": "string" }));
+        properties.insert("error".to_owned(), json!({ "type": "object" }));
+        if effect != Effect::Read {
+            properties.insert("diff".to_owned(), json!({ "type": "string" }));
+        }
+    }
+    schema.insert("anyOf".to_owned(), json!([{ "required": required }, { "required": ["error"] }]));
+    schema
+}
+
+pub(crate) fn any_object() -> Map<String, Value> {
+    Map::from_iter([("type".to_owned(), json!("object"))])
+}
+
+/// Adds a required argument that takes one of the given words.
+pub(crate) fn require_choice(schema: &mut Map<String, Value>, name: &str, description: &str, words: &[String]) {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert(name.to_owned(), json!({ "type": "string", "enum": words, "description": description }));
+    }
+    if let Value::Array(required) = schema.entry("required").or_insert_with(|| json!([])) {
+        required.push(json!(name));
+    }
+}
+
+fn generate<T: JsonSchema>(direction: fn(SchemaSettings) -> SchemaSettings) -> Map<String, Value> {
+    // Inlined, without `$ref`: several clients do not follow references.
+    let settings = direction(SchemaSettings::draft2020_12()).with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    match clean(SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value()) {
+        Value::Object(schema) => schema,
+        _ => any_object(),
+    }
+}
+
+/// Removes titles and number formats (checkers warn about them), turns "or null" into "may be left out", and lists
+/// of constants into enumerations.
+fn clean(schema: Value) -> Value {
+    let Value::Object(schema) = schema else { return schema };
+    let mut cleaned = Map::new();
+    for (key, value) in schema {
+        let value = match (key.as_str(), value) {
+            ("title" | "$schema" | "format", _) | ("default", Value::Null) => continue,
+            ("description", Value::String(text)) => json!(unwrap_lines(&text)),
+            ("properties", Value::Object(properties)) => {
+                properties.into_iter().map(|(name, schema)| (name, clean(schema))).collect()
+            }
+            ("type", Value::Array(types)) => without_null(types),
+            ("anyOf" | "oneOf", Value::Array(choices)) => {
+                let choices: Vec<Value> =
+                    choices.into_iter().filter(|choice| *choice != json!({ "type": "null" })).map(clean).collect();
+                cleaned.extend(one_of(&key, choices));
+                continue;
+            }
+            ("items", schema) => clean(schema),
+            (_, value) => value,
+        };
+        cleaned.insert(key, value);
+    }
+    Value::Object(cleaned)
+}
+
+fn without_null(types: Vec<Value>) -> Value {
+    let mut types: Vec<Value> = types.into_iter().filter(|name| *name != json!("null")).collect();
+    if types.len() == 1 { types.remove(0) } else { Value::Array(types) }
+}
+
+fn one_of(key: &str, mut choices: Vec<Value>) -> Map<String, Value> {
+    if let (1, Some(Value::Object(only))) = (choices.len(), choices.first_mut()) {
+        return std::mem::take(only);
+    }
+    Map::from_iter([(key.to_owned(), Value::Array(choices))])
+}
+
+/// A doc comment breaks lines where the editor does; only an empty line means something.
+fn unwrap_lines(text: &str) -> String {
+    text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
+}

@@ -1,0 +1,19 @@
+/// Note text between marks that it cannot contain, so that nothing in a note can pass for the server's own words.
+pub(crate) fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    let line_end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}\n{text}{line_end}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_can_close_its_own_fence() {
+        assert_eq!(fenced("a"), "```\na\n```");
+        assert_eq!(fenced("```\nx\n```\n"), "````\n```\nx\n```\n````");
+        assert_eq!(fenced(""), "```\n\n```");
+    }
+}

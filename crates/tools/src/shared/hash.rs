@@ -1,0 +1,36 @@
+use lapidary_note::{ContentHash, ExpectedHash};
+use lapidary_vault::VaultPath;
+
+use crate::{ArgumentProblem, Reason};
+
+/// The hash that a caller sent along.
+pub(crate) fn expected(tool: &str, argument: &str, given: Option<&str>) -> Result<Option<ExpectedHash>, Reason> {
+    given.map(ExpectedHash::parse).transpose().map_err(|_| Reason::InvalidArguments {
+        tool: tool.to_owned(),
+        problems: vec![ArgumentProblem {
+            at: argument.to_owned(),
+            problem: "must be `sha256:` and 12 to 64 hex digits".to_owned(),
+            nearest: None,
+        }],
+    })
+}
+
+/// Refuses to go on if the file is not the one the caller saw.
+pub(crate) fn check(
+    path: &VaultPath,
+    argument: &'static str,
+    expected: Option<&ExpectedHash>,
+    current: Option<&ContentHash>,
+) -> Result<(), Reason> {
+    match expected {
+        Some(expected) if !current.is_some_and(|current| expected.matches(current)) => {
+            Err(Reason::Stale { path: path.clone(), argument, expected: expected.clone(), current: current.copied() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Enough of a written hash to be sent back as an expected one.
+pub(crate) fn short(hash: &str) -> &str {
+    hash.get(.."sha256:".len() + ExpectedHash::MIN_DIGITS).unwrap_or(hash)
+}

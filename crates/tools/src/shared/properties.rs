@@ -1,0 +1,42 @@
+use lapidary_note::{Frontmatter, FrontmatterError, Value};
+use serde_json::{Map, Number, Value as Json};
+
+/// The properties of a note: the block, what it says, or why it cannot be read.
+pub(crate) struct Properties {
+    pub(crate) block: Option<Frontmatter>,
+    pub(crate) entries: Result<Vec<(String, Value)>, FrontmatterError>,
+}
+
+impl Properties {
+    pub(crate) fn of(text: &str) -> Self {
+        let block = Frontmatter::find(text);
+        let entries = block.as_ref().map_or(Ok(Vec::new()), |block| block.properties(text));
+        Self { block, entries }
+    }
+
+    /// What is readable of them; nothing if the YAML is broken, as in Obsidian.
+    pub(crate) fn readable(&self) -> &[(String, Value)] {
+        self.entries.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn json(&self) -> Map<String, Json> {
+        self.readable().iter().map(|(name, value)| (name.clone(), json(value))).collect()
+    }
+
+    pub(crate) fn problem(&self) -> Option<&FrontmatterError> {
+        self.entries.as_ref().err()
+    }
+}
+
+pub(crate) fn json(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(value) => Json::Bool(*value),
+        Value::Integer(value) => Json::from(*value),
+        // JSON has no infinity; the words of YAML say what is meant.
+        Value::Float(value) => Number::from_f64(*value).map_or_else(|| Json::String(value.to_string()), Json::Number),
+        Value::Text(text) => Json::String(text.clone()),
+        Value::List(items) => items.iter().map(json).collect(),
+        Value::Map(entries) => Json::Object(entries.iter().map(|(name, value)| (name.clone(), json(value))).collect()),
+    }
+}

@@ -1,0 +1,160 @@
+use std::{ops::Range, sync::Arc};
+
+use lapidary_note::{Eol, Text};
+use lapidary_vault::{
+    File, ReadError, VaultPath, View,
+    store::{EntryKind, StoreError},
+};
+
+use crate::{Disk, Reason, Refused};
+
+pub(crate) fn parse_path(given: &str) -> Result<VaultPath, Reason> {
+    VaultPath::parse(given).map_err(|problem| Reason::PathInvalid { given: given.to_owned(), problem })
+}
+
+/// Reads a file; a missing one is answered with the names that were probably meant.
+pub(crate) fn read(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
+    view.read(path).map_err(|error| match error {
+        ReadError::Store(StoreError::Missing) => {
+            Reason::NoteMissing { path: path.clone(), suggestions: suggestions(view, path) }
+        }
+        error => refusal(path, error),
+    })
+}
+
+/// The file at a path, or nothing where nothing is.
+pub(crate) fn read_if_there(view: &View, path: &VaultPath) -> Result<Option<Arc<File>>, Reason> {
+    match view.read(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(ReadError::Store(StoreError::Missing)) => Ok(None),
+        Err(error) => Err(refusal(path, error)),
+    }
+}
+
+fn refusal(path: &VaultPath, error: ReadError) -> Reason {
+    match error {
+        ReadError::Denied(denied) => {
+            Reason::PathForbidden { path: path.clone(), writing: false, denied: Refused::ByScope(denied) }
+        }
+        ReadError::Store(error) => Reason::from_store(path, &error, false),
+    }
+}
+
+impl Reason {
+    /// What a disk's answer about one path means to the caller.
+    pub fn from_store(path: &VaultPath, error: &StoreError, writing: bool) -> Self {
+        let path = path.clone();
+        let disk = |path, problem| Self::Disk { path: Some(path), problem };
+        match *error {
+            StoreError::Missing => Self::NoteMissing { path, suggestions: Vec::new() },
+            StoreError::IsFolder => Self::PathIsDirectory { path },
+            StoreError::NotAFile => Self::NotAFile { path },
+            StoreError::Outside => Self::PathForbidden { path, writing, denied: Refused::LeadsOutside },
+            StoreError::Closed => Self::PathForbidden { path, writing, denied: Refused::LeadsToClosed },
+            StoreError::TooLarge { bytes, limit } => Self::FileTooLarge { path, bytes, limit },
+            // Both mean that another program was there in the meantime.
+            StoreError::Exists | StoreError::Changed { .. } => Self::KeepsChanging { path },
+            StoreError::NotPermitted => disk(path, Disk::NotPermitted),
+            StoreError::ReadOnlyDisk => disk(path, Disk::ReadOnly),
+            StoreError::DiskFull => disk(path, Disk::Full),
+            StoreError::BadName => disk(path, Disk::BadName),
+            StoreError::VaultGone => Self::Disk { path: None, problem: Disk::VaultGone },
+            StoreError::Disk { .. } => disk(path, Disk::Failing),
+        }
+    }
+}
+
+/// Files of the same folder that a misspelt path may have meant: those that differ in case or in their extension.
+fn suggestions(view: &View, path: &VaultPath) -> Vec<VaultPath> {
+    const MOST: usize = 5;
+    let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
+    let (wanted_stem, wanted_name) = (stem(path.name()), path.name().to_lowercase());
+    let meant = |name: &str| stem(name) == wanted_stem || stem(name) == wanted_name;
+    let mut found = files_beside(view, path);
+    found.retain(|file| meant(file.name()));
+    found.truncate(MOST);
+    found
+}
+
+/// The files in the folder of a path, as far as the caller may see them; none if there is no such folder.
+pub(crate) fn files_beside(view: &View, path: &VaultPath) -> Vec<VaultPath> {
+    let entries = view.list(path.folder().as_ref()).unwrap_or_default();
+    entries.into_iter().filter(|entry| entry.kind == EntryKind::File).map(|entry| entry.path).collect()
+}
+
+/// A file's text as callers see it.
+pub(crate) enum Shown<'a> {
+    Exact(Text<'a>),
+    /// The bytes are not all UTF-8, so the text is not quite the file.
+    Lossy(String),
+}
+
+/// Text to read. A file that is not quite UTF-8 is shown as well as it can be; a binary one is refused.
+pub(crate) fn show<'a>(path: &VaultPath, file: &'a File) -> Result<Shown<'a>, Reason> {
+    if file.bytes.contains(&0) {
+        return Err(Reason::NotText { path: path.clone(), valid_up_to: None });
+    }
+    Ok(match Text::decode(&file.bytes) {
+        Ok(text) => Shown::Exact(text),
+        Err(_) => Shown::Lossy(String::from_utf8_lossy(&file.bytes).replace("\r\n", "\n").replace('\r', "\n")),
+    })
+}
+
+impl Shown<'_> {
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Exact(text) => text.shown(),
+            Self::Lossy(text) => text,
+        }
+    }
+
+    pub(crate) fn lines(&self) -> usize {
+        self.text().split_inclusive('\n').count()
+    }
+
+    /// Set where the file does not end its lines with `\n`.
+    pub(crate) fn eol(&self) -> Option<&'static str> {
+        match self {
+            Self::Exact(text) => eol_name(text.eol()),
+            Self::Lossy(_) => None,
+        }
+    }
+
+    pub(crate) fn bom(&self) -> bool {
+        matches!(self, Self::Exact(text) if text.has_bom())
+    }
+
+    pub(crate) fn is_lossy(&self) -> bool {
+        matches!(self, Self::Lossy(_))
+    }
+
+    /// The bytes behind a part of the text; a part that begins the text takes the byte order mark along.
+    pub(crate) fn file_span(&self, span: Range<usize>) -> Option<Range<usize>> {
+        match self {
+            Self::Exact(text) if span.start == 0 => Some(0..text.file_span(span).end),
+            Self::Exact(text) => Some(text.file_span(span)),
+            Self::Lossy(_) => None,
+        }
+    }
+}
+
+/// Text to edit: every byte has to be understood.
+pub(crate) fn editable<'a>(path: &VaultPath, file: &'a File) -> Result<Text<'a>, Reason> {
+    let not_text = |valid_up_to| Reason::NotText { path: path.clone(), valid_up_to };
+    if file.bytes.contains(&0) {
+        return Err(not_text(None));
+    }
+    Text::decode(&file.bytes).map_err(|error| not_text(Some(error.valid_up_to)))
+}
+
+fn eol_name(eol: Eol) -> Option<&'static str> {
+    match eol {
+        Eol::Lf => None,
+        Eol::CrLf => Some("crlf"),
+        Eol::Cr => Some("cr"),
+        Eol::Mixed => Some("mixed"),
+    }
+}
+
+pub(crate) const NOT_UTF8: &str =
+    "The file is not valid UTF-8: unreadable bytes are shown as \u{fffd}, and text edits of it are refused.";

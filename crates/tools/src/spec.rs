@@ -1,0 +1,314 @@
+//! What a tool is: one declaration, typed input and output, and either an answer or a plan.
+
+use lapidary_vault::{ChangeSet, View};
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+use crate::{Context, Kind, Reason, schema};
+
+/// Everything about a tool that is not its logic. Listing, gate, approval, log, annotations and reference derive
+/// from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Declaration {
+    pub name: &'static str,
+    /// How the file tools wrote it before clients refused dots.
+    pub dotted: Option<&'static str>,
+    pub title: &'static str,
+    pub family: Family,
+    pub group: Group,
+    /// Shown in `tools/list`; the others are found with `find_tool`.
+    pub listed: bool,
+    /// Doing it twice leaves the vault as doing it once.
+    pub idempotent: bool,
+    pub paths: &'static [PathArgument],
+    /// Besides those that every tool of its kind may give.
+    pub reasons: &'static [Kind],
+    /// Words that people use for it, for `find_tool` and for clients that search tools themselves.
+    pub words: &'static str,
+}
+
+/// Which wire form a tool speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    Obsidian,
+    Files,
+    Own,
+}
+
+/// Tools that are switched on and off together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    Read,
+    Edit,
+    Agent,
+}
+
+impl Group {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    Read,
+    Write,
+    /// Bytes are gone afterwards, or may be: for good, or through a tool that is only named in the call.
+    Destroy,
+}
+
+impl Effect {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Destroy => "destroy",
+        }
+    }
+}
+
+/// An argument that names a file, and what happens to that file.
+#[derive(Clone, Copy, Debug)]
+pub struct PathArgument {
+    /// JSON pointer into the arguments.
+    pub pointer: &'static str,
+    pub role: Role,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Read,
+    Write,
+}
+
+/// A tool that only looks.
+pub(crate) trait ReadTool: Send + Sync {
+    const DECLARATION: Declaration;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn run(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Self::Output, Reason>;
+    /// The answer as a person would want to read it; without one, the JSON itself is shown.
+    fn text(&self, _output: &Self::Output) -> Option<String> {
+        None
+    }
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// A tool that changes the vault. It only says what it would change: the pipeline judges, asks, commits and records.
+pub(crate) trait WriteTool: Send + Sync {
+    const DECLARATION: Declaration;
+    const EFFECT: Effect;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Plan<Self::Output>, Reason>;
+    fn text(&self, _output: &Self::Output) -> Option<String> {
+        None
+    }
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// What a write tool wants done and what it would answer.
+pub(crate) struct Plan<O> {
+    pub(crate) changes: ChangeSet,
+    pub(crate) output: O,
+    pub(crate) dry_run: bool,
+}
+
+/// A tool about the tools: it needs no vault.
+pub(crate) trait AgentTool: Send + Sync {
+    const DECLARATION: Declaration;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn run(&self, context: &Context<'_>, input: Self::Input) -> Result<Self::Output, Reason>;
+    fn text(&self, output: &Self::Output) -> Option<String>;
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// A tool that stands for another: the pipeline starts again with that one.
+pub(crate) trait RelayTool: Send + Sync {
+    const DECLARATION: Declaration;
+    type Input: DeserializeOwned + JsonSchema;
+    fn relay(&self, input: Self::Input) -> Planned;
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// What came of a call before anything happened.
+#[derive(Debug)]
+pub enum Planned {
+    Answer { output: Map<String, Value>, text: Option<String> },
+    Change { changes: ChangeSet, dry_run: bool, output: Map<String, Value>, text: Option<String> },
+    Relay { tool: String, arguments: Map<String, Value> },
+}
+
+/// The declaration with what is derived from the types.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    pub declaration: Declaration,
+    pub effect: Effect,
+    pub needs_vault: bool,
+    pub description: String,
+    pub input: Map<String, Value>,
+    pub output: Map<String, Value>,
+}
+
+impl Spec {
+    pub fn name(&self) -> &'static str {
+        self.declaration.name
+    }
+
+    /// All reasons with which a call of this tool can be refused.
+    pub fn reasons(&self) -> Vec<Kind> {
+        let mut reasons = self.declaration.reasons.to_vec();
+        reasons.extend(Kind::EVERYWHERE);
+        if self.needs_vault {
+            reasons.extend(Kind::IN_A_VAULT);
+        }
+        if self.effect != Effect::Read && self.needs_vault {
+            reasons.extend(Kind::WHEN_WRITING);
+        }
+        reasons.sort_unstable();
+        reasons
+    }
+}
+
+/// A tool with its types erased, as the list holds it.
+pub trait AnyTool: Send + Sync {
+    fn spec(&self) -> Spec;
+    /// `view` is there whenever the spec says that the tool needs a vault.
+    fn plan(
+        &self,
+        context: &Context<'_>,
+        view: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason>;
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// A call on a tiny vault, before and after. All of them run as tests and stand in the reference.
+pub struct Example {
+    pub says: &'static str,
+    pub before: &'static [(&'static str, &'static str)],
+    pub input: Value,
+    pub gives: Gives,
+    pub after: &'static [(&'static str, &'static str)],
+}
+
+pub enum Gives {
+    /// Exactly this.
+    Output(Value),
+    /// At least this; what else there is would drown the point.
+    Including(Value),
+    Refusal(Kind),
+}
+
+/// Erasers: `&Read(FileRead)` in the list, nothing to write per tool.
+pub(crate) struct Read<T>(pub(crate) T);
+pub(crate) struct Write<T>(pub(crate) T);
+pub(crate) struct Agent<T>(pub(crate) T);
+pub(crate) struct Relay<T>(pub(crate) T);
+
+impl<T: ReadTool> AnyTool for Read<T> {
+    fn spec(&self) -> Spec {
+        spec::<T::Input>(T::DECLARATION, Effect::Read, true, schema::output::<T::Output>(Effect::Read))
+    }
+
+    fn plan(
+        &self,
+        context: &Context<'_>,
+        view: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let output = self.0.run(context, view.ok_or(Reason::Internal)?, parse(arguments)?)?;
+        Ok(Planned::Answer { text: self.0.text(&output), output: object(&output)? })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+impl<T: WriteTool> AnyTool for Write<T> {
+    fn spec(&self) -> Spec {
+        spec::<T::Input>(T::DECLARATION, T::EFFECT, true, schema::output::<T::Output>(T::EFFECT))
+    }
+
+    fn plan(
+        &self,
+        context: &Context<'_>,
+        view: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let Plan { changes, output, dry_run } =
+            self.0.plan(context, view.ok_or(Reason::Internal)?, parse(arguments)?)?;
+        Ok(Planned::Change { changes, dry_run, text: self.0.text(&output), output: object(&output)? })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+impl<T: AgentTool> AnyTool for Agent<T> {
+    fn spec(&self) -> Spec {
+        spec::<T::Input>(T::DECLARATION, Effect::Read, false, schema::output::<T::Output>(Effect::Read))
+    }
+
+    fn plan(&self, context: &Context<'_>, _: Option<&View>, arguments: Map<String, Value>) -> Result<Planned, Reason> {
+        let output = self.0.run(context, parse(arguments)?)?;
+        Ok(Planned::Answer { text: self.0.text(&output), output: object(&output)? })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+impl<T: RelayTool> AnyTool for Relay<T> {
+    fn spec(&self) -> Spec {
+        // It can do whatever the other tool does, so it announces the most.
+        spec::<T::Input>(T::DECLARATION, Effect::Destroy, false, schema::any_object())
+    }
+
+    fn plan(&self, _: &Context<'_>, _: Option<&View>, arguments: Map<String, Value>) -> Result<Planned, Reason> {
+        Ok(self.0.relay(parse(arguments)?))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+fn spec<I: JsonSchema>(
+    declaration: Declaration,
+    effect: Effect,
+    needs_vault: bool,
+    output: Map<String, Value>,
+) -> Spec {
+    let mut input = schema::input::<I>();
+    // The doc comment of the input type is the tool's description.
+    let description = match input.remove("description") {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    };
+    Spec { declaration, effect, needs_vault, description, input, output }
+}
+
+/// The arguments have been checked against the schema; what still does not fit is a schema that says too little.
+fn parse<I: DeserializeOwned>(arguments: Map<String, Value>) -> Result<I, Reason> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| Reason::InvalidArguments {
+        tool: String::new(),
+        problems: vec![crate::ArgumentProblem { at: String::new(), problem: error.to_string(), nearest: None }],
+    })
+}
+
+fn object(output: &impl Serialize) -> Result<Map<String, Value>, Reason> {
+    match serde_json::to_value(output) {
+        Ok(Value::Object(map)) => Ok(map),
+        _ => Err(Reason::Internal),
+    }
+}

@@ -1,0 +1,20 @@
+//! The list of tools. A new one is a file, a `mod` line in its group, and a line here.
+
+mod agent;
+mod edit;
+mod read;
+
+use crate::spec::{Agent, AnyTool, Read, Relay, Write};
+
+/// All tools, by group, in the order in which clients and the reference list them.
+pub const TOOLS: &[&dyn AnyTool] = &[
+    &Read(read::obsidian_get_note::ObsidianGetNote),
+    &Read(read::file_read::FileRead),
+    &Write(edit::obsidian_write_note::ObsidianWriteNote),
+    &Write(edit::str_replace::StrReplace),
+    &Agent(agent::find_tool::FindTool),
+    &Relay(agent::call_tool::CallTool),
+];
+
+#[cfg(test)]
+mod tests;

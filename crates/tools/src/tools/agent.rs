@@ -1,0 +1,2 @@
+pub(super) mod call_tool;
+pub(super) mod find_tool;

@@ -1,0 +1,62 @@
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Declaration, Example, Family, Gives, Group, Kind,
+    spec::{Planned, RelayTool},
+};
+
+pub(crate) struct CallTool;
+
+/// Run a tool that `find_tool` found but that is not in the list. It is checked, approved and logged under its own
+/// name, exactly as if it had been called directly.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Name of the tool, e.g. `file_read`.
+    #[schemars(length(min = 1))]
+    name: String,
+    /// Its arguments, after its own schema.
+    #[serde(default)]
+    arguments: Map<String, Value>,
+}
+
+impl RelayTool for CallTool {
+    const DECLARATION: Declaration = Declaration {
+        name: "call_tool",
+        dotted: None,
+        title: "Run a tool by name",
+        family: Family::Own,
+        group: Group::Agent,
+        listed: true,
+        idempotent: false,
+        paths: &[],
+        reasons: &[Kind::ToolUnknown],
+        words: "run call invoke another tool by name, deferred hidden tool",
+    };
+    type Input = Input;
+
+    fn relay(&self, input: Input) -> Planned {
+        Planned::Relay { tool: input.name, arguments: input.arguments }
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        vec![
+            Example {
+                says: "Read a file with a tool that is not listed",
+                before: &[("a.txt", "hello\n")],
+                input: json!({ "name": "file_read", "arguments": { "file": "a.txt" } }),
+                gives: Gives::Including(json!({ "content": "hello\n" })),
+                after: &[],
+            },
+            Example {
+                says: "A tool that does not exist",
+                before: &[],
+                input: json!({ "name": "file_raed", "arguments": {} }),
+                gives: Gives::Refusal(Kind::ToolUnknown),
+                after: &[],
+            },
+        ]
+    }
+}

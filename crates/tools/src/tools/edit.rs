@@ -1,0 +1,2 @@
+pub(super) mod obsidian_write_note;
+pub(super) mod str_replace;

@@ -1,0 +1,2 @@
+pub(super) mod file_read;
+pub(super) mod obsidian_get_note;

@@ -1,0 +1,147 @@
+use lapidary_note::ContentHash;
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        properties::Properties,
+        reading::{self, NOT_UTF8},
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct FileRead;
+
+/// Read a whole text file with the hash that an edit of it can expect.
+///
+/// For one section or the outline of a long note use `obsidian_get_note`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Path in the vault, e.g. `Projects/Plan.md`.
+    file: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    file: String,
+    content: String,
+    content_hash: String,
+    total_lines: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frontmatter: Option<FrontmatterOutput>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eol: Option<&'static str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    bom: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FrontmatterOutput {
+    data: Map<String, Value>,
+    frontmatter_hash: String,
+}
+
+impl ReadTool for FileRead {
+    const DECLARATION: Declaration = Declaration {
+        name: "file_read",
+        dotted: Some("file.read"),
+        title: "Read a file",
+        family: Family::Files,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
+        reasons: &[
+            Kind::PathTraversal,
+            Kind::PathForbidden,
+            Kind::NoteMissing,
+            Kind::PathIsDirectory,
+            Kind::NotAFile,
+            Kind::NotText,
+            Kind::FileTooLarge,
+        ],
+        words: "read open show get content text of a file or note, cat",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = reading::parse_path(&input.file)?;
+        let file = reading::read(view, &path)?;
+        context.check()?;
+        let shown = reading::show(&path, &file)?;
+        let is_note = path.name().to_lowercase().ends_with(".md");
+        let properties = is_note.then(|| Properties::of(shown.text()));
+        let notice = match properties.as_ref().and_then(Properties::problem) {
+            _ if shown.is_lossy() => Some(NOT_UTF8.to_owned()),
+            Some(problem) => Some(format!("The properties are not valid YAML ({problem}), so `data` is empty.")),
+            None => None,
+        };
+        let frontmatter = properties.and_then(|properties| {
+            let span = shown.file_span(properties.block.as_ref()?.span.clone())?;
+            let frontmatter_hash = ContentHash::of(&file.bytes[span]).to_string();
+            Some(FrontmatterOutput { data: properties.json(), frontmatter_hash })
+        });
+        Ok(Output {
+            file: input.file,
+            content_hash: file.hash.to_string(),
+            total_lines: shown.lines(),
+            frontmatter,
+            eol: shown.eol(),
+            bom: shown.bom(),
+            notice,
+            content: shown.text().to_owned(),
+        })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "---\nstatus: open\n---\n# Plan\n";
+        vec![
+            Example {
+                says: "Read a note with its properties",
+                before: &[("Plan.md", NOTE)],
+                input: json!({ "file": "Plan.md" }),
+                gives: Gives::Output(json!({
+                    "file": "Plan.md",
+                    "content": NOTE,
+                    "contentHash": ContentHash::of(NOTE.as_bytes()).to_string(),
+                    "totalLines": 4,
+                    "frontmatter": {
+                        "data": { "status": "open" },
+                        "frontmatterHash": ContentHash::of(b"---\nstatus: open\n---\n").to_string(),
+                    },
+                })),
+                after: &[],
+            },
+            Example {
+                says: "A file with Windows line ends is shown with `\\n` and says so",
+                before: &[("list.txt", "a\r\nb\r\n")],
+                input: json!({ "file": "list.txt" }),
+                gives: Gives::Including(json!({ "content": "a\nb\n", "eol": "crlf", "totalLines": 2 })),
+                after: &[],
+            },
+            Example {
+                says: "A file that is not there",
+                before: &[("Plan.md", NOTE)],
+                input: json!({ "file": "Plans.md" }),
+                gives: Gives::Refusal(Kind::NoteMissing),
+                after: &[],
+            },
+            Example {
+                says: "A path that leaves the vault",
+                before: &[],
+                input: json!({ "file": "../secret.md" }),
+                gives: Gives::Refusal(Kind::PathTraversal),
+                after: &[],
+            },
+        ]
+    }
+}

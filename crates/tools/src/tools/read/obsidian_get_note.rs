@@ -1,0 +1,414 @@
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use lapidary_note::{ContentHash, HeadingMatch, LinkKind, blocks, find_heading, headings, links, tags};
+use lapidary_vault::{File, VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        fence::fenced,
+        hash,
+        properties::{self, Properties},
+        reading::{self, NOT_UTF8, Shown},
+        target::{Found, Target},
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct ObsidianGetNote;
+
+/// Read one note of the Obsidian vault: its text, its properties (frontmatter) and tags, its outline, or one section.
+///
+/// For a long note ask for `document-map` first and then for the `section` you need. Every answer carries
+/// `contentHash`; send it back as the expected hash of an edit.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// `content`: the text. `full`: text, properties, tags, times. `document-map`: headings, blocks, property names.
+    /// `section`: one part, named in `section`.
+    format: Format,
+    /// Which note.
+    target: Target,
+    /// The part to read with format `section`.
+    #[serde(default)]
+    section: Option<Section>,
+    /// With `full`: list the links to other files too.
+    #[serde(default)]
+    include_links: bool,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum Format {
+    Content,
+    Full,
+    DocumentMap,
+    Section,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Section {
+    /// What `target` names.
+    r#type: SectionType,
+    /// A heading (`Tasks`, or `Project::Tasks` where it is not unique), a block id, or a property.
+    #[schemars(length(min = 1))]
+    target: String,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum SectionType {
+    Heading,
+    Block,
+    Frontmatter,
+}
+
+impl SectionType {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Heading => "heading",
+            Self::Block => "block",
+            Self::Frontmatter => "frontmatter",
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    result: NoteOutput,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+/// One note; which fields are there depends on `format`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct NoteOutput {
+    format: &'static str,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested_path: Option<String>,
+    content_hash: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eol: Option<&'static str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    bom: bool,
+    #[serde(flatten)]
+    body: Body,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum Body {
+    Full {
+        content: String,
+        frontmatter: Map<String, Value>,
+        tags: Vec<String>,
+        stat: Stat,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        outgoing_links: Option<Vec<OutgoingLink>>,
+    },
+    Content {
+        content: String,
+    },
+    DocumentMap {
+        headings: Vec<String>,
+        blocks: Vec<String>,
+        frontmatter_fields: Vec<String>,
+    },
+    Section {
+        section: SectionOutput,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        section_target: Option<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        candidates: Vec<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        value_text: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        value_json: Option<Value>,
+    },
+}
+
+/// Milliseconds since 1970, as Obsidian counts; 0 where the system does not say.
+#[derive(Serialize, JsonSchema)]
+struct Stat {
+    ctime: u64,
+    mtime: u64,
+    size: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct OutgoingLink {
+    target: String,
+    r#type: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SectionOutput {
+    r#type: SectionType,
+    target: String,
+}
+
+impl ReadTool for ObsidianGetNote {
+    const DECLARATION: Declaration = Declaration {
+        name: "obsidian_get_note",
+        dotted: None,
+        title: "Obsidian Get Note",
+        family: Family::Obsidian,
+        group: Group::Read,
+        listed: true,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/target/path", role: Role::Read }],
+        reasons: &[
+            Kind::SectionRequired,
+            Kind::PathForbidden,
+            Kind::NoteMissing,
+            Kind::AmbiguousPath,
+            Kind::SectionMissing,
+            Kind::FrontmatterInvalid,
+            Kind::PathIsDirectory,
+            Kind::PathTraversal,
+            Kind::NotAFile,
+            Kind::NotText,
+            Kind::FileTooLarge,
+        ],
+        words: "read open show get note, outline, headings, table of contents, section, frontmatter, properties, metadata, tags, links in a note",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        if input.format == Format::Section && input.section.is_none() {
+            return Err(Reason::SectionRequired);
+        }
+        let Found { path, file, requested } = input.target.find(view)?;
+        context.check()?;
+        let shown = reading::show(&path, &file)?;
+        let mut notices = Vec::new();
+        if let Some(requested) = &requested {
+            notices.push(format!("There is no `{requested}`; `{path}` differs only in case."));
+        }
+        notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
+        let (format, body) = match (input.format, &input.section) {
+            (Format::Content, _) => ("content", Body::Content { content: shown.text().to_owned() }),
+            (Format::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),
+            (Format::DocumentMap, _) => ("document-map", document_map(shown.text(), &mut notices)),
+            (Format::Section, Some(section)) => ("section", one_section(&path, &shown, section, &mut notices)?),
+            (Format::Section, None) => return Err(Reason::SectionRequired),
+        };
+        let result = NoteOutput {
+            format,
+            path: path.to_string(),
+            requested_path: requested.map(|path| path.to_string()),
+            content_hash: file.hash.to_string(),
+            eol: shown.eol(),
+            bom: shown.bom(),
+            body,
+        };
+        Ok(Output { result, notice: (!notices.is_empty()).then(|| notices.join(" ")) })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        Some(markdown(&output.result))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "---\nstatus: open\n---\n# Plan\n## Tasks\n- [ ] Slates ^slates\n## Log\nDry.\n";
+        const NOTES: &[(&str, &str)] = &[("Projects/Plan.md", NOTE)];
+        let hash = ContentHash::of(NOTE.as_bytes()).to_string();
+        let target = json!({ "type": "path", "path": "Projects/Plan.md" });
+        vec![
+            Example {
+                says: "What is in a note",
+                before: NOTES,
+                input: json!({ "format": "document-map", "target": target }),
+                gives: Gives::Output(json!({ "result": {
+                    "format": "document-map",
+                    "path": "Projects/Plan.md",
+                    "contentHash": hash,
+                    "headings": ["Plan", "Plan::Tasks", "Plan::Log"],
+                    "blocks": ["slates"],
+                    "frontmatterFields": ["status"],
+                } })),
+                after: &[],
+            },
+            Example {
+                says: "One section",
+                before: NOTES,
+                input: json!({ "format": "section", "target": target, "section": { "type": "heading", "target": "Log" } }),
+                gives: Gives::Including(json!({ "result": {
+                    "section": { "type": "heading", "target": "Log" },
+                    "sectionTarget": "Plan::Log",
+                    "valueText": "## Log\nDry.",
+                    "contentHash": hash,
+                } })),
+                after: &[],
+            },
+            Example {
+                says: "A note in the wrong case, with a bare path",
+                before: NOTES,
+                input: json!({ "format": "content", "target": "Projects/plan.md" }),
+                gives: Gives::Including(
+                    json!({ "result": { "path": "Projects/Plan.md", "requestedPath": "Projects/plan.md" } }),
+                ),
+                after: &[],
+            },
+            Example {
+                says: "A heading that is not there",
+                before: NOTES,
+                input: json!({ "format": "section", "target": target, "section": { "type": "heading", "target": "Budget" } }),
+                gives: Gives::Refusal(Kind::SectionMissing),
+                after: &[],
+            },
+        ]
+    }
+}
+
+fn full(file: &File, shown: &Shown<'_>, include_links: bool, notices: &mut Vec<String>) -> Body {
+    let properties = readable_properties(shown.text(), notices);
+    let link = |link: lapidary_note::Link| OutgoingLink {
+        target: link.target,
+        r#type: if link.kind == LinkKind::Wiki { "wikilink" } else { "markdown" },
+    };
+    Body::Full {
+        content: shown.text().to_owned(),
+        tags: tags(shown.text(), properties.readable()),
+        frontmatter: properties.json(),
+        stat: Stat {
+            ctime: milliseconds(file.created),
+            mtime: milliseconds(file.modified),
+            size: file.bytes.len() as u64,
+        },
+        outgoing_links: include_links.then(|| {
+            let mut all = links(shown.text());
+            // The contract lists wikilinks first.
+            all.sort_by_key(|link| link.kind != LinkKind::Wiki);
+            all.into_iter().map(link).collect()
+        }),
+    }
+}
+
+fn document_map(text: &str, notices: &mut Vec<String>) -> Body {
+    let properties = readable_properties(text, notices);
+    Body::DocumentMap {
+        headings: headings(text).iter().map(|heading| heading.path.join("::")).collect(),
+        blocks: blocks(text).into_iter().map(|block| block.id).collect(),
+        frontmatter_fields: properties.readable().iter().map(|(name, _)| name.clone()).collect(),
+    }
+}
+
+/// Broken properties do not keep a note from being read, but they are said.
+fn readable_properties(text: &str, notices: &mut Vec<String>) -> Properties {
+    let properties = Properties::of(text);
+    notices.extend(
+        properties
+            .problem()
+            .map(|problem| format!("The properties are not valid YAML ({problem}), so none are shown.")),
+    );
+    properties
+}
+
+fn one_section(
+    path: &VaultPath,
+    shown: &Shown<'_>,
+    section: &Section,
+    notices: &mut Vec<String>,
+) -> Result<Body, Reason> {
+    let text = shown.text();
+    let missing = |available: Vec<String>| Reason::SectionMissing {
+        path: path.clone(),
+        section_type: section.r#type.name(),
+        target: section.target.clone(),
+        available,
+    };
+    let part = |span: std::ops::Range<usize>| Some(text[span].trim_end_matches('\n').to_owned());
+    let (mut section_target, mut candidates, mut value_text, mut value_json) = (None, Vec::new(), None, None);
+    match section.r#type {
+        SectionType::Heading => {
+            let all = headings(text);
+            let (heading, several) = match find_heading(&all, &section.target) {
+                HeadingMatch::One(heading) => (heading, Vec::new()),
+                HeadingMatch::Several(several) => (several[0], several),
+                HeadingMatch::None => return Err(missing(all.iter().map(|heading| heading.path.join("::")).collect())),
+            };
+            section_target = Some(heading.path.join("::"));
+            candidates = several.iter().map(|heading| heading.path.join("::")).collect();
+            if candidates.len() > 1 {
+                notices.push(format!("{} headings match; this is the first.", candidates.len()));
+            }
+            value_text = part(heading.section.clone());
+        }
+        SectionType::Block => {
+            let all = blocks(text);
+            let wanted = section.target.trim_start_matches('^');
+            let Some(block) = all.iter().find(|block| block.id.eq_ignore_ascii_case(wanted)) else {
+                return Err(missing(all.into_iter().map(|block| block.id).collect()));
+            };
+            value_text = part(block.span.clone());
+        }
+        SectionType::Frontmatter => {
+            let properties = Properties::of(text);
+            if let Some(problem) = properties.problem() {
+                return Err(Reason::FrontmatterInvalid { path: path.clone(), problem: problem.to_string() });
+            }
+            let Some((_, value)) = properties.readable().iter().find(|(name, _)| *name == section.target) else {
+                return Err(missing(properties.readable().iter().map(|(name, _)| name.clone()).collect()));
+            };
+            value_json = Some(properties::json(value));
+        }
+    }
+    let section = SectionOutput { r#type: section.r#type, target: section.target.clone() };
+    Ok(Body::Section { section, section_target, candidates, value_text, value_json })
+}
+
+fn milliseconds(time: Option<SystemTime>) -> u64 {
+    let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn markdown(note: &NoteOutput) -> String {
+    let head = format!("**{}** (format: {}) · hash `{}`", note.path, note.format, hash::short(&note.content_hash));
+    let bullets = |title: &str, mark: &str, names: &[String]| {
+        let lines: String = names.iter().map(|name| format!("\n- {mark}{name}")).collect();
+        format!("**{title} ({})**{lines}", names.len())
+    };
+    match &note.body {
+        Body::Content { content } => format!("{head}\n\n{}", fenced(content)),
+        Body::Full { content, frontmatter, tags, stat, outgoing_links } => {
+            let tags = if tags.is_empty() { "(none)".to_owned() } else { tags.join(", ") };
+            let mut text = format!(
+                "{head}\n*Tags:* {tags}\n*Stat:* ctime={} mtime={} size={}\n",
+                stat.ctime, stat.mtime, stat.size
+            );
+            if !frontmatter.is_empty() {
+                text += "\n**Frontmatter**\n";
+                text.extend(frontmatter.iter().map(|(name, value)| format!("- `{name}`: {value}\n")));
+            }
+            if let Some(links) = outgoing_links {
+                text += &format!("\n**Outgoing links ({})**\n", links.len());
+                text.extend(links.iter().map(|link| format!("- [{}] {}\n", link.r#type, link.target)));
+            }
+            format!("{text}\n**Content**\n{}", fenced(content))
+        }
+        Body::DocumentMap { headings, blocks, frontmatter_fields } => [
+            head,
+            bullets("Headings", "", headings),
+            bullets("Blocks", "^", blocks),
+            bullets("Frontmatter fields", "", frontmatter_fields),
+        ]
+        .join("\n\n"),
+        Body::Section { section, value_text, value_json, .. } => {
+            let value = match (value_text, value_json) {
+                (Some(text), _) => fenced(text),
+                (None, Some(value)) => fenced(&value.to_string()),
+                (None, None) => String::new(),
+            };
+            format!("{head}\n*Section:* {} → {}\n\n**Value:**\n{value}", section.r#type.name(), section.target)
+        }
+    }
+}

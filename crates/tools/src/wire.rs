@@ -1,0 +1,106 @@
+//! How answers and refusals look to a client. Each family keeps its own form; this is the one place that knows them.
+
+use serde_json::{Map, Value, json};
+
+use crate::{Family, Reason};
+
+/// The text that a model reads and the same facts for programs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rendered {
+    pub text: Vec<String>,
+    pub structured: Map<String, Value>,
+    pub is_error: bool,
+}
+
+pub fn render_answer(mut output: Map<String, Value>, text: Option<String>, notices: &[String]) -> Rendered {
+    let own = output.get("notice").and_then(Value::as_str).map(str::to_owned);
+    let notice = own.into_iter().chain(notices.iter().cloned()).collect::<Vec<_>>().join(" ");
+    if !notice.is_empty() {
+        output.insert("notice".to_owned(), json!(notice));
+    }
+    let text = match text {
+        Some(text) if notice.is_empty() => vec![text],
+        Some(text) => vec![text, format!("\n\n> {notice}")],
+        None => vec![Value::Object(output.clone()).to_string()],
+    };
+    Rendered { text, structured: output, is_error: false }
+}
+
+pub fn render_refusal(family: Family, reason: &Reason) -> Rendered {
+    match family {
+        Family::Files => file_form(reason),
+        Family::Obsidian | Family::Own => note_form(reason),
+    }
+}
+
+fn note_form(reason: &Reason) -> Rendered {
+    let facts = reason.kind().facts();
+    let (message, hint) = (reason.to_string(), reason.hint());
+    let mut data = Map::from_iter([("reason".to_owned(), json!(facts.id))]);
+    data.extend(reason.data());
+    data.insert("recovery".to_owned(), json!({ "hint": hint }));
+    let structured =
+        Map::from_iter([("error".to_owned(), json!({ "code": facts.number, "message": message, "data": data }))]);
+    Rendered { text: vec![format!("Error: {message}\n\nRecovery: {hint}")], structured, is_error: true }
+}
+
+fn file_form(reason: &Reason) -> Rendered {
+    let facts = reason.kind().facts();
+    let mut error = Map::from_iter([("code".to_owned(), json!(facts.code)), ("reason".to_owned(), json!(facts.id))]);
+    if let Some(hash) = reason.current_hash() {
+        error.insert("current_content_hash".to_owned(), json!(hash.to_string()));
+    }
+    let structured = match json!({
+        "ok": false,
+        "code": facts.code,
+        "message": reason.to_string(),
+        "details": reason.data(),
+        "hint": reason.hint(),
+        "error": error,
+    }) {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    };
+    Rendered { text: vec![Value::Object(structured.clone()).to_string()], structured, is_error: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_note::{ContentHash, ExpectedHash};
+    use lapidary_vault::VaultPath;
+
+    use super::*;
+
+    fn stale() -> Reason {
+        Reason::Stale {
+            path: VaultPath::parse("a.md").unwrap(),
+            argument: "expected_content_hash",
+            expected: ExpectedHash::parse("sha256:000000000000").unwrap(),
+            current: Some(ContentHash::of(b"now")),
+        }
+    }
+
+    #[test]
+    fn both_families_say_the_same_in_their_own_form() {
+        let now = ContentHash::of(b"now").to_string();
+        let note = render_refusal(Family::Obsidian, &stale());
+        assert_eq!(note.structured["error"]["code"], -32002);
+        assert_eq!(note.structured["error"]["data"]["reason"], "stale_precondition");
+        assert_eq!(note.structured["error"]["data"]["actual"], now);
+        assert!(note.text[0].starts_with("Error: ") && note.text[0].contains("\n\nRecovery: "));
+
+        let file = render_refusal(Family::Files, &stale());
+        assert_eq!(file.structured["ok"], false);
+        assert_eq!(file.structured["code"], "STALE_PRECONDITION");
+        assert_eq!(file.structured["details"]["actual"], now);
+        assert_eq!(file.structured["error"]["current_content_hash"], now);
+        assert_eq!(serde_json::from_str::<Value>(&file.text[0]).unwrap(), Value::Object(file.structured));
+    }
+
+    #[test]
+    fn notices_stand_in_both_renderings() {
+        let rendered = render_answer(Map::new(), Some("text".into()), &["Read as x.".into()]);
+        assert_eq!(rendered.text, ["text", "\n\n> Read as x."]);
+        assert_eq!(rendered.structured["notice"], "Read as x.");
+    }
+}

@@ -1,0 +1,14 @@
+//! The vault: narrowed views to read, change sets to write. Knows nothing of who is calling or over what.
+
+mod change;
+mod path;
+mod scope;
+pub mod store;
+mod vault;
+mod view;
+
+pub use change::{Change, ChangeSet, Guard};
+pub use path::{PathError, VaultPath};
+pub use scope::{Denied, PathPrefix, Scope, ScopeError};
+pub use vault::{CommitError, Vault};
+pub use view::{File, ReadError, View};

@@ -1,0 +1,153 @@
+use std::fmt;
+
+/// A path inside the vault: relative, `/`-separated, without `.` or `..`. The only way to get one is to parse it,
+/// so whoever holds one holds a path that cannot leave the vault by its spelling.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VaultPath(String);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    #[error("the path is empty")]
+    Empty,
+    #[error("the path leaves the vault")]
+    Escapes,
+    #[error("the path holds a control character")]
+    ControlCharacter,
+    #[error("the path or one of its names is too long")]
+    TooLong,
+}
+
+impl VaultPath {
+    const MAX_BYTES: usize = 4096;
+    /// What common file systems allow for one name.
+    const MAX_NAME_BYTES: usize = 255;
+
+    /// Accepts what people and models send: backslashes, a leading slash (the vault is the root), doubled slashes
+    /// and `./`. Anything that could mean a place outside is refused.
+    pub fn parse(given: &str) -> Result<Self, PathError> {
+        if given.len() > Self::MAX_BYTES {
+            return Err(PathError::TooLong);
+        }
+        if given.chars().any(char::is_control) {
+            return Err(PathError::ControlCharacter);
+        }
+        let mut names = Vec::new();
+        for name in given.split(['/', '\\']) {
+            match name {
+                "" | "." => {}
+                ".." => return Err(PathError::Escapes),
+                _ if name.len() > Self::MAX_NAME_BYTES => return Err(PathError::TooLong),
+                _ => names.push(name),
+            }
+        }
+        match names.first() {
+            None => Err(PathError::Empty),
+            Some(drive) if is_drive(drive) => Err(PathError::Escapes),
+            Some(_) => Ok(Self(names.join("/"))),
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/')
+    }
+
+    /// The last name.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The folder it is in; `None` for the vault itself.
+    pub fn folder(&self) -> Option<Self> {
+        self.0.rsplit_once('/').map(|(folder, _)| Self(folder.to_owned()))
+    }
+
+    /// The entry of this name in the same folder.
+    pub fn sibling(&self, name: &str) -> Result<Self, PathError> {
+        match self.folder() {
+            Some(folder) => Self::parse(&format!("{folder}/{name}")),
+            None => Self::parse(name),
+        }
+    }
+
+    /// Obsidian neither shows nor indexes what has a dot in front, and settings and history live there.
+    pub fn is_hidden(&self) -> bool {
+        self.names().any(|name| name.starts_with('.'))
+    }
+}
+
+/// `C:` and the like: on Windows the rest would be taken from that drive.
+fn is_drive(name: &str) -> bool {
+    matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+impl fmt::Display for VaultPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for VaultPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_people_send_becomes_one_spelling() {
+        for (given, expected) in [
+            ("a.md", "a.md"),
+            ("/a.md", "a.md"),
+            ("./a/./b.md", "a/b.md"),
+            ("a//b/", "a/b"),
+            ("a\\b.md", "a/b.md"),
+            ("Ä/石 note.md", "Ä/石 note.md"),
+            ("a..b.md", "a..b.md"),
+            ("...", "..."),
+            ("12:30 talk.md", "12:30 talk.md"),
+        ] {
+            assert_eq!(VaultPath::parse(given).unwrap().as_str(), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn what_could_leave_the_vault_is_refused() {
+        for (given, error) in [
+            ("", PathError::Empty),
+            ("/", PathError::Empty),
+            ("./", PathError::Empty),
+            ("..", PathError::Escapes),
+            ("a/../../b", PathError::Escapes),
+            ("a\\..\\b", PathError::Escapes),
+            ("C:\\x", PathError::Escapes),
+            ("c:/x", PathError::Escapes),
+            ("a\0b", PathError::ControlCharacter),
+            ("a\nb", PathError::ControlCharacter),
+        ] {
+            assert_eq!(VaultPath::parse(given), Err(error), "{given:?}");
+        }
+        assert_eq!(VaultPath::parse(&"x".repeat(256)), Err(PathError::TooLong));
+        assert_eq!(VaultPath::parse(&"x/".repeat(4000)), Err(PathError::TooLong));
+    }
+
+    proptest! {
+        #[test]
+        fn no_spelling_yields_a_path_outside(given in "[a./\\\\: \u{0}-\u{7f}é石]{0,40}") {
+            if let Ok(path) = VaultPath::parse(&given) {
+                prop_assert!(!path.as_str().starts_with('/'));
+                prop_assert!(path.names().all(|name| !matches!(name, "" | "." | "..")));
+                prop_assert!(!path.as_str().contains(['\\', '\0']));
+                prop_assert_eq!(VaultPath::parse(path.as_str()), Ok(path.clone()));
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The only door to the file system. Everything here takes a [`VaultPath`] or a place that the owner configured.
+
+#![expect(clippy::disallowed_methods, reason = "the one room with a door to the disk")]
+
+mod folder;
+mod memory;
+mod outside;
+mod state;
+
+use std::time::SystemTime;
+
+use lapidary_note::ContentHash;
+
+use crate::VaultPath;
+
+pub use folder::FolderStore;
+pub use memory::MemoryStore;
+pub use outside::{DemoFolder, folder_exists, read_settings, real_path};
+pub use state::{LogFile, LogTail};
+
+/// Asked about the place a path really leads to, so that a link inside the vault opens nothing that is closed.
+pub type Open<'a> = &'a dyn Fn(&VaultPath) -> bool;
+
+/// Where a vault's files are kept.
+pub trait Store: Send + Sync {
+    fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError>;
+
+    fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError>;
+
+    /// Puts new bytes in place of exactly the expected ones, or changes nothing.
+    fn replace(&self, path: &VaultPath, expected: &ContentHash, bytes: &[u8], open: Open<'_>)
+    -> Result<(), StoreError>;
+
+    /// Makes a file where there is none, or changes nothing.
+    fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError>;
+}
+
+#[derive(Clone, Debug)]
+pub struct StoredFile {
+    pub bytes: Vec<u8>,
+    pub modified: Option<SystemTime>,
+    pub created: Option<SystemTime>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub path: VaultPath,
+    pub kind: EntryKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    File,
+    Folder,
+}
+
+/// What the disk said. Never holds a path of the machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    #[error("nothing is there")]
+    Missing,
+    #[error("a folder is there")]
+    IsFolder,
+    #[error("something that is no ordinary file is there")]
+    NotAFile,
+    #[error("it leads outside the vault")]
+    Outside,
+    /// A link leads to a place inside the vault that the caller may not use.
+    #[error("it leads to a place that is closed")]
+    Closed,
+    #[error("it has {bytes} bytes, more than the limit of {limit}")]
+    TooLarge { bytes: u64, limit: u64 },
+    #[error("something is already there")]
+    Exists,
+    #[error("it holds something else than expected")]
+    Changed { found: ContentHash },
+    #[error("the system does not permit it")]
+    NotPermitted,
+    #[error("the disk is read-only")]
+    ReadOnlyDisk,
+    #[error("the disk is full")]
+    DiskFull,
+    #[error("the system does not accept the name")]
+    BadName,
+    #[error("the vault's folder is not there")]
+    VaultGone,
+    #[error("the disk reported an error ({kind})")]
+    Disk { kind: std::io::ErrorKind },
+}
+
+impl From<std::io::Error> for StoreError {
+    /// Keeps what happened and drops the message, which may hold absolute paths.
+    fn from(error: std::io::Error) -> Self {
+        use std::io::ErrorKind;
+        match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Self::Missing,
+            ErrorKind::IsADirectory => Self::IsFolder,
+            ErrorKind::AlreadyExists => Self::Exists,
+            // The sandbox refuses with this kind too, but no system call stands behind its refusal.
+            ErrorKind::PermissionDenied if error.raw_os_error().is_none() => Self::Outside,
+            ErrorKind::PermissionDenied => Self::NotPermitted,
+            ErrorKind::ReadOnlyFilesystem => Self::ReadOnlyDisk,
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::DiskFull,
+            ErrorKind::InvalidFilename | ErrorKind::InvalidInput => Self::BadName,
+            kind => Self::Disk { kind },
+        }
+    }
+}

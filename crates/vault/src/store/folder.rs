@@ -1,0 +1,392 @@
+use std::{
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, File, Metadata, OpenOptions, Permissions},
+};
+use lapidary_note::ContentHash;
+
+use super::{Entry, EntryKind, Open, Store, StoreError, StoredFile};
+use crate::VaultPath;
+
+/// A vault in a folder. Every access goes through a handle on that folder, so no path, link or race leads outside.
+pub struct FolderStore {
+    root: PathBuf,
+    /// Opened on first use and again when the folder was replaced (unmounted, cloned anew).
+    opened: RwLock<Option<Arc<Opened>>>,
+}
+
+struct Opened {
+    dir: Dir,
+    identity: Identity,
+}
+
+impl FolderStore {
+    pub fn new(root: PathBuf) -> Self {
+        Self { root, opened: RwLock::default() }
+    }
+
+    fn folder(&self) -> Result<Arc<Opened>, StoreError> {
+        let present = std::fs::metadata(&self.root).map_err(|_| StoreError::VaultGone)?;
+        if let Some(opened) = &*self.opened.read().unwrap_or_else(PoisonError::into_inner)
+            && opened.identity == Identity::of_root(&present)
+        {
+            return Ok(Arc::clone(opened));
+        }
+        let dir = Dir::open_ambient_dir(&self.root, ambient_authority()).map_err(|_| StoreError::VaultGone)?;
+        let identity = Identity::of_root(&std::fs::metadata(&self.root).map_err(|_| StoreError::VaultGone)?);
+        let opened = Arc::new(Opened { dir, identity });
+        *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+}
+
+impl Store for FolderStore {
+    fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
+        let folder = self.folder()?;
+        let place = folder.place(path, open)?;
+        let (bytes, metadata) = folder.read(&place, max_bytes)?;
+        let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(cap_std::time::SystemTime::into_std);
+        Ok(StoredFile { bytes, modified: time(metadata.modified()), created: time(metadata.created()) })
+    }
+
+    fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+        let opened = self.folder()?;
+        let place = folder.map(|folder| opened.place_of_folder(folder, open)).transpose()?;
+        let names = opened.dir.read_dir(place.as_ref().map_or(".", VaultPath::as_str))?;
+        let mut entries = Vec::new();
+        for name in names {
+            let name = name?;
+            // A name that is not UTF-8 cannot be asked for, so it is not offered.
+            let Some(text) = name.file_name().to_str().map(str::to_owned) else { continue };
+            let whole = folder.map_or_else(|| text.clone(), |folder| format!("{folder}/{text}"));
+            let Ok(path) = VaultPath::parse(&whole) else { continue };
+            let kind = name.file_type()?;
+            if kind.is_dir() {
+                entries.push(Entry { path, kind: EntryKind::Folder });
+            } else if kind.is_file() {
+                entries.push(Entry { path, kind: EntryKind::File });
+            } else if kind.is_symlink() {
+                entries.extend(opened.linked(path, open));
+            }
+        }
+        Ok(entries)
+    }
+
+    fn replace(
+        &self,
+        path: &VaultPath,
+        expected: &ContentHash,
+        bytes: &[u8],
+        open: Open<'_>,
+    ) -> Result<(), StoreError> {
+        let folder = self.folder()?;
+        // Writing where a link leads keeps the link a link.
+        let place = folder.place(path, open)?;
+        let seen = folder.check(&place, expected)?;
+        let beside = folder.beside(&place)?;
+        let temporary = Temporary::write(&beside, bytes, Some(seen.permissions()))?;
+        // Between the check and the rename another program may have saved; only a changed file is read again.
+        if Identity::of(&folder.dir.metadata(place.as_str())?) != Identity::of(&seen) {
+            folder.check(&place, expected)?;
+        }
+        temporary.rename_over(place.name())?;
+        sync_folder(&beside)
+    }
+
+    fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError> {
+        let folder = self.folder()?;
+        let place = folder.new_place(path)?;
+        if !open(&place) {
+            return Err(StoreError::Closed);
+        }
+        match folder.dir.symlink_metadata(place.as_str()) {
+            Ok(metadata) if metadata.is_dir() => return Err(StoreError::IsFolder),
+            Ok(_) => return Err(StoreError::Exists),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+        let made = MadeFolders::make(&folder.dir, &place)?;
+        let beside = folder.beside(&place)?;
+        Temporary::write(&beside, bytes, None)?.rename_new(place.name())?;
+        made.keep();
+        sync_folder(&beside)
+    }
+}
+
+impl Opened {
+    /// Where a path really leads, links followed, if the caller may use that place.
+    fn place(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+        let place = self.real(path)?;
+        if place != *path && !open(&place) {
+            return Err(StoreError::Closed);
+        }
+        Ok(place)
+    }
+
+    fn place_of_folder(&self, folder: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+        let place = self.place(folder, open)?;
+        if self.dir.metadata(place.as_str())?.is_dir() { Ok(place) } else { Err(StoreError::NotAFile) }
+    }
+
+    fn real(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
+        let real = self.dir.canonicalize(path.as_str())?;
+        real.to_str().and_then(|real| VaultPath::parse(real).ok()).ok_or(StoreError::BadName)
+    }
+
+    /// Where a file that does not exist yet would be: the part of its path that exists, links followed, and the rest.
+    fn new_place(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
+        let mut missing = vec![path.name().to_owned()];
+        let mut folder = path.folder();
+        while let Some(there) = folder {
+            match self.real(&there) {
+                Ok(real) => {
+                    if !self.dir.metadata(real.as_str())?.is_dir() {
+                        return Err(StoreError::NotAFile);
+                    }
+                    missing.push(real.as_str().to_owned());
+                    break;
+                }
+                Err(StoreError::Missing) => missing.push(there.name().to_owned()),
+                Err(error) => return Err(error),
+            }
+            folder = there.folder();
+        }
+        missing.reverse();
+        VaultPath::parse(&missing.join("/")).map_err(|_| StoreError::BadName)
+    }
+
+    /// What a link in a listing stands for; a broken or forbidden one for nothing.
+    fn linked(&self, path: VaultPath, open: Open<'_>) -> Option<Entry> {
+        let place = self.place(&path, open).ok()?;
+        let metadata = self.dir.metadata(place.as_str()).ok()?;
+        let kind = if metadata.is_dir() { EntryKind::Folder } else { EntryKind::File };
+        (metadata.is_dir() || metadata.is_file()).then_some(Entry { path, kind })
+    }
+
+    fn read(&self, place: &VaultPath, max_bytes: u64) -> Result<(Vec<u8>, Metadata), StoreError> {
+        // Looked at before it is opened: opening a pipe waits, opening a device may do anything.
+        ordinary(&self.dir.metadata(place.as_str())?)?;
+        let file = self.dir.open_with(place.as_str(), &reading())?;
+        let metadata = file.metadata()?;
+        ordinary(&metadata)?;
+        let too_large = |bytes| StoreError::TooLarge { bytes, limit: max_bytes };
+        if metadata.len() > max_bytes {
+            return Err(too_large(metadata.len()));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
+        let read = file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        if read as u64 > max_bytes { Err(too_large(read as u64)) } else { Ok((bytes, metadata)) }
+    }
+
+    /// The file's metadata if it holds exactly the expected content.
+    fn check(&self, place: &VaultPath, expected: &ContentHash) -> Result<Metadata, StoreError> {
+        let (bytes, metadata) = self.read(place, u64::MAX - 1)?;
+        let found = ContentHash::of(&bytes);
+        if found == *expected { Ok(metadata) } else { Err(StoreError::Changed { found }) }
+    }
+
+    /// The folder in which a file stands.
+    fn beside(&self, place: &VaultPath) -> Result<Dir, StoreError> {
+        Ok(match place.folder() {
+            Some(folder) => self.dir.open_dir(folder.as_str())?,
+            None => self.dir.try_clone()?,
+        })
+    }
+}
+
+fn ordinary(metadata: &Metadata) -> Result<(), StoreError> {
+    match metadata {
+        metadata if metadata.is_dir() => Err(StoreError::IsFolder),
+        metadata if metadata.is_file() => Ok(()),
+        _ => Err(StoreError::NotAFile),
+    }
+}
+
+/// Never waits, should a pipe have taken the place of the file a moment ago.
+fn reading() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use cap_std::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    }
+    options
+}
+
+/// Tells whether a file is still the one that was looked at.
+#[derive(PartialEq)]
+struct Identity(Vec<u64>);
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
+        let mut parts = vec![metadata.len(), nanoseconds(modified)];
+        #[cfg(unix)]
+        {
+            use cap_std::fs::MetadataExt;
+            parts.extend([metadata.dev(), metadata.ino(), metadata.ctime() as u64, metadata.ctime_nsec() as u64]);
+        }
+        Self(parts)
+    }
+
+    /// A folder's times change with its entries, so only what stays the same for one folder counts.
+    fn of_root(metadata: &std::fs::Metadata) -> Self {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            Self(vec![metadata.dev(), metadata.ino()])
+        }
+        #[cfg(not(unix))]
+        Self(vec![nanoseconds(metadata.created().ok())])
+    }
+}
+
+fn nanoseconds(time: Option<std::time::SystemTime>) -> u64 {
+    let since = time.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A file that is complete and on disk before it gets its name; gone again if it never does.
+struct Temporary<'a> {
+    beside: &'a Dir,
+    name: String,
+    renamed: bool,
+}
+
+impl<'a> Temporary<'a> {
+    /// `like` is what the file that is replaced allows; without it the system's usual rights apply.
+    fn write(beside: &'a Dir, bytes: &[u8], like: Option<Permissions>) -> Result<Self, StoreError> {
+        // The dot keeps it out of Obsidian's sight.
+        let name = format!(".lapidary-{:016x}.tmp", random()?);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if like.is_some() {
+            use cap_std::fs::OpenOptionsExt;
+            // Private until the text is in it and the old file's rights are known to fit.
+            options.mode(0o600);
+        }
+        let mut file: File = beside.open_with(&name, &options)?;
+        let temporary = Self { beside, name, renamed: false };
+        file.write_all(bytes)?;
+        if let Some(like) = like {
+            file.set_permissions(like)?;
+        }
+        file.sync_all()?;
+        Ok(temporary)
+    }
+
+    fn rename_over(mut self, name: &str) -> Result<(), StoreError> {
+        self.beside.rename(&self.name, self.beside, name)?;
+        self.renamed = true;
+        Ok(())
+    }
+
+    fn rename_new(mut self, name: &str) -> Result<(), StoreError> {
+        rename_without_replacing(self.beside, &self.name, name)?;
+        self.renamed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // Nobody can be told here; what stays behind is hidden and named as ours.
+            drop(self.beside.remove_file(&self.name));
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn rename_without_replacing(beside: &Dir, from: &str, to: &str) -> Result<(), StoreError> {
+    use rustix::{fs::RenameFlags, io::Errno};
+    match rustix::fs::renameat_with(beside, from, beside, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        // Some file systems (and old kernels) do not know the flag.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => rename_after_looking(beside, from, to),
+        Err(error) => Err(io::Error::from(error).into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn rename_without_replacing(beside: &Dir, from: &str, to: &str) -> Result<(), StoreError> {
+    rename_after_looking(beside, from, to)
+}
+
+/// Leaves a moment in which another program's new file of the same name would be replaced.
+fn rename_after_looking(beside: &Dir, from: &str, to: &str) -> Result<(), StoreError> {
+    match beside.symlink_metadata(to) {
+        Ok(_) => Err(StoreError::Exists),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(beside.rename(from, beside, to)?),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Folders made for a new file; they go away again unless the file gets there.
+struct MadeFolders<'a> {
+    dir: &'a Dir,
+    made: Vec<VaultPath>,
+    kept: bool,
+}
+
+impl<'a> MadeFolders<'a> {
+    fn make(dir: &'a Dir, place: &VaultPath) -> Result<Self, StoreError> {
+        let mut wanted = Vec::new();
+        let mut folder = place.folder();
+        while let Some(path) = folder.filter(|path| dir.symlink_metadata(path.as_str()).is_err()) {
+            folder = path.folder();
+            wanted.push(path);
+        }
+        let mut made = Self { dir, made: Vec::new(), kept: false };
+        for path in wanted.into_iter().rev() {
+            match dir.create_dir(path.as_str()) {
+                Ok(()) => made.made.push(path),
+                // Another writer was faster; then it is not ours to remove.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(made)
+    }
+
+    fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for MadeFolders<'_> {
+    fn drop(&mut self) {
+        for path in self.made.iter().rev().filter(|_| !self.kept) {
+            // A folder that someone else has put something into stays, and rightly so.
+            drop(self.dir.remove_dir(path.as_str()));
+        }
+    }
+}
+
+/// A rename is durable when its folder is.
+fn sync_folder(folder: &Dir) -> Result<(), StoreError> {
+    #[cfg(unix)]
+    folder.try_clone()?.into_std_file().sync_all()?;
+    #[cfg(not(unix))]
+    let _windows_syncs_with_the_file = folder;
+    Ok(())
+}
+
+fn random() -> Result<u64, StoreError> {
+    getrandom::u64().map_err(|_| StoreError::Disk { kind: io::ErrorKind::Other })
+}
+
+/// Shown in logs only; replies never name a place on the machine.
+impl std::fmt::Debug for FolderStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let root: &Path = &self.root;
+        f.debug_tuple("FolderStore").field(&root).finish()
+    }
+}

@@ -1,0 +1,55 @@
+//! Places outside the vault that the owner configured: settings files, and the copy of the demo vault.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+/// The text of a settings file.
+pub fn read_settings(path: &Path) -> io::Result<String> {
+    std::fs::read_to_string(path)
+}
+
+pub fn folder_exists(path: &Path) -> bool {
+    path.is_dir()
+}
+
+/// The path with links followed, as far as it can be known; identifies a vault between starts.
+pub fn real_path(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// A copy of the demo vault that lives as long as this value.
+#[derive(Debug)]
+pub struct DemoFolder {
+    /// Holds the vault and nothing else.
+    around: PathBuf,
+    vault: PathBuf,
+}
+
+impl DemoFolder {
+    pub fn unpack<'a>(name: &str, files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> io::Result<Self> {
+        let unique = getrandom::u64().map_err(io::Error::other)?;
+        let around = std::env::temp_dir().join(format!("lapidary-demo-{unique:016x}"));
+        let demo = Self { vault: around.join(name), around };
+        for (path, bytes) in files {
+            let path = demo.vault.join(path);
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            std::fs::write(path, bytes)?;
+        }
+        Ok(demo)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.vault
+    }
+}
+
+impl Drop for DemoFolder {
+    fn drop(&mut self) {
+        // A demo that stays behind in the temporary folder harms nobody, and nobody is left to tell.
+        drop(std::fs::remove_dir_all(&self.around));
+    }
+}

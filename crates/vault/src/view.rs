@@ -1,0 +1,76 @@
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
+
+use lapidary_note::ContentHash;
+
+use crate::{
+    Denied, Scope, VaultPath,
+    store::{Entry, Store, StoreError},
+};
+
+/// The content of one file at one moment.
+#[derive(Clone, Debug)]
+pub struct File {
+    pub bytes: Vec<u8>,
+    pub hash: ContentHash,
+    pub modified: Option<SystemTime>,
+    pub created: Option<SystemTime>,
+}
+
+/// What one call may see of a vault. A file that was read once stays as it was for the rest of the call, and what
+/// lies outside the scope is not there.
+pub struct View {
+    store: Arc<dyn Store>,
+    scope: Arc<Scope>,
+    max_file_bytes: u64,
+    seen: Mutex<BTreeMap<VaultPath, Arc<File>>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadError {
+    Denied(Denied),
+    Store(StoreError),
+}
+
+impl View {
+    pub(crate) fn new(store: Arc<dyn Store>, scope: Arc<Scope>, max_file_bytes: u64) -> Self {
+        Self { store, scope, max_file_bytes, seen: Mutex::default() }
+    }
+
+    pub fn read(&self, path: &VaultPath) -> Result<Arc<File>, ReadError> {
+        self.scope.may_read(path).map_err(ReadError::Denied)?;
+        if let Some(file) = self.seen().get(path) {
+            return Ok(Arc::clone(file));
+        }
+        let found = self.store.read(path, self.max_file_bytes, &|place| self.shows(place)).map_err(narrowed)?;
+        let hash = ContentHash::of(&found.bytes);
+        let file = Arc::new(File { bytes: found.bytes, hash, modified: found.modified, created: found.created });
+        self.seen().insert(path.clone(), Arc::clone(&file));
+        Ok(file)
+    }
+
+    /// What a folder holds, in name order, as far as the caller may see it; `None` is the vault itself.
+    pub fn list(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
+        let mut entries = self.store.list(folder, &|place| self.shows(place)).map_err(narrowed)?;
+        entries.retain(|entry| self.shows(&entry.path));
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(entries)
+    }
+
+    fn shows(&self, path: &VaultPath) -> bool {
+        self.scope.may_read(path).is_ok()
+    }
+
+    /// A panic while the map was held cannot have left it half changed.
+    fn seen(&self) -> std::sync::MutexGuard<'_, BTreeMap<VaultPath, Arc<File>>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// To a reader, a closed place and an empty place are the same.
+fn narrowed(error: StoreError) -> ReadError {
+    ReadError::Store(if error == StoreError::Closed { StoreError::Missing } else { error })
+}
