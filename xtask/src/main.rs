@@ -1,1 +1,45 @@
-fn main() {}
+//! Chores of the project: `cargo xtask docs` writes the generated documents, `--check` says whether they are fresh.
+
+#![expect(clippy::disallowed_methods, reason = "chores read and write the source tree")]
+
+mod reference;
+
+use std::{path::Path, process::ExitCode};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["docs"] => docs(false),
+        ["docs", "--check"] => docs(true),
+        _ => {
+            eprintln!("usage: cargo xtask docs [--check]");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn docs(check: bool) -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let documents = [
+        ("docs/tools.md", reference::tools()),
+        ("docs/errors.md", reference::errors()),
+        ("docs/configuration.md", lapidary_server::configuration_reference()),
+        (".env.example", lapidary_server::env_example()),
+    ];
+    let mut stale = false;
+    for (name, text) in documents {
+        let path = root.join(name);
+        let fresh = std::fs::read_to_string(&path).is_ok_and(|there| there == text);
+        if fresh {
+            continue;
+        }
+        if check {
+            eprintln!("{name} is stale: run `cargo xtask docs`");
+            stale = true;
+        } else if let Err(error) = std::fs::write(&path, text) {
+            eprintln!("{name}: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    if stale { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}

@@ -54,11 +54,12 @@ pub fn replace_text(
     // What both texts share stays untouched, so that a line end which nobody meant to change keeps its form.
     let replace = plain_line_ends(replace);
     let (prefix, suffix) = shared_ends(&find, &replace);
-    let new = text.with_own_line_ends(&replace[prefix..replace.len() - suffix]);
-    let splices: Vec<Splice> = chosen
-        .iter()
-        .map(|at| Splice { span: text.file_span(at + prefix..at + find.len() - suffix), text: new.clone() })
-        .collect();
+    let new = &replace[prefix..replace.len() - suffix];
+    let splice_at = |at: &usize| {
+        let span = at + prefix..at + find.len() - suffix;
+        Splice { text: text.with_line_ends_of(span.clone(), new), span: text.file_span(span) }
+    };
+    let splices: Vec<Splice> = chosen.iter().map(splice_at).collect();
     Ok(Replaced { file: splice(file, &splices), count: splices.len() })
 }
 

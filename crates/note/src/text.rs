@@ -104,6 +104,27 @@ impl<'a> Text<'a> {
         let plain = plain_line_ends(text);
         if self.line_end == "\n" { plain.into_owned() } else { plain.replace('\n', self.line_end) }
     }
+
+    /// A caller's text to stand in place of a part: line by line with the ends of that part, so that a file that
+    /// mixes them keeps its mixture; further lines end as most do.
+    pub(crate) fn with_line_ends_of(&self, part: Range<usize>, text: &str) -> String {
+        if self.eol != Eol::Mixed {
+            return self.with_own_line_ends(text);
+        }
+        let ends = self.shown[part.clone()].match_indices('\n').map(|(at, _)| {
+            let at = part.start + at;
+            &self.raw[self.file_span(at..at + 1)]
+        });
+        let mut ends = ends.chain(std::iter::repeat(self.line_end));
+        let plain = plain_line_ends(text);
+        let mut lines = plain.split('\n');
+        let mut written = lines.next().unwrap_or_default().to_owned();
+        for line in lines {
+            written += ends.next().unwrap_or_default();
+            written += line;
+        }
+        written
+    }
 }
 
 /// The text with every line end as `\n`.

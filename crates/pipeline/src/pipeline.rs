@@ -6,7 +6,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, Catalogue, Checked, Context, Entry, Family, Interruption, Planned, Reason, Rendered, Standing,
+    Cancel, Catalogue, Checked, Context, Disk, Entry, Family, Interruption, Planned, Reason, Rendered, Standing,
     check_arguments, render_answer, render_refusal,
 };
 use lapidary_vault::{ChangeSet, CommitError, Guard, Scope, View, store::StoreError};
@@ -52,12 +52,15 @@ pub struct Limits {
     pub notice_repetition: bool,
 }
 
-/// How often a plan is made again because another program changed the file.
-const PLANS: usize = 4;
+/// How often a plan is made because another program changed the file meanwhile.
+const PLANS: usize = 16;
 /// How long a disk may take to finish a change before the caller is told that the outcome is unknown.
 const COMMIT_GRACE: Duration = Duration::from_secs(30);
 /// Of a diff, as much as a person will look at in a question.
 const SHOWN_DIFF: usize = 6_000;
+
+/// The argument that names the vault.
+const VAULT: &str = "vault";
 
 impl Pipeline {
     pub fn new(setup: Setup) -> Result<Self, getrandom::Error> {
@@ -230,7 +233,11 @@ impl<'a> Call<'a> {
         let mut arguments = request.arguments.clone();
         let served = if entry.spec.needs_vault { Some(self.pick_vault(entry, &mut arguments)?) } else { None };
         self.line.files = files(entry, &arguments);
-        let Checked { arguments, repairs } = check_arguments(entry.spec.name(), &entry.spec.input, arguments)?;
+        let Checked { mut arguments, repairs } = check_arguments(entry.spec.name(), &entry.spec.input, arguments)?;
+        // The vault has been picked; tools know nothing of others.
+        if served.is_some() {
+            arguments.remove(VAULT);
+        }
         self.line.files = files(entry, &arguments);
         self.cancel.check()?;
         let notices = notices(&repairs);
@@ -279,6 +286,8 @@ impl<'a> Call<'a> {
     ) -> Result<End, Reason> {
         let report = |stage| request.progress.iter().for_each(|progress| progress(stage));
         let mut agreed = None;
+        // The first plan is made freely. If another caller was faster, the next ones are made in turn.
+        let mut turn = None;
         for attempt in 1..=PLANS {
             let planned = entry.tool.plan(context, Some(&self.view(served)), arguments.clone())?;
             report(Stage::Planned);
@@ -307,15 +316,22 @@ impl<'a> Call<'a> {
             if changes.is_empty() {
                 return Ok(End::Answer(render_answer(output, text, notices)));
             }
-            if let Err(reason) = self.cancel.begin_change() {
-                return Err(self.undone(reason));
-            }
-            match served.vault.commit(&changes, &setup.scope) {
+            // Waiting for the turn can still be called off, the change cannot.
+            let begun = turn.take().map_or_else(|| served.vault.turn(), Ok);
+            let begun = begun.map_err(|_| Reason::Disk { path: None, problem: Disk::NoState });
+            let now = match begun.and_then(|turn| self.cancel.begin_change().map(|()| turn)) {
+                Ok(turn) => turn,
+                Err(reason) => return Err(self.undone(reason)),
+            };
+            match now.commit(&changes, &setup.scope) {
                 Ok(()) => {
                     report(Stage::Committed);
                     return Ok(End::Answer(render_answer(output, text, notices)));
                 }
-                Err(error) if attempt < PLANS && moved_on(&error) => self.cancel.end_change(),
+                Err(error) if attempt < PLANS && moved_on(&error) => {
+                    self.cancel.end_change();
+                    turn = Some(now);
+                }
                 Err(error) => return Err(self.undone(refusal(self.family, error))),
             }
         }
@@ -371,15 +387,18 @@ impl<'a> Call<'a> {
         reason
     }
 
-    /// Takes the vault's name out of the arguments.
+    /// The vault that the arguments name. With a single vault the schema does not mention it, but it may be named.
     fn pick_vault(&mut self, entry: &Entry, arguments: &mut Map<String, Value>) -> Result<&'a ServedVault, Reason> {
-        // A tool of its own meaning of `vault` would say so in its schema; none does.
-        let name = match arguments.remove("vault") {
+        let named = arguments.get(VAULT).cloned();
+        if !entry.spec.takes(VAULT) {
+            arguments.remove(VAULT);
+        }
+        let name = match named {
             None | Some(Value::Null) => None,
             Some(Value::String(name)) => Some(name),
             Some(_) => {
                 let problem = lapidary_tools::ArgumentProblem {
-                    at: "vault".to_owned(),
+                    at: VAULT.to_owned(),
                     problem: "must be a string".to_owned(),
                     nearest: None,
                 };

@@ -7,7 +7,7 @@ use lapidary_pipeline::{AUDIT_FILE, Clock, Decision, Limits, Pipeline, Rule, Rul
 use lapidary_tools::{Catalogue, Effect, Selection, SelectionError};
 use lapidary_vault::{
     PathPrefix, Scope, ScopeError, Vault,
-    store::{DemoFolder, FolderStore, LogFile, real_path},
+    store::{DemoFolder, FolderStore, LogFile, TurnFile, real_path},
 };
 
 use crate::{config, demo, log};
@@ -42,7 +42,8 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
             (vec![config::ChosenVault { name: demo::NAME.to_owned(), path }], Some(folder))
         }
     };
-    let mut served = chosen.iter().map(|vault| serve(vault, config));
+    let state = demo.as_ref().map_or_else(|| config.state_dir.clone(), DemoFolder::state);
+    let mut served = chosen.iter().map(|vault| serve(vault, &state, config.limits.audit_max_bytes));
     let vaults = Vaults::new(served.next().ok_or(StartError::NoVault)?, served.collect());
     let selection = Selection {
         chosen: config.tools.include.clone().unwrap_or_default(),
@@ -62,11 +63,12 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
     Ok(Assembled { pipeline: Arc::new(pipeline), vaults: chosen, _demo: demo })
 }
 
-fn serve(vault: &config::ChosenVault, config: &config::Config) -> ServedVault {
-    let log = config.state_dir.join(vault_id(&vault.path)).join(AUDIT_FILE);
+fn serve(vault: &config::ChosenVault, state: &Path, max_log_bytes: u64) -> ServedVault {
+    let state = state.join(vault_id(&vault.path));
+    let store = Arc::new(FolderStore::new(vault.path.clone()));
     ServedVault {
-        vault: Arc::new(Vault::new(vault.name.clone(), Arc::new(FolderStore::new(vault.path.clone())))),
-        log: LogFile::new(log, config.limits.audit_max_bytes),
+        vault: Arc::new(Vault::shared(vault.name.clone(), store, TurnFile::new(state.join("turn.lock")))),
+        log: LogFile::new(state.join(AUDIT_FILE), max_log_bytes),
     }
 }
 

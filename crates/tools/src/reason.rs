@@ -108,7 +108,7 @@ pub enum Interruption {
     Deadline {
         allowed: Duration,
     },
-    /// The disk did not answer in time while a change was under way.
+    /// The disk did not answer, or did not confirm, while a change was under way.
     WriteUnfinished,
 }
 
@@ -118,6 +118,8 @@ pub enum Disk {
     ReadOnly,
     Full,
     BadName,
+    /// The folder in which we keep our own things.
+    NoState,
     VaultGone,
     Failing,
 }
@@ -163,7 +165,7 @@ fn interrupted(interruption: &Interruption) -> String {
         Interruption::TakenBack => "The call was cancelled.".to_owned(),
         Interruption::Deadline { allowed } => format!("The call took longer than {} ms.", allowed.as_millis()),
         Interruption::WriteUnfinished => {
-            "The disk did not answer in time; the change may or may not have happened.".to_owned()
+            "The disk did not confirm the change; it may or may not have happened.".to_owned()
         }
     }
 }
@@ -174,6 +176,7 @@ fn disk(problem: &Disk, path: Option<&VaultPath>) -> String {
         Disk::ReadOnly => "the disk is read-only",
         Disk::Full => "the disk is full",
         Disk::BadName => "the system does not accept this name",
+        Disk::NoState => "the server's state folder cannot be written",
         Disk::VaultGone => "the vault's folder is not there",
         Disk::Failing => "the disk reported an error",
     };

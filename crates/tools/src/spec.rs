@@ -161,6 +161,11 @@ impl Spec {
         self.declaration.name
     }
 
+    /// Whether it has an argument of this name.
+    pub fn takes(&self, argument: &str) -> bool {
+        self.input.get("properties").is_some_and(|properties| properties.get(argument).is_some())
+    }
+
     /// All reasons with which a call of this tool can be refused.
     pub fn reasons(&self) -> Vec<Kind> {
         let mut reasons = self.declaration.reasons.to_vec();

@@ -10,5 +10,5 @@ mod view;
 pub use change::{Change, ChangeSet, Guard};
 pub use path::{PathError, VaultPath};
 pub use scope::{Denied, PathPrefix, Scope, ScopeError};
-pub use vault::{CommitError, Vault};
+pub use vault::{CommitError, Turn, Vault};
 pub use view::{File, ReadError, View};

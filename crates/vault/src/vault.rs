@@ -1,10 +1,10 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lapidary_note::ContentHash;
 
 use crate::{
     Change, ChangeSet, Guard, Scope, VaultPath, View,
-    store::{Store, StoreError},
+    store::{Store, StoreError, TurnFile},
 };
 
 /// One vault: views of it for readers, and the one place where it changes.
@@ -13,6 +13,8 @@ pub struct Vault {
     store: Arc<dyn Store>,
     /// Changes of one server take turns; readers never wait.
     writer: Mutex<()>,
+    /// Servers on the same vault take turns too.
+    turns: Option<TurnFile>,
 }
 
 /// Why a change set was not carried out.
@@ -27,8 +29,14 @@ pub struct CommitError {
 }
 
 impl Vault {
-    pub fn new(name: String, store: Arc<dyn Store>) -> Self {
-        Self { name, store, writer: Mutex::default() }
+    /// A vault that other servers may change as well; they agree on the file by which they take turns.
+    pub fn shared(name: String, store: Arc<dyn Store>, turns: TurnFile) -> Self {
+        Self { name, store, writer: Mutex::default(), turns: Some(turns) }
+    }
+
+    /// A vault that only this process knows.
+    pub fn private(name: String, store: Arc<dyn Store>) -> Self {
+        Self { name, store, writer: Mutex::default(), turns: None }
     }
 
     pub fn name(&self) -> &str {
@@ -39,14 +47,34 @@ impl Vault {
         View::new(Arc::clone(&self.store), scope, max_file_bytes)
     }
 
+    /// Waits until no other change of ours is under way. Whoever holds the turn can plan and commit without another
+    /// caller in between; it is never held while a person is asked.
+    pub fn turn(&self) -> Result<Turn<'_>, StoreError> {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without the lock two servers could overwrite each other, so there is no change without it.
+        let lock = self.turns.as_ref().map(TurnFile::take).transpose().map_err(|_| StoreError::NoState)?;
+        Ok(Turn { store: &*self.store, _writer: writer, _lock: lock })
+    }
+}
+
+/// The right to change a vault.
+pub struct Turn<'a> {
+    store: &'a dyn Store,
+    _writer: MutexGuard<'a, ()>,
+    /// Given back when it is closed, also by a process that dies.
+    _lock: Option<std::fs::File>,
+}
+
+impl Turn<'_> {
     /// Carries out a change set, in order, each file compared with what is on disk and replaced in one step.
     ///
-    /// The scope is asked again here, about where each path really leads.
+    /// The scope is asked again here, about each path and about where it really leads.
     pub fn commit(&self, set: &ChangeSet, scope: &Scope) -> Result<(), CommitError> {
-        let _turn = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let open = |place: &VaultPath| scope.may_write(place).is_ok();
         for change in &set.changes {
             let (result, guard) = match change {
+                Change::Write { path, guard, .. } if !open(path) => (Err(StoreError::Closed), *guard),
+                Change::Create { path, .. } if !open(path) => (Err(StoreError::Closed), Guard::Plan),
                 Change::Write { path, before, guard, bytes } => {
                     (self.store.replace(path, &before.hash, bytes, &open), *guard)
                 }

@@ -54,6 +54,9 @@ impl View {
 
     /// What a folder holds, in name order, as far as the caller may see it; `None` is the vault itself.
     pub fn list(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
+        if let Some(folder) = folder {
+            self.scope.may_read(folder).map_err(ReadError::Denied)?;
+        }
         let mut entries = self.store.list(folder, &|place| self.shows(place)).map_err(narrowed)?;
         entries.retain(|entry| self.shows(&entry.path));
         entries.sort_by(|a, b| a.path.cmp(&b.path));

@@ -1,1 +1,26 @@
+//! The server as a client sees it: the real binary, the reply on the wire, the bytes on disk.
 
+#![expect(clippy::disallowed_methods, reason = "tests play the owner of the vault and other programs")]
+
+mod approval;
+mod bad_input;
+mod command_line;
+mod harness;
+mod http;
+mod leaks;
+mod lifecycle;
+mod protocol;
+mod scenarios;
+mod tools_list;
+
+/// A test file that is not declared would never run.
+#[test]
+fn no_test_file_is_forgotten() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let source = std::fs::read_to_string(folder.join("main.rs")).unwrap();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.trim_end_matches(".rs");
+        assert!(module == "main" || source.contains(&format!("mod {module};")), "{name} is not declared");
+    }
+}

@@ -247,12 +247,9 @@ impl Kind {
             Self::DeadlineExceeded => {
                 facts("deadline_exceeded", -32004, "DEADLINE_EXCEEDED", "The call took longer than MCP_DEADLINE_MS.")
             }
-            Self::WriteUnfinished => facts(
-                "write_unfinished",
-                -32004,
-                "IO_ERROR",
-                "The disk did not answer in time while a change was under way.",
-            ),
+            Self::WriteUnfinished => {
+                facts("write_unfinished", -32004, "IO_ERROR", "The disk did not confirm a change that was under way.")
+            }
             Self::DiskError => facts(
                 "disk_error",
                 -32000,

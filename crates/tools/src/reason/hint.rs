@@ -97,6 +97,7 @@ fn disk(problem: Disk) -> &'static str {
         Disk::ReadOnly => "Nothing was changed. The disk has to be made writable first.",
         Disk::Full => "Nothing was changed. Space has to be made on the disk first.",
         Disk::BadName => "Choose a name without characters that file systems forbid.",
+        Disk::NoState => "Nothing was changed. The owner has to make LAPIDARY_STATE_DIR a folder that can be written.",
         Disk::VaultGone => {
             "Ask the person whether the drive is connected; the vault is opened again as soon as it is back."
         }

@@ -6,7 +6,7 @@ use lapidary_vault::{
     store::{EntryKind, StoreError},
 };
 
-use crate::{Disk, Reason, Refused};
+use crate::{Disk, Interruption, Reason, Refused};
 
 pub(crate) fn parse_path(given: &str) -> Result<VaultPath, Reason> {
     VaultPath::parse(given).map_err(|problem| Reason::PathInvalid { given: given.to_owned(), problem })
@@ -58,7 +58,9 @@ impl Reason {
             StoreError::ReadOnlyDisk => disk(path, Disk::ReadOnly),
             StoreError::DiskFull => disk(path, Disk::Full),
             StoreError::BadName => disk(path, Disk::BadName),
+            StoreError::NoState => Self::Disk { path: None, problem: Disk::NoState },
             StoreError::VaultGone => Self::Disk { path: None, problem: Disk::VaultGone },
+            StoreError::Unsure => Self::Interrupted(Interruption::WriteUnfinished),
             StoreError::Disk { .. } => disk(path, Disk::Failing),
         }
     }

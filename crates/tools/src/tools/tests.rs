@@ -16,7 +16,7 @@ fn call(store: &Arc<MemoryStore>, tool: &str, arguments: Map<String, Value>) -> 
     let Ok(entry) = catalogue.find(tool) else {
         return Err(Reason::ToolUnknown { name: tool.to_owned(), nearest: None });
     };
-    let vault = Vault::new("test".into(), Arc::<MemoryStore>::clone(store));
+    let vault = Vault::private("test".into(), Arc::<MemoryStore>::clone(store));
     let view = vault.view(Arc::new(Scope::default()), 1 << 20);
     let checked = check_arguments(tool, &entry.spec.input, arguments)?;
     match entry.tool.plan(&context, entry.spec.needs_vault.then_some(&view), checked.arguments)? {
@@ -24,7 +24,7 @@ fn call(store: &Arc<MemoryStore>, tool: &str, arguments: Map<String, Value>) -> 
         Planned::Change { changes, dry_run, output, .. } => {
             assert!(entry.spec.effect != Effect::Read, "{tool} reads but plans a change");
             if !dry_run {
-                vault.commit(&changes, &Scope::default()).unwrap();
+                vault.turn().unwrap().commit(&changes, &Scope::default()).unwrap();
             }
             Ok(Value::Object(output))
         }

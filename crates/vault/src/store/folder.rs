@@ -1,17 +1,20 @@
 use std::{
     io::{self, Read, Write},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::{Arc, PoisonError, RwLock},
 };
 
 use cap_std::{
     ambient_authority,
-    fs::{Dir, File, Metadata, OpenOptions, Permissions},
+    fs::{Dir, File, Metadata, OpenOptions},
 };
 use lapidary_note::ContentHash;
 
 use super::{Entry, EntryKind, Open, Store, StoreError, StoredFile};
 use crate::VaultPath;
+
+/// More links in a row than this are a loop.
+const MAX_LINKS: usize = 40;
 
 /// A vault in a folder. Every access goes through a handle on that folder, so no path, link or race leads outside.
 pub struct FolderStore {
@@ -33,12 +36,13 @@ impl FolderStore {
     fn folder(&self) -> Result<Arc<Opened>, StoreError> {
         let present = std::fs::metadata(&self.root).map_err(|_| StoreError::VaultGone)?;
         if let Some(opened) = &*self.opened.read().unwrap_or_else(PoisonError::into_inner)
-            && opened.identity == Identity::of_root(&present)
+            && opened.identity == Identity::of(&present)
         {
             return Ok(Arc::clone(opened));
         }
         let dir = Dir::open_ambient_dir(&self.root, ambient_authority()).map_err(|_| StoreError::VaultGone)?;
-        let identity = Identity::of_root(&std::fs::metadata(&self.root).map_err(|_| StoreError::VaultGone)?);
+        // Of the handle, as the path may name another folder by now.
+        let identity = Identity::of(&dir.try_clone()?.into_std_file().metadata()?);
         let opened = Arc::new(Opened { dir, identity });
         *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&opened));
         Ok(opened)
@@ -63,9 +67,19 @@ impl Store for FolderStore {
             let name = name?;
             // A name that is not UTF-8 cannot be asked for, so it is not offered.
             let Some(text) = name.file_name().to_str().map(str::to_owned) else { continue };
-            let whole = folder.map_or_else(|| text.clone(), |folder| format!("{folder}/{text}"));
-            let Ok(path) = VaultPath::parse(&whole) else { continue };
-            let kind = name.file_type()?;
+            let within = |folder: Option<&VaultPath>| {
+                spelt(&folder.map_or_else(|| text.clone(), |folder| format!("{folder}/{text}")))
+            };
+            let Some(path) = within(folder) else { continue };
+            // Through a link, an entry has two paths, and both have to be open.
+            if place.as_ref() != folder && !within(place.as_ref()).is_some_and(|place| open(&place)) {
+                continue;
+            }
+            let kind = match name.file_type() {
+                // Gone since the folder was read.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                kind => kind?,
+            };
             if kind.is_dir() {
                 entries.push(Entry { path, kind: EntryKind::Folder });
             } else if kind.is_file() {
@@ -89,39 +103,37 @@ impl Store for FolderStore {
         let place = folder.place(path, open)?;
         let seen = folder.check(&place, expected)?;
         let beside = folder.beside(&place)?;
-        let temporary = Temporary::write(&beside, bytes, Some(seen.permissions()))?;
-        // Between the check and the rename another program may have saved; only a changed file is read again.
-        if Identity::of(&folder.dir.metadata(place.as_str())?) != Identity::of(&seen) {
-            folder.check(&place, expected)?;
-        }
+        let temporary = Temporary::write(&beside, bytes, Some(&seen))?;
+        // Meanwhile another program may have saved. Its times would not always tell: they are as coarse as a clock tick
+        // or, on some file systems, two seconds.
+        folder.check(&place, expected)?;
         temporary.rename_over(place.name())?;
         sync_folder(&beside)
     }
 
     fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError> {
         let folder = self.folder()?;
-        let place = folder.new_place(path)?;
-        if !open(&place) {
-            return Err(StoreError::Closed);
-        }
+        let place = folder.new_place(path, open)?;
         match folder.dir.symlink_metadata(place.as_str()) {
             Ok(metadata) if metadata.is_dir() => return Err(StoreError::IsFolder),
             Ok(_) => return Err(StoreError::Exists),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),
         }
-        let made = MadeFolders::make(&folder.dir, &place)?;
+        let made = MadeFolders::make(&folder, &place)?;
         let beside = folder.beside(&place)?;
         Temporary::write(&beside, bytes, None)?.rename_new(place.name())?;
-        made.keep();
-        sync_folder(&beside)
+        let made = made.keep();
+        sync_folder(&beside)?;
+        // A folder lasts when the one it stands in does.
+        made.iter().try_for_each(|made| sync_folder(&folder.beside(made).map_err(|_| StoreError::Unsure)?))
     }
 }
 
 impl Opened {
     /// Where a path really leads, links followed, if the caller may use that place.
     fn place(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
-        let place = self.real(path)?;
+        let place = self.real(path, open)?;
         if place != *path && !open(&place) {
             return Err(StoreError::Closed);
         }
@@ -133,31 +145,90 @@ impl Opened {
         if self.dir.metadata(place.as_str())?.is_dir() { Ok(place) } else { Err(StoreError::NotAFile) }
     }
 
-    fn real(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
-        let real = self.dir.canonicalize(path.as_str())?;
-        real.to_str().and_then(|real| VaultPath::parse(real).ok()).ok_or(StoreError::BadName)
+    /// Follows links name by name. The system's own way to ask for a real path fails for a file that is replaced at
+    /// that very moment, which is what editors and we ourselves do.
+    ///
+    /// Once a link was followed, whatever a closed place holds on the way (a link, a folder that the system locks) ends
+    /// the search there, so that it looks like nothing at all.
+    fn real(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+        let mut ahead: Vec<String> = path.names().map(str::to_owned).collect();
+        ahead.reverse();
+        let mut real: Vec<String> = Vec::new();
+        let mut links = 0;
+        while let Some(name) = ahead.pop() {
+            if name == ".." {
+                real.pop().ok_or(StoreError::Outside)?;
+                continue;
+            }
+            real.push(name);
+            let place = real.join("/");
+            let closed = || links > 0 && !spelt(&place).is_some_and(|place| open(&place));
+            let metadata = match self.dir.symlink_metadata(&place).map_err(StoreError::from) {
+                Err(StoreError::Missing) => return Err(StoreError::Missing),
+                Err(_) if closed() => return Err(StoreError::Closed),
+                metadata => metadata?,
+            };
+            if !metadata.is_symlink() {
+                if !metadata.is_dir() && !ahead.is_empty() {
+                    return Err(StoreError::Missing);
+                }
+                continue;
+            }
+            if closed() {
+                return Err(StoreError::Closed);
+            }
+            links += 1;
+            if links > MAX_LINKS {
+                return Err(StoreError::Missing);
+            }
+            let target = self.dir.read_link_contents(&place)?;
+            real.pop();
+            for part in target.components().rev() {
+                match part {
+                    Component::CurDir => {}
+                    Component::ParentDir => ahead.push("..".to_owned()),
+                    Component::Normal(name) => ahead.push(name.to_str().ok_or(StoreError::BadName)?.to_owned()),
+                    Component::RootDir | Component::Prefix(_) => return Err(StoreError::Outside),
+                }
+            }
+        }
+        match real.join("/").as_str() {
+            // The vault itself, which has no path.
+            "" => Err(StoreError::IsFolder),
+            real => spelt(real).ok_or(StoreError::BadName),
+        }
     }
 
-    /// Where a file that does not exist yet would be: the part of its path that exists, links followed, and the rest.
-    fn new_place(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
-        let mut missing = vec![path.name().to_owned()];
+    /// Where a file that does not exist yet would be, if the caller may use that place: the part of its path that
+    /// exists, links followed, and the rest.
+    fn new_place(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+        let is_link = |path: &VaultPath| self.dir.symlink_metadata(path.as_str()).is_ok_and(|found| found.is_symlink());
+        let mut names = vec![path.name().to_owned()];
+        let mut existing = None;
         let mut folder = path.folder();
-        while let Some(there) = folder {
-            match self.real(&there) {
+        while let Some(above) = folder {
+            match self.real(&above, open) {
                 Ok(real) => {
-                    if !self.dir.metadata(real.as_str())?.is_dir() {
-                        return Err(StoreError::NotAFile);
-                    }
-                    missing.push(real.as_str().to_owned());
+                    names.push(real.as_str().to_owned());
+                    existing = Some(real);
                     break;
                 }
-                Err(StoreError::Missing) => missing.push(there.name().to_owned()),
+                // A link that leads nowhere: there is no folder and no room for one.
+                Err(StoreError::Missing) if is_link(&above) => return Err(StoreError::NotAFile),
+                Err(StoreError::Missing) => names.push(above.name().to_owned()),
                 Err(error) => return Err(error),
             }
-            folder = there.folder();
+            folder = above.folder();
         }
-        missing.reverse();
-        VaultPath::parse(&missing.join("/")).map_err(|_| StoreError::BadName)
+        names.reverse();
+        let place = spelt(&names.join("/")).ok_or(StoreError::BadName)?;
+        if !open(&place) {
+            return Err(StoreError::Closed);
+        }
+        match existing {
+            Some(folder) if !self.dir.metadata(folder.as_str())?.is_dir() => Err(StoreError::NotAFile),
+            _ => Ok(place),
+        }
     }
 
     /// What a link in a listing stands for; a broken or forbidden one for nothing.
@@ -178,7 +249,9 @@ impl Opened {
         if metadata.len() > max_bytes {
             return Err(too_large(metadata.len()));
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
+        let mut bytes = Vec::new();
+        // A file may have become larger than memory since it was planned on; that must not be the end of the process.
+        bytes.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(usize::MAX)).map_err(io::Error::from)?;
         let read = file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
         if read as u64 > max_bytes { Err(too_large(read as u64)) } else { Ok((bytes, metadata)) }
     }
@@ -197,6 +270,11 @@ impl Opened {
             None => self.dir.try_clone()?,
         })
     }
+}
+
+/// The path that is spelt exactly so. A name of the disk that would be read as something else (`a\\b`, `C:x`) has none.
+fn spelt(path: &str) -> Option<VaultPath> {
+    VaultPath::parse(path).ok().filter(|parsed| parsed.as_str() == path)
 }
 
 fn ordinary(metadata: &Metadata) -> Result<(), StoreError> {
@@ -219,37 +297,26 @@ fn reading() -> OpenOptions {
     options
 }
 
-/// Tells whether a file is still the one that was looked at.
+/// Tells whether a folder is still the one that was opened. Its times change with its entries, so they do not count.
 #[derive(PartialEq)]
-struct Identity(Vec<u64>);
+#[cfg(unix)]
+struct Identity(u64, u64);
+
+#[derive(PartialEq)]
+#[cfg(not(unix))]
+struct Identity(Option<std::time::SystemTime>);
 
 impl Identity {
-    fn of(metadata: &Metadata) -> Self {
-        let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
-        let mut parts = vec![metadata.len(), nanoseconds(modified)];
-        #[cfg(unix)]
-        {
-            use cap_std::fs::MetadataExt;
-            parts.extend([metadata.dev(), metadata.ino(), metadata.ctime() as u64, metadata.ctime_nsec() as u64]);
-        }
-        Self(parts)
+    #[cfg(unix)]
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self(metadata.dev(), metadata.ino())
     }
 
-    /// A folder's times change with its entries, so only what stays the same for one folder counts.
-    fn of_root(metadata: &std::fs::Metadata) -> Self {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt;
-            Self(vec![metadata.dev(), metadata.ino()])
-        }
-        #[cfg(not(unix))]
-        Self(vec![nanoseconds(metadata.created().ok())])
+    #[cfg(not(unix))]
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        Self(metadata.created().ok())
     }
-}
-
-fn nanoseconds(time: Option<std::time::SystemTime>) -> u64 {
-    let since = time.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A file that is complete and on disk before it gets its name; gone again if it never does.
@@ -260,8 +327,9 @@ struct Temporary<'a> {
 }
 
 impl<'a> Temporary<'a> {
-    /// `like` is what the file that is replaced allows; without it the system's usual rights apply.
-    fn write(beside: &'a Dir, bytes: &[u8], like: Option<Permissions>) -> Result<Self, StoreError> {
+    /// `like` is the file that is replaced: the new one belongs to the same people and allows the same. Without it the
+    /// system's usual rights apply.
+    fn write(beside: &'a Dir, bytes: &[u8], like: Option<&Metadata>) -> Result<Self, StoreError> {
         // The dot keeps it out of Obsidian's sight.
         let name = format!(".lapidary-{:016x}.tmp", random()?);
         let mut options = OpenOptions::new();
@@ -276,7 +344,10 @@ impl<'a> Temporary<'a> {
         let temporary = Self { beside, name, renamed: false };
         file.write_all(bytes)?;
         if let Some(like) = like {
-            file.set_permissions(like)?;
+            // Before the rights, because giving a file away takes some of them back.
+            #[cfg(unix)]
+            keep_owner(&file, like);
+            file.set_permissions(like.permissions())?;
         }
         file.sync_all()?;
         Ok(temporary)
@@ -301,6 +372,18 @@ impl Drop for Temporary<'_> {
             // Nobody can be told here; what stays behind is hidden and named as ours.
             drop(self.beside.remove_file(&self.name));
         }
+    }
+}
+
+/// A server that runs as root must not take people's notes away from them. Others may not give files away, and need
+/// not: it is their own vault.
+#[cfg(unix)]
+fn keep_owner(file: &File, like: &Metadata) {
+    use cap_std::fs::MetadataExt;
+    use std::os::unix::fs::fchown;
+    let (user, group) = (like.uid(), like.gid());
+    if fchown(file, Some(user), Some(group)).is_err() {
+        drop(fchown(file, None, Some(group)));
     }
 }
 
@@ -333,18 +416,17 @@ fn rename_after_looking(beside: &Dir, from: &str, to: &str) -> Result<(), StoreE
 struct MadeFolders<'a> {
     dir: &'a Dir,
     made: Vec<VaultPath>,
-    kept: bool,
 }
 
 impl<'a> MadeFolders<'a> {
-    fn make(dir: &'a Dir, place: &VaultPath) -> Result<Self, StoreError> {
+    fn make(Opened { dir, .. }: &'a Opened, place: &VaultPath) -> Result<Self, StoreError> {
         let mut wanted = Vec::new();
         let mut folder = place.folder();
         while let Some(path) = folder.filter(|path| dir.symlink_metadata(path.as_str()).is_err()) {
             folder = path.folder();
             wanted.push(path);
         }
-        let mut made = Self { dir, made: Vec::new(), kept: false };
+        let mut made = Self { dir, made: Vec::new() };
         for path in wanted.into_iter().rev() {
             match dir.create_dir(path.as_str()) {
                 Ok(()) => made.made.push(path),
@@ -356,24 +438,33 @@ impl<'a> MadeFolders<'a> {
         Ok(made)
     }
 
-    fn keep(mut self) {
-        self.kept = true;
+    fn keep(mut self) -> Vec<VaultPath> {
+        std::mem::take(&mut self.made)
     }
 }
 
 impl Drop for MadeFolders<'_> {
     fn drop(&mut self) {
-        for path in self.made.iter().rev().filter(|_| !self.kept) {
+        for path in self.made.iter().rev() {
             // A folder that someone else has put something into stays, and rightly so.
             drop(self.dir.remove_dir(path.as_str()));
         }
     }
 }
 
-/// A rename is durable when its folder is.
+/// A rename is durable when its folder is. By now the change has happened, so a failure means that nobody knows
+/// whether it will survive a power cut.
 fn sync_folder(folder: &Dir) -> Result<(), StoreError> {
     #[cfg(unix)]
-    folder.try_clone()?.into_std_file().sync_all()?;
+    {
+        // The handle only names the folder; to sync it, it has to be open for reading.
+        let synced = folder.open(".").and_then(|folder| folder.sync_all());
+        match synced {
+            // Some file systems cannot sync a folder and need not.
+            Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(StoreError::Unsure),
+            _ => {}
+        }
+    }
     #[cfg(not(unix))]
     let _windows_syncs_with_the_file = folder;
     Ok(())

@@ -28,6 +28,11 @@ impl MemoryStore {
     }
 }
 
+/// Why there is no file to read at a path.
+fn nothing(files: &BTreeMap<VaultPath, Vec<u8>>, path: &VaultPath) -> StoreError {
+    if files.keys().any(|known| is_in(known, path)) { StoreError::IsFolder } else { StoreError::Missing }
+}
+
 fn is_in(path: &VaultPath, folder: &VaultPath) -> bool {
     path.as_str().strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
 }
@@ -40,14 +45,17 @@ impl Store for MemoryStore {
                 Err(StoreError::TooLarge { bytes: bytes.len() as u64, limit: max_bytes })
             }
             Some(bytes) => Ok(StoredFile { bytes: bytes.clone(), modified: None, created: None }),
-            None if files.keys().any(|known| is_in(known, path)) => Err(StoreError::IsFolder),
-            None => Err(StoreError::Missing),
+            None => Err(nothing(&files, path)),
         }
     }
 
     fn list(&self, folder: Option<&VaultPath>, _: Open<'_>) -> Result<Vec<Entry>, StoreError> {
         let mut entries: BTreeMap<VaultPath, EntryKind> = BTreeMap::new();
-        for path in self.files().keys() {
+        let files = self.files();
+        if folder.is_some_and(|folder| files.contains_key(folder)) {
+            return Err(StoreError::NotAFile);
+        }
+        for path in files.keys() {
             let below = match folder {
                 None => Some(path.as_str()),
                 Some(folder) => path.as_str().strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/')),
@@ -68,7 +76,8 @@ impl Store for MemoryStore {
 
     fn replace(&self, path: &VaultPath, expected: &ContentHash, bytes: &[u8], _: Open<'_>) -> Result<(), StoreError> {
         let mut files = self.files();
-        let current = files.get_mut(path).ok_or(StoreError::Missing)?;
+        let nothing = nothing(&files, path);
+        let current = files.get_mut(path).ok_or(nothing)?;
         let found = ContentHash::of(current);
         if found != *expected {
             return Err(StoreError::Changed { found });
@@ -81,6 +90,12 @@ impl Store for MemoryStore {
         let mut files = self.files();
         if files.contains_key(path) {
             return Err(StoreError::Exists);
+        }
+        if nothing(&files, path) == StoreError::IsFolder {
+            return Err(StoreError::IsFolder);
+        }
+        if files.keys().any(|known| is_in(path, known)) {
+            return Err(StoreError::NotAFile);
         }
         files.insert(path.clone(), bytes.to_vec());
         Ok(())

@@ -22,7 +22,7 @@ pub fn real_path(path: &Path) -> PathBuf {
 /// A copy of the demo vault that lives as long as this value.
 #[derive(Debug)]
 pub struct DemoFolder {
-    /// Holds the vault and nothing else.
+    /// Holds the vault and its state, and nothing else.
     around: PathBuf,
     vault: PathBuf,
 }
@@ -44,6 +44,11 @@ impl DemoFolder {
 
     pub fn path(&self) -> &Path {
         &self.vault
+    }
+
+    /// Where the state of a vault belongs that goes away again.
+    pub fn state(&self) -> PathBuf {
+        self.around.join("state")
     }
 }
 

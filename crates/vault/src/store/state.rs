@@ -106,6 +106,26 @@ impl LogTail {
     }
 }
 
+/// The file by which servers on one vault take turns in changing it.
+#[derive(Clone, Debug)]
+pub struct TurnFile(PathBuf);
+
+impl TurnFile {
+    pub fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Waits for the turn; it is over when the file is closed.
+    pub(crate) fn take(&self) -> io::Result<File> {
+        if let Some(folder) = self.0.parent() {
+            private_folder(folder)?;
+        }
+        let file = private_file().write(true).create(true).truncate(false).open(&self.0)?;
+        file.lock()?;
+        Ok(file)
+    }
+}
+
 fn whole_lines(file: &mut File, position: &mut u64) -> io::Result<Vec<String>> {
     file.seek(SeekFrom::Start(*position))?;
     let mut text = String::new();

@@ -1,0 +1,169 @@
+//! HTTP as such: who may connect, and what else is served. The protocol over HTTP is tested with outside clients.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use crate::harness::{PATIENCE, Vault};
+
+struct HttpServer {
+    child: Child,
+    address: String,
+}
+
+impl HttpServer {
+    fn start(vault: &Vault, address: &str, environment: &[(&str, &str)]) -> Self {
+        let mut child = vault
+            .command()
+            .arg("--vault")
+            .arg(vault.path())
+            .args(["--http", address])
+            .envs(environment.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let line = lines.find(|line| line.contains("serving MCP at ")).expect("it says where it is");
+        let url = line.split("serving MCP at http://").nth(1).unwrap();
+        let address = url.split('/').next().unwrap().to_owned();
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address }
+    }
+
+    /// One request on a connection of its own; status and body.
+    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            head += &format!("Host: {}\r\n", self.address);
+        }
+        head.extend(headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")));
+        stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
+        // A server that refuses early may have closed already.
+        drop(stream.write_all(body.as_bytes()));
+        let mut reply = Vec::new();
+        drop(stream.read_to_end(&mut reply));
+        let reply = String::from_utf8(reply).unwrap();
+        let status =
+            reply.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("{reply}"));
+        (status, reply.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
+    }
+
+    /// A call as a modern client makes it.
+    fn post(&self, extra: &[(&str, &str)], method: &str, name: Option<&str>, mut params: Value) -> (u16, String) {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let mut headers = vec![
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", method),
+        ];
+        headers.extend(name.map(|name| ("Mcp-Name", name)));
+        headers.extend(extra);
+        self.request("POST", "/mcp", &headers, &body)
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[test]
+fn a_modern_call_is_answered_in_plain_json() {
+    let vault = Vault::new(&[("a.md", b"one")]);
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
+    let params = json!({ "name": "file_read", "arguments": { "file": "a.md" } });
+    let (status, body) = server.post(&[], "tools/call", Some("file_read"), params);
+    assert_eq!(status, 200, "{body}");
+    assert!(body.contains("\"content\":\"one\""), "{body}");
+    assert_eq!(vault.log()[0]["client_id"], "http:test");
+}
+
+#[test]
+fn only_this_computer_and_its_pages_may_connect() {
+    let vault = Vault::new(&[]);
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
+    let list = |headers: &[(&str, &str)]| server.post(headers, "tools/list", None, json!({})).0;
+    for (headers, allowed) in [
+        (&[][..], true),
+        (&[("Origin", "http://localhost:5173")], true),
+        (&[("Origin", "http://127.0.0.1:9")], true),
+        (&[("Origin", "http://localhost.evil.example")], false),
+        (&[("Origin", "https://evil.example")], false),
+        (&[("Origin", "null")], false),
+        (&[("Host", "evil.example")], false),
+        (&[("Host", "localhost:1234")], true),
+    ] {
+        assert_eq!(list(headers) == 200, allowed, "{headers:?}");
+    }
+}
+
+#[test]
+fn the_owner_may_name_other_pages() {
+    let vault = Vault::new(&[]);
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[("MCP_ALLOWED_ORIGINS", "https://app.example:443")]);
+    let list = |origin: &str| server.post(&[("Origin", origin)], "tools/list", None, json!({})).0;
+    assert_eq!(list("https://app.example"), 200);
+    assert_ne!(list("https://other.example"), 200);
+}
+
+#[test]
+fn a_body_beyond_the_limit_is_refused() {
+    let vault = Vault::new(&[]);
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[("MCP_HTTP_MAX_BODY_BYTES", "5000")]);
+    let params = json!({ "name": "find_tool", "arguments": { "query": "x".repeat(10_000) } });
+    let (status, body) = server.post(&[], "tools/call", Some("find_tool"), params);
+    assert_eq!(status, 413, "{body}");
+}
+
+#[test]
+fn an_unknown_tool_is_not_an_unknown_page() {
+    let vault = Vault::new(&[]);
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
+    let (status, body) = server.post(&[], "tools/call", Some("nope"), json!({ "name": "nope", "arguments": {} }));
+    assert!(status != 404 && body.contains("-32602"), "{status} {body}");
+}
+
+#[test]
+fn health_and_nothing_else_is_served_besides() {
+    let vault = Vault::new(&[]);
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[("MCP_HTTP_ENDPOINT_PATH", "/api/mcp")]);
+    assert_eq!(server.request("GET", "/healthz", &[], ""), (200, "{\"status\":\"ok\"}".to_owned()));
+    for path in ["/", "/mcp", "/api", "/../etc/passwd"] {
+        assert_eq!(server.request("GET", path, &[], "").0, 404, "{path}");
+    }
+}
+
+#[test]
+fn a_taken_port_means_the_next_one() {
+    let vault = Vault::new(&[]);
+    let first = HttpServer::start(&vault, "127.0.0.1:0", &[]);
+    let second = HttpServer::start(&vault, &first.address, &[]);
+    assert_ne!(first.address, second.address);
+    assert_eq!(second.request("GET", "/healthz", &[], "").0, 200);
+    let output = vault
+        .command()
+        .arg("--vault")
+        .arg(vault.path())
+        .args(["--http", &first.address])
+        .env("MCP_HTTP_MAX_PORT_RETRIES", "0")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}

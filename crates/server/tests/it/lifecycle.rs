@@ -1,0 +1,137 @@
+//! Start and end: no waiting for the vault, no orphans, no lost answers.
+
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Era, PATIENCE, Vault};
+
+#[test]
+fn it_ends_well_when_its_input_closes() {
+    let vault = Vault::new(&[]);
+    let server = vault.serve().open(Era::Legacy("2025-11-25"));
+    let (status, said) = server.end();
+    assert!(status.success(), "{said}");
+    assert!(said.contains("Notes"), "it says which vault it serves: {said}");
+}
+
+#[test]
+fn it_ends_well_when_nobody_ever_speaks() {
+    let vault = Vault::new(&[]);
+    let (status, said) = vault.serve().end();
+    assert!(status.success(), "{said}");
+}
+
+#[test]
+fn what_was_asked_before_the_input_closed_is_answered_and_done() {
+    let vault = Vault::new(&[("a.md", b"x")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let ids: Vec<u64> = (0..5)
+        .map(|number| {
+            let arguments = json!({ "target": { "type": "path", "path": format!("{number}.md") }, "content": "text" });
+            server.ask("tools/call", json!({ "name": "obsidian_write_note", "arguments": arguments }))
+        })
+        .collect();
+    server.close_input();
+    let mut answered: Vec<u64> = (0..5)
+        .map(|_| {
+            let reply = server.message();
+            assert_ne!(reply["result"]["isError"], true, "{reply}");
+            reply["id"].as_u64().unwrap()
+        })
+        .collect();
+    answered.sort_unstable();
+    assert_eq!(answered, ids);
+    assert!(server.wait().success());
+    assert_eq!(vault.everything().len(), 6);
+}
+
+#[cfg(unix)]
+#[test]
+fn it_ends_with_its_parent_even_if_the_pipe_stays_open() {
+    let vault = Vault::new(&[]);
+    // The shell starts the server, tells its process id, and ends a little later; this test still holds the pipe. A job in the
+    // background gets no input of its own accord, hence the detour over descriptor 3.
+    let mut shell = Command::new("sh")
+        .args([
+            "-c",
+            "exec 3<&0; \"$0\" --vault \"$1\" <&3 >/dev/null & echo $!; sleep 1",
+            env!("CARGO_BIN_EXE_lapidary"),
+        ])
+        .arg(vault.path())
+        .env("LAPIDARY_STATE_DIR", vault.path().with_file_name("state"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut held = shell.stdin.take().unwrap();
+    let output = shell.wait_with_output().unwrap();
+    let id = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+    let alive = || Command::new("kill").args(["-0", &id]).stderr(Stdio::null()).status().unwrap().success();
+    let started = Instant::now();
+    while alive() {
+        assert!(started.elapsed() < PATIENCE, "the orphan {id} lives on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // The pipe was open all the time.
+    drop(held.write_all(b"\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn it_ends_when_told_to() {
+    let vault = Vault::new(&[]);
+    let mut server = vault.serve().open(Era::Legacy("2025-11-25"));
+    let told = Command::new("kill").args(["-TERM", &server.id().to_string()]).status().unwrap();
+    assert!(told.success());
+    assert!(server.wait().success());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_vault_on_a_disk_that_may_not_be_written_is_served() {
+    let vault = Vault::new(&[("a.md", b"x")]);
+    // The state folder cannot be made below a file.
+    let state = vault.path().with_file_name("file");
+    std::fs::write(&state, "").unwrap();
+    let state = state.join("state");
+    let mut server =
+        vault.serve_with(&["--read-only"], &[("LAPIDARY_STATE_DIR", state.to_str().unwrap())]).open(Era::Modern);
+    assert_eq!(server.done("file_read", json!({ "file": "a.md" }))["content"], "x");
+    assert_eq!(
+        server.done("find_tool", json!({ "query": "read" }))["total"].as_u64().map(|total| total > 0),
+        Some(true)
+    );
+    let mut writing = vault.serve_with(&[], &[("LAPIDARY_STATE_DIR", state.to_str().unwrap())]).open(Era::Modern);
+    let refused = writing.refused("str_replace", json!({ "file": "a.md", "find": "x", "replace": "y" }));
+    assert_eq!((refused.as_str(), vault.read("a.md")), ("disk_error", b"x".to_vec()), "no change without a turn");
+    let (status, said) = server.end();
+    assert!(status.success());
+    assert_eq!(said.matches("audit log cannot be written").count(), 1, "said once: {said}");
+}
+
+#[test]
+fn the_vault_holds_nothing_of_ours() {
+    let vault = Vault::new(&[("a.md", b"x")]);
+    let mut server = vault.serve().open(Era::Modern);
+    server.done("str_replace", json!({ "file": "a.md", "find": "x", "replace": "y" }));
+    server.refused("str_replace", json!({ "file": "a.md", "find": "x", "replace": "y" }));
+    server.end();
+    assert_eq!(vault.everything().into_keys().collect::<Vec<_>>(), ["a.md"]);
+}
+
+#[test]
+fn a_call_with_no_time_left_is_refused_and_changes_nothing() {
+    let vault = Vault::new(&[("a.md", "x".repeat(4 << 20).as_bytes())]);
+    let mut server = vault.serve_with(&[], &[("MCP_DEADLINE_MS", "1")]).open(Era::Modern);
+    let edit = json!({ "file": "a.md", "find": "x", "replace": "yy", "occurrence": "all" });
+    let result: Value = server.call("str_replace", edit);
+    assert_eq!(crate::harness::reason(&result), "deadline_exceeded", "{result}");
+    server.end();
+    assert_eq!(vault.read("a.md").len(), 4 << 20);
+}

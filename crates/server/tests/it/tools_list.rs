@@ -1,0 +1,116 @@
+//! What a client is shown, and how small it is.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Era, Server, Vault};
+
+fn tools(server: &mut Server) -> Vec<Value> {
+    server.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone()
+}
+
+fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn every_tool_has_a_title_and_all_four_hints() {
+    let vault = Vault::new(&[]);
+    let mut server = vault.serve_with(&["--tools", "all"], &[]).open(Era::Modern);
+    for tool in tools(&mut server) {
+        let hints = &tool["annotations"];
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(hints[hint].is_boolean(), "{}: {hint}", tool["name"]);
+        }
+        assert_eq!(hints["openWorldHint"], false);
+        assert!(tool["title"].is_string() && hints["title"].is_string(), "{tool}");
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert_eq!(tool["outputSchema"]["type"], "object");
+    }
+}
+
+#[test]
+fn the_default_list_is_small() {
+    let vault = Vault::new(&[]);
+    let mut server = vault.serve().open(Era::Modern);
+    let list = tools(&mut server);
+    let seen_by_a_model: usize = list
+        .iter()
+        .map(|tool| {
+            json!({ "name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"] })
+                .to_string()
+                .len()
+        })
+        .sum();
+    assert!(seen_by_a_model < 20_000, "{seen_by_a_model}");
+    assert!(Value::Array(list).to_string().len() < 50_000);
+}
+
+#[test]
+fn the_owner_chooses_what_is_listed_and_what_is_off() {
+    let vault = Vault::new(&[("a.md", b"x")]);
+    for (arguments, environment, listed) in [
+        (&[][..], &[][..], &["obsidian_get_note", "obsidian_write_note", "str_replace", "find_tool", "call_tool"][..]),
+        (&["--tools", "obsidian"], &[], &["obsidian_get_note", "obsidian_write_note"]),
+        (&["--tools", "files"], &[], &["file_read", "str_replace"]),
+        (
+            &["--tools", "default,file_read", "--exclude-tools", "agent"],
+            &[],
+            &["obsidian_get_note", "file_read", "obsidian_write_note", "str_replace"],
+        ),
+        (&["--read-only"], &[], &["obsidian_get_note", "find_tool", "call_tool"]),
+        (
+            &[],
+            &[("OBSIDIAN_READ_ONLY", "1"), ("LAPIDARY_TOOLS", "all")],
+            &["obsidian_get_note", "file_read", "find_tool", "call_tool"],
+        ),
+    ] {
+        let mut server = vault.serve_with(arguments, environment).open(Era::Modern);
+        assert_eq!(names(&tools(&mut server)), listed, "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_is_off_stays_off_by_every_way() {
+    let vault = Vault::new(&[("a.md", b"x")]);
+    for arguments in [&["--read-only"][..], &["--exclude-tools", "str_replace"], &["--tools", "file_read,call_tool"]] {
+        let mut server = vault.serve_with(arguments, &[]).open(Era::Modern);
+        let edit = json!({ "file": "a.md", "find": "x", "replace": "y" });
+        assert_eq!(server.refused("str_replace", edit.clone()), "tool_disabled", "{arguments:?}");
+        assert_eq!(server.refused("call_tool", json!({ "name": "str_replace", "arguments": edit })), "tool_disabled");
+        assert_eq!(vault.read("a.md"), b"x");
+    }
+}
+
+#[test]
+fn find_tool_finds_by_the_words_of_people_and_shows_only_what_is_on() {
+    let vault = Vault::new(&[]);
+    let mut server = vault.serve().open(Era::Modern);
+    for (query, first) in [
+        ("read a file", "file_read"),
+        ("show me the outline of a note", "obsidian_get_note"),
+        ("create a new note", "obsidian_write_note"),
+        ("fix a typo", "str_replace"),
+        ("file.read", "file_read"),
+        ("fileRead", "file_read"),
+    ] {
+        let found = server.done("find_tool", json!({ "query": query }));
+        assert_eq!(found["matches"][0]["name"], first, "{query}: {found:#}");
+        let schema = &found["matches"][0]["inputSchema"];
+        assert_eq!(schema["type"], "object");
+        assert!(found["matches"][0]["example"].is_object());
+    }
+    let mut server = vault.serve_with(&["--read-only"], &[]).open(Era::Modern);
+    let found = server.done("find_tool", json!({ "query": "create replace edit write note", "limit": 20 }));
+    assert!(!found.to_string().contains("str_replace\""), "{found:#}");
+}
+
+#[test]
+fn the_list_is_the_same_bytes_whatever_was_called() {
+    let vault = Vault::new(&[("a.md", b"x")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let before = tools(&mut server);
+    server.done("find_tool", json!({ "query": "read" }));
+    server.done("call_tool", json!({ "name": "file_read", "arguments": { "file": "a.md" } }));
+    server.done("str_replace", json!({ "file": "a.md", "find": "x", "replace": "y" }));
+    assert_eq!(Value::Array(before).to_string(), Value::Array(tools(&mut server)).to_string());
+}
