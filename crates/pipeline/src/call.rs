@@ -41,8 +41,10 @@ pub enum Verdict {
 /// How far a call has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// What would change is known.
     Planned,
-    Committed,
+    /// All is done, the reply follows.
+    Done,
 }
 
 #[derive(Clone, Debug, PartialEq)]

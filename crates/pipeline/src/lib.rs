@@ -4,9 +4,11 @@ mod audit;
 mod call;
 mod clock;
 mod consent;
+mod digest;
 mod pipeline;
 mod policy;
 mod repetition;
+mod run;
 mod vaults;
 
 pub use audit::{AUDIT_FILE, AuditLine};

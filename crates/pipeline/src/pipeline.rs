@@ -5,26 +5,24 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{
-    Cancel, Catalogue, Checked, Context, Disk, Entry, Family, Interruption, Planned, Reason, Rendered, Standing,
-    check_arguments, render_answer, render_refusal,
-};
-use lapidary_vault::{ChangeSet, CommitError, Guard, Scope, View, store::StoreError};
-use serde_json::{Map, Value};
+use lapidary_tools::{Cancel, Catalogue, Entry, Family, Interruption, NoSuchTool, Reason, Rendered, render_refusal};
+use lapidary_vault::{ChangeSet, Scope};
+use serde_json::Value;
 
 use crate::{
-    Answer, Clock, Decision, Question, Reply, Request, Rules, ServedVault, Stage, Vaults, Verdict,
+    Clock, Reply, Request, Rules, Vaults,
     audit::{Audit, AuditLine, Outcome},
-    consent::{Consent, Subject},
-    policy::judge,
+    consent::Consent,
+    digest::digest,
     repetition::Repetition,
+    run::{Call, End},
 };
 
 /// Everything that can call a tool goes through here.
 pub struct Pipeline {
-    setup: Setup,
+    pub(crate) setup: Setup,
     audit: Audit,
-    consent: Consent,
+    pub(crate) consent: Consent,
     repetition: Repetition,
 }
 
@@ -52,15 +50,8 @@ pub struct Limits {
     pub notice_repetition: bool,
 }
 
-/// How often a plan is made because another program changed the file meanwhile.
-const PLANS: usize = 16;
 /// How long a disk may take to finish a change before the caller is told that the outcome is unknown.
 const COMMIT_GRACE: Duration = Duration::from_secs(30);
-/// Of a diff, as much as a person will look at in a question.
-const SHOWN_DIFF: usize = 6_000;
-
-/// The argument that names the vault.
-const VAULT: &str = "vault";
 
 impl Pipeline {
     pub fn new(setup: Setup) -> Result<Self, getrandom::Error> {
@@ -112,15 +103,34 @@ impl Pipeline {
         }
     }
 
+    /// For the end of the process: lets a change that is under way finish, for as long as that may take, and lets no
+    /// other begin.
+    pub fn stop_changes(self: &Arc<Self>, within: Duration) {
+        let this = Arc::clone(self);
+        let (stopped, wait) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let turns: Vec<_> = this.setup.vaults.iter().map(|served| served.vault.turn()).collect();
+            // Whoever waited may have given up.
+            stopped.send(()).unwrap_or_default();
+            loop {
+                std::thread::park();
+                std::hint::black_box(&turns);
+            }
+        });
+        wait.recv_timeout(within).unwrap_or_default();
+    }
+
     /// Makes a call on this thread.
     pub fn call_here(&self, request: &Request, cancel: &Cancel) -> Reply {
         let started = Instant::now();
         let mut line = self.line(request);
-        let Ok(entry) = self.setup.catalogue.find(&request.tool) else {
-            let nearest = self.setup.catalogue.find(&request.tool).err().and_then(|missing| missing.nearest);
-            line.outcome = Outcome::UnknownTool;
-            self.record(line, started, 0);
-            return Reply::NoSuchTool { nearest };
+        let entry = match self.setup.catalogue.find(&request.tool) {
+            Ok(entry) => entry,
+            Err(NoSuchTool { nearest }) => {
+                line.outcome = Outcome::UnknownTool;
+                self.record(line, started, 0);
+                return Reply::NoSuchTool { nearest };
+            }
         };
         line.tool = entry.spec.name().to_owned();
         let mut call = Call { pipeline: self, cancel, line, family: family_of(entry) };
@@ -141,7 +151,7 @@ impl Pipeline {
             }
         };
         let reply_bytes = match &reply {
-            Reply::Done(rendered) => rendered.text.iter().map(String::len).sum(),
+            Reply::Done(rendered) => size(rendered),
             _ => 0,
         };
         line.outcome = outcome;
@@ -178,7 +188,7 @@ impl Pipeline {
     fn too_much(&self, line: &AuditLine, rendered: &Rendered) -> Option<Reason> {
         let changed = !line.changes.is_empty() && !line.dry_run;
         let limit = self.setup.limits.max_reply_bytes;
-        let bytes = rendered.text.iter().map(|text| text.len() as u64).sum();
+        let bytes = size(rendered) as u64;
         if bytes > limit && !changed {
             return Some(Reason::ReplyTooLarge { bytes, limit });
         }
@@ -208,284 +218,12 @@ impl Pipeline {
     }
 }
 
-fn family_of(entry: &Entry) -> Family {
+/// What goes over the wire: the text, and the same facts for programs.
+fn size(rendered: &Rendered) -> usize {
+    let text: usize = rendered.text.iter().map(String::len).sum();
+    text + Value::Object(rendered.structured.clone()).to_string().len()
+}
+
+pub(crate) fn family_of(entry: &Entry) -> Family {
     entry.spec.declaration.family
-}
-
-/// A call on its way, and what the log will say of it.
-struct Call<'a> {
-    pipeline: &'a Pipeline,
-    cancel: &'a Cancel,
-    line: AuditLine,
-    /// Whose wire form the answer takes: that of the tool that really runs.
-    family: Family,
-}
-
-enum End {
-    Answer(Rendered),
-    Ask(Question),
-}
-
-impl<'a> Call<'a> {
-    fn run(&mut self, entry: &'a Entry, request: &Request) -> Result<End, Reason> {
-        let setup = &self.pipeline.setup;
-        authorize(entry)?;
-        let mut arguments = request.arguments.clone();
-        let served = if entry.spec.needs_vault { Some(self.pick_vault(entry, &mut arguments)?) } else { None };
-        self.line.files = files(entry, &arguments);
-        let Checked { mut arguments, repairs } = check_arguments(entry.spec.name(), &entry.spec.input, arguments)?;
-        // The vault has been picked; tools know nothing of others.
-        if served.is_some() {
-            arguments.remove(VAULT);
-        }
-        self.line.files = files(entry, &arguments);
-        self.cancel.check()?;
-        let notices = notices(&repairs);
-        let context = Context { cancel: self.cancel, catalogue: &setup.catalogue };
-        match served {
-            Some(served) => self.in_vault(entry, served, &context, &arguments, &notices, request),
-            None => match entry.tool.plan(&context, None, arguments)? {
-                Planned::Answer { output, text } => Ok(End::Answer(render_answer(output, text, &notices))),
-                Planned::Relay { tool, arguments } => self.relay(entry, &tool, arguments, request),
-                Planned::Change { .. } => Err(Reason::Internal),
-            },
-        }
-    }
-
-    /// Starts again with the tool that was named, under its own rules. The log tells of that one.
-    fn relay(
-        &mut self,
-        outer: &Entry,
-        tool: &str,
-        arguments: Map<String, Value>,
-        request: &Request,
-    ) -> Result<End, Reason> {
-        let unknown = |nearest: Option<&str>| Reason::ToolUnknown {
-            name: tool.chars().take(100).collect(),
-            nearest: nearest.map(str::to_owned),
-        };
-        let inner = self.pipeline.setup.catalogue.find(tool).map_err(|missing| unknown(missing.nearest))?;
-        if inner.spec.name() == outer.spec.name() {
-            return Err(unknown(None));
-        }
-        self.line.via = Some(outer.spec.name());
-        self.line.tool = inner.spec.name().to_owned();
-        self.line.arguments = digest(&Value::Object(arguments.clone()));
-        self.family = family_of(inner);
-        self.run(inner, &Request { tool: tool.to_owned(), arguments, ..request.clone() })
-    }
-
-    fn in_vault(
-        &mut self,
-        entry: &Entry,
-        served: &ServedVault,
-        context: &Context<'_>,
-        arguments: &Map<String, Value>,
-        notices: &[String],
-        request: &Request,
-    ) -> Result<End, Reason> {
-        let report = |stage| request.progress.iter().for_each(|progress| progress(stage));
-        let mut agreed = None;
-        // The first plan is made freely. If another caller was faster, the next ones are made in turn.
-        let mut turn = None;
-        for attempt in 1..=PLANS {
-            let planned = entry.tool.plan(context, Some(&self.view(served)), arguments.clone())?;
-            report(Stage::Planned);
-            let (changes, dry_run, mut output, text) = match planned {
-                Planned::Answer { output, text } => return Ok(End::Answer(render_answer(output, text, notices))),
-                Planned::Change { changes, dry_run, output, text } => (changes, dry_run, output, text),
-                Planned::Relay { .. } => return Err(Reason::Internal),
-            };
-            let setup = &self.pipeline.setup;
-            let decision = judge(&changes, entry.spec.effect, &setup.scope, &setup.rules)?;
-            self.line.changes = changes.clone();
-            self.line.dry_run = dry_run;
-            if dry_run {
-                output.insert("diff".to_owned(), Value::String(changes.diff()));
-                return Ok(End::Answer(render_answer(output, with_diff(text, &changes), notices)));
-            }
-            match decision {
-                Decision::Allow => {}
-                Decision::Deny => return Err(self.undone(Reason::DeniedByRule)),
-                Decision::Ask => match self.ask(entry, served, &changes, request, &mut agreed) {
-                    Ok(None) => {}
-                    Ok(Some(question)) => return Ok(End::Ask(question)),
-                    Err(reason) => return Err(self.undone(reason)),
-                },
-            }
-            if changes.is_empty() {
-                return Ok(End::Answer(render_answer(output, text, notices)));
-            }
-            // Waiting for the turn can still be called off, the change cannot.
-            let begun = turn.take().map_or_else(|| served.vault.turn(), Ok);
-            let begun = begun.map_err(|_| Reason::Disk { path: None, problem: Disk::NoState });
-            let now = match begun.and_then(|turn| self.cancel.begin_change().map(|()| turn)) {
-                Ok(turn) => turn,
-                Err(reason) => return Err(self.undone(reason)),
-            };
-            match now.commit(&changes, &setup.scope) {
-                Ok(()) => {
-                    report(Stage::Committed);
-                    return Ok(End::Answer(render_answer(output, text, notices)));
-                }
-                Err(error) if attempt < PLANS && moved_on(&error) => {
-                    self.cancel.end_change();
-                    turn = Some(now);
-                }
-                Err(error) => return Err(self.undone(refusal(self.family, error))),
-            }
-        }
-        Err(Reason::Internal)
-    }
-
-    fn view(&self, served: &ServedVault) -> View {
-        served.vault.view(Arc::clone(&self.pipeline.setup.scope), self.pipeline.setup.limits.max_file_bytes)
-    }
-
-    /// `None` if a person has agreed to exactly this change, otherwise the question.
-    fn ask(
-        &self,
-        entry: &Entry,
-        served: &ServedVault,
-        changes: &ChangeSet,
-        request: &Request,
-        agreed: &mut Option<ContentHash>,
-    ) -> Result<Option<Question>, Reason> {
-        let digest = changes.digest();
-        match *agreed {
-            Some(before) if before == digest => return Ok(None),
-            Some(_) => return Err(Reason::ChangedMeanwhile),
-            None => {}
-        }
-        let Pipeline { setup, consent, .. } = self.pipeline;
-        let subject = Subject {
-            caller: &request.caller.id,
-            tool: entry.spec.name(),
-            arguments: self.line.arguments,
-            changes: digest,
-        };
-        let now = setup.clock.now();
-        match &request.answer {
-            Some(Answer { state, verdict: Verdict::Agreed }) => {
-                consent.redeem(state, &subject, now)?;
-                *agreed = Some(digest);
-                Ok(None)
-            }
-            Some(Answer { verdict: Verdict::Declined, .. }) => Err(Reason::Declined),
-            Some(Answer { verdict: Verdict::Unanswered, .. }) => Err(Reason::ConsentExpired),
-            None if !request.caller.can_ask => Err(Reason::NobodyToAsk),
-            None => {
-                let state = consent.seal(&subject, now, setup.limits.answer_within)?;
-                Ok(Some(Question { message: question(entry, served, changes), state }))
-            }
-        }
-    }
-
-    /// The log must not show a change that did not happen.
-    fn undone(&mut self, reason: Reason) -> Reason {
-        self.line.changes = ChangeSet::default();
-        reason
-    }
-
-    /// The vault that the arguments name. With a single vault the schema does not mention it, but it may be named.
-    fn pick_vault(&mut self, entry: &Entry, arguments: &mut Map<String, Value>) -> Result<&'a ServedVault, Reason> {
-        let named = arguments.get(VAULT).cloned();
-        if !entry.spec.takes(VAULT) {
-            arguments.remove(VAULT);
-        }
-        let name = match named {
-            None | Some(Value::Null) => None,
-            Some(Value::String(name)) => Some(name),
-            Some(_) => {
-                let problem = lapidary_tools::ArgumentProblem {
-                    at: VAULT.to_owned(),
-                    problem: "must be a string".to_owned(),
-                    nearest: None,
-                };
-                return Err(Reason::InvalidArguments { tool: entry.spec.name().to_owned(), problems: vec![problem] });
-            }
-        };
-        let served = self.pipeline.setup.vaults.pick(name.as_deref())?;
-        self.line.vault = Some(served.vault.name().to_owned());
-        Ok(served)
-    }
-}
-
-fn authorize(entry: &Entry) -> Result<(), Reason> {
-    match entry.standing {
-        Standing::Listed | Standing::Deferred => Ok(()),
-        Standing::Off(off) => Err(Reason::ToolOff { tool: entry.spec.name().to_owned(), off }),
-    }
-}
-
-fn notices(repairs: &[String]) -> Vec<String> {
-    if repairs.is_empty() { Vec::new() } else { vec![format!("Arguments repaired: {}.", repairs.join("; "))] }
-}
-
-/// The files that the arguments name, as far as they can be made out.
-fn files(entry: &Entry, arguments: &Map<String, Value>) -> Vec<String> {
-    let arguments = Value::Object(arguments.clone());
-    let named = |pointer: &str| arguments.pointer(pointer)?.as_str().map(|path| path.chars().take(4096).collect());
-    entry.spec.declaration.paths.iter().filter_map(|path| named(path.pointer)).collect()
-}
-
-/// Another program was faster, and nobody insisted on what was there before.
-fn moved_on(error: &CommitError) -> bool {
-    error.guard == Guard::Plan
-        && matches!(error.error, StoreError::Changed { .. } | StoreError::Exists | StoreError::Missing)
-}
-
-fn refusal(family: Family, CommitError { path, error, guard, before }: CommitError) -> Reason {
-    let current = match error {
-        StoreError::Changed { found } => Some(found),
-        _ => None,
-    };
-    match (guard, before, error) {
-        // The hash held when the plan was made and no longer does.
-        (Guard::Caller, Some(before), StoreError::Changed { .. } | StoreError::Missing) => {
-            let argument = if family == Family::Files { "expected_content_hash" } else { "expectedHash" };
-            Reason::Stale { path, argument, expected: before.into(), current }
-        }
-        (_, _, error) => Reason::from_store(&path, &error, true),
-    }
-}
-
-fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet) -> String {
-    let diff = changes.diff();
-    let count = |mark: &str, header: &str| {
-        diff.lines().filter(|line| line.starts_with(mark) && !line.starts_with(header)).count()
-    };
-    let files: Vec<String> = changes.changes.iter().map(|change| format!("`{}`", change.path())).collect();
-    let mut shown: String = diff.chars().take(SHOWN_DIFF).collect();
-    if shown.len() < diff.len() {
-        shown += "\n… (the diff goes on)";
-    }
-    format!(
-        "`{}` wants to change {} in the vault `{}`: {} lines added, {} removed.\n\n{shown}",
-        entry.spec.name(),
-        files.join(", "),
-        served.vault.name(),
-        count("+", "+++"),
-        count("-", "---"),
-    )
-}
-
-fn with_diff(text: Option<String>, changes: &ChangeSet) -> Option<String> {
-    text.map(|text| format!("{text}\n\n{}", changes.diff()))
-}
-
-/// The same for the same JSON, in whatever order its keys come.
-fn digest(value: &Value) -> ContentHash {
-    fn sorted(value: &Value) -> Value {
-        match value {
-            Value::Object(map) => {
-                let mut keys: Vec<&String> = map.keys().collect();
-                keys.sort();
-                Value::Object(keys.into_iter().map(|key| (key.clone(), sorted(&map[key]))).collect())
-            }
-            Value::Array(items) => items.iter().map(sorted).collect(),
-            other => other.clone(),
-        }
-    }
-    ContentHash::of(sorted(value).to_string().as_bytes())
 }

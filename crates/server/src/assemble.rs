@@ -10,7 +10,7 @@ use lapidary_vault::{
     store::{DemoFolder, FolderStore, LogFile, TurnFile, real_path},
 };
 
-use crate::{config, demo, log};
+use crate::{config, demo, environment::patiently, log};
 
 pub(crate) struct Assembled {
     pub(crate) pipeline: Arc<Pipeline>,
@@ -74,7 +74,9 @@ fn serve(vault: &config::ChosenVault, state: &Path, max_log_bytes: u64) -> Serve
 
 /// The same for the same folder, however it was named.
 pub(crate) fn vault_id(path: &Path) -> String {
-    let hash = ContentHash::of(real_path(path).as_os_str().as_encoded_bytes()).to_string();
+    let asked = path.to_owned();
+    let real = patiently(move || real_path(&asked), path.to_owned());
+    let hash = ContentHash::of(real.as_os_str().as_encoded_bytes()).to_string();
     hash.trim_start_matches("sha256:").chars().take(16).collect()
 }
 

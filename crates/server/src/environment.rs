@@ -7,6 +7,8 @@ use std::{
     ffi::OsString,
     io,
     path::{Path, PathBuf},
+    sync::mpsc::channel,
+    time::Duration,
 };
 
 use lapidary_vault::store;
@@ -35,6 +37,17 @@ pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os()
 }
 
+/// How long a disk may take to answer before the start goes on without its answer. Clients give up on servers that do
+/// not start; a vault that is slow is better found out by the call that needs it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The answer, or what is assumed if it does not come in time.
+pub(crate) fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static, otherwise: T) -> T {
+    let (sender, answer) = channel();
+    std::thread::spawn(move || sender.send(ask()).unwrap_or_default());
+    answer.recv_timeout(PATIENCE).unwrap_or(otherwise)
+}
+
 /// The real disk, as configuration needs it.
 pub(crate) struct Disk;
 
@@ -44,6 +57,26 @@ impl Files for Disk {
     }
 
     fn is_folder(&self, path: &Path) -> bool {
-        store::folder_exists(path)
+        let path = path.to_owned();
+        patiently(move || store::folder_exists(&path), true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_does_not_come_is_not_waited_for() {
+        assert_eq!(patiently(|| 1, 2), 1);
+        assert_eq!(
+            patiently(
+                || loop {
+                    std::thread::park()
+                },
+                2
+            ),
+            2
+        );
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     net::{IpAddr, SocketAddr},
     sync::Arc,
+    time::Duration,
 };
 
 use axum::{Router, routing::get, serve::ListenerExt};
@@ -19,6 +20,9 @@ use crate::{
     stdio::told_to_stop,
 };
 
+/// How long calls that are under way may take to be answered once the server is told to stop.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
 pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool, settings: &Http) -> Result<(), String> {
     let listener = listen(settings).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
@@ -31,7 +35,12 @@ pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool, settings:
     });
     let mcp = Mcp::new(pipeline, dotted_names, Connection::Http);
     let router = router(mcp, settings);
-    axum::serve(listener, router).with_graceful_shutdown(told_to_stop()).await.map_err(|error| error.to_string())
+    let serving = axum::serve(listener, router).with_graceful_shutdown(told_to_stop());
+    tokio::select! {
+        ended = serving.into_future() => ended.map_err(|error| error.to_string()),
+        // Clients keep a stream open for as long as the server lives, so not all of them are waited for.
+        () = async { told_to_stop().await; tokio::time::sleep(LAST_ANSWERS).await } => Ok(()),
+    }
 }
 
 fn router(mcp: Mcp, settings: &Http) -> Router {

@@ -10,9 +10,8 @@ use lapidary_tools::{Rendered, Standing};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-        CompleteRequestParams, CompleteResult, ContentBlock, DiscoverResult, Implementation, ListPromptsRequestMethod,
-        ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+        ContentBlock, DiscoverResult, ErrorCode, Implementation, ListPromptsResult, ListResourceTemplatesResult,
         ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
         ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
     },
@@ -64,16 +63,18 @@ impl Mcp {
     }
 
     /// Makes the call on the side, so that it ends and is logged even if the client goes away meanwhile.
-    async fn call(&self, request: Request, context: &RequestContext<RoleServer>) -> Reply {
+    ///
+    /// A call that is made twice, before and after a question, is one to the client: `reached` is how far it has come.
+    async fn call(&self, request: Request, context: &RequestContext<RoleServer>, reached: &mut Option<Stage>) -> Reply {
         let pipeline = Arc::clone(&self.shared.pipeline);
         let cancel = pipeline.cancel();
-        let (progress, mut stages) = mpsc::unbounded_channel();
+        let (sender, mut stages) = mpsc::unbounded_channel();
         let mut request = request;
         let token = context.meta.get_progress_token();
         if token.is_some() {
             request.progress = Some(Arc::new(move |stage| {
                 // A receiver that is gone has no use for progress.
-                progress.send(stage).unwrap_or_default();
+                sender.send(stage).unwrap_or_default();
             }));
         }
         let mut task = {
@@ -82,10 +83,11 @@ impl Mcp {
         };
         let mut stop = std::pin::pin!(context.ct.cancelled());
         let mut stopped = false;
+        let mut progress = Progress { context, token, reached };
         let done = loop {
             tokio::select! {
                 done = &mut task => break done,
-                Some(stage) = stages.recv() => report(context, token.as_ref(), stage).await,
+                Some(stage) = stages.recv() => progress.report(stage).await,
                 () = &mut stop, if !stopped => {
                     stopped = true;
                     cancel.take_back();
@@ -93,7 +95,7 @@ impl Mcp {
             }
         };
         while let Ok(stage) = stages.try_recv() {
-            report(context, token.as_ref(), stage).await;
+            progress.report(stage).await;
         }
         done.unwrap_or_else(|_| Reply::Done(failed()))
     }
@@ -104,17 +106,30 @@ fn failed() -> Rendered {
     lapidary_tools::render_refusal(lapidary_tools::Family::Own, &lapidary_tools::Reason::Internal)
 }
 
-async fn report(context: &RequestContext<RoleServer>, token: Option<&ProgressToken>, stage: Stage) {
-    let Some(token) = token else { return };
-    let (progress, message) = match stage {
-        Stage::Planned => (1.0, "planned"),
-        Stage::Committed => (2.0, "written"),
-    };
-    let mut param = ProgressNotificationParam::new(token.clone(), progress);
-    param.total = Some(2.0);
-    param.message = Some(message.to_owned());
-    if let Err(error) = context.peer.notify_progress(param).await {
-        crate::log::debug(&format!("progress could not be sent: {error}"));
+/// Tells a client that asked for it how far its call has come.
+struct Progress<'a> {
+    context: &'a RequestContext<RoleServer>,
+    token: Option<ProgressToken>,
+    reached: &'a mut Option<Stage>,
+}
+
+impl Progress<'_> {
+    async fn report(&mut self, stage: Stage) {
+        let Some(token) = &self.token else { return };
+        // A plan that is made again is no progress.
+        if self.reached.replace(stage) == Some(stage) {
+            return;
+        }
+        let (progress, message) = match stage {
+            Stage::Planned => (1.0, "planned"),
+            Stage::Done => (2.0, "done"),
+        };
+        let mut param = ProgressNotificationParam::new(token.clone(), progress);
+        param.total = Some(2.0);
+        param.message = Some(message.to_owned());
+        if let Err(error) = self.context.peer.notify_progress(param).await {
+            crate::log::debug(&format!("progress could not be sent: {error}"));
+        }
     }
 }
 
@@ -177,13 +192,15 @@ impl ServerHandler for Mcp {
                 .map(|state| Answer { state, verdict: asking::verdict_of(params.input_responses.as_ref()) }),
             progress: None,
         };
-        let mut reply = self.call(request.clone(), &context).await;
+        let mut reached = None;
+        let mut reply = self.call(request.clone(), &context, &mut reached).await;
         if let Reply::Ask(Question { message, state }) = reply {
             if asking::by_retry(&context) {
                 return Ok(asking::input_required(message, state).into());
             }
             let verdict = asking::ask_now(&context, message, self.shared.pipeline.limits().answer_within).await;
-            reply = self.call(Request { answer: Some(Answer { state, verdict }), ..request }, &context).await;
+            reply =
+                self.call(Request { answer: Some(Answer { state, verdict }), ..request }, &context, &mut reached).await;
         }
         match reply {
             Reply::Done(rendered) => Ok(result(rendered).into()),
@@ -200,7 +217,7 @@ impl ServerHandler for Mcp {
         _: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        Err(not_offered("completion/complete"))
     }
 
     async fn list_prompts(
@@ -208,7 +225,7 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        Err(not_offered("prompts/list"))
     }
 
     async fn list_resources(
@@ -216,7 +233,7 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        Err(not_offered("resources/list"))
     }
 
     async fn list_resource_templates(
@@ -224,8 +241,12 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        Err(not_offered("resources/templates/list"))
     }
+}
+
+fn not_offered(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
 }
 
 fn result(rendered: Rendered) -> CallToolResult {

@@ -15,10 +15,13 @@ use crate::{
 /// How often a server looks whether the program that started it is still there.
 const PARENT_CHECK: Duration = Duration::from_secs(2);
 
+/// How long the session may take to end once its input has.
+const FAREWELL: Duration = Duration::from_millis(200);
+
 /// Serves until standard input closes, the parent is gone, or the process is told to stop.
 pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool) -> Result<(), String> {
     let (input, output) = stdio_pipes();
-    let transport = messages::transport(input, output);
+    let (transport, input_ended) = messages::transport(input, output);
     let serving = async {
         match Mcp::new(pipeline, dotted_names, Connection::Stdio).serve(transport).await {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
@@ -31,6 +34,8 @@ pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool) -> Result
     };
     tokio::select! {
         ended = serving => ended,
+        // A call that waits for a person would keep the session open, but nobody can answer any more.
+        () = async { input_ended.await.unwrap_or_default(); tokio::time::sleep(FAREWELL).await } => Ok(()),
         () = parent_gone() => {
             log::info("the program that started this server is gone");
             Ok(())

@@ -213,9 +213,7 @@ impl Reason {
                 json!({ "path": path.as_str(), "submitted": bytes, "limit": limit })
             }
             Self::ReplyTooLarge { bytes, limit } => json!({ "submitted": bytes, "limit": limit }),
-            Self::FileExists { path, current } => {
-                json!({ "path": path.as_str(), "currentContentHash": current.to_string() })
-            }
+            Self::FileExists { path, .. } => json!({ "path": path.as_str() }),
             Self::Stale { path, expected, current, .. } => json!({
                 "path": path.as_str(),
                 "expected": expected.to_string(),

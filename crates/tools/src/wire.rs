@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Family, Reason};
+use crate::{Family, Reason, shared::fence::fenced};
 
 /// The text that a model reads and the same facts for programs.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,17 @@ pub fn render_answer(mut output: Map<String, Value>, text: Option<String>, notic
     Rendered { text, structured: output, is_error: false }
 }
 
+/// What would have been answered, and what would have changed.
+pub fn render_dry_run(
+    mut output: Map<String, Value>,
+    text: Option<String>,
+    diff: &str,
+    notices: &[String],
+) -> Rendered {
+    output.insert("diff".to_owned(), json!(diff));
+    render_answer(output, text.map(|text| format!("{text}\n\n{}", fenced(diff))), notices)
+}
+
 pub fn render_refusal(family: Family, reason: &Reason) -> Rendered {
     match family {
         Family::Files => file_form(reason),
@@ -38,6 +49,7 @@ fn note_form(reason: &Reason) -> Rendered {
     let (message, hint) = (reason.to_string(), reason.hint());
     let mut data = Map::from_iter([("reason".to_owned(), json!(facts.id))]);
     data.extend(reason.data());
+    data.extend(reason.current_hash().map(|hash| ("currentHash".to_owned(), json!(hash.to_string()))));
     data.insert("recovery".to_owned(), json!({ "hint": hint }));
     let structured =
         Map::from_iter([("error".to_owned(), json!({ "code": facts.number, "message": message, "data": data }))]);

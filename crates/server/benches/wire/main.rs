@@ -28,7 +28,7 @@ fn main() -> Result<(), Failure> {
     generate::vault(&large, 100_000, 1)?;
 
     let mut report = Report::default();
-    report.row("spawn of a program that does nothing (`true`)", quantiles(40, || spawn_true())?, "the floor");
+    report.row("spawn of a program that does nothing (`true`)", quantiles(40, spawn_true)?, "the floor");
     for (vault, name) in [(&small, "10"), (&large, "100,000")] {
         let times = quantiles(40, || first_list(vault, around.path()))?;
         report.row(&format!("spawn to first `tools/list`, {name} notes"), times, "aim: under 10 ms");

@@ -27,6 +27,8 @@ pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failur
         Transport::Stdio => runtime.block_on(stdio::serve(pipeline, dotted)),
         Transport::Http => runtime.block_on(http::serve(pipeline, dotted, &config.http)),
     };
-    runtime.shutdown_timeout(LAST_CHANGES);
+    assembled.pipeline.stop_changes(LAST_CHANGES);
+    // Not waited for: a thread that reads a terminal or a dead disk never ends.
+    runtime.shutdown_background();
     ended.map(|()| Done::Well).map_err(Failure::Serving)
 }

@@ -24,7 +24,7 @@ pub(super) const WITHOUT_EFFECT: &[Inert] = &[
     },
     Inert {
         names: &["OBSIDIAN_OMNISEARCH_URL"],
-        reason: "this version searches the vault itself and does not call the Omnisearch plugin",
+        reason: "this version does not call the Omnisearch plugin",
         warns: true,
     },
     Inert {

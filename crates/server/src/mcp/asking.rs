@@ -67,6 +67,8 @@ fn verdict(result: &ElicitResult) -> Verdict {
 }
 
 fn form(message: String) -> ElicitRequestParams {
-    let schema = ElicitationSchema::builder().required_bool(FIELD).description("Apply this change to the vault?");
+    let schema = ElicitationSchema::builder().required_bool_with(FIELD, |field| {
+        field.title("Apply this change").description("Apply this change to the vault?")
+    });
     ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema.build_unchecked() }
 }

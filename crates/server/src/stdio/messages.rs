@@ -14,13 +14,13 @@ use std::{
 use futures::{Sink, Stream};
 use rmcp::{
     RoleServer,
-    model::{JsonRpcMessage, RequestId},
+    model::{ClientNotification, JsonRpcMessage, RequestId},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
 };
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
-    sync::{Mutex, Notify},
+    sync::{Mutex, Notify, oneshot},
 };
 
 type Outgoing = Pin<Box<dyn Sink<TxJsonRpcMessage<RoleServer>, Error = io::Error> + Send>>;
@@ -31,8 +31,8 @@ const MAX_MESSAGE: usize = 64 << 20;
 /// How long calls that are under way may take to be answered once the input has ended.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
-/// The two halves as the protocol library wants them.
-pub(super) fn transport<R, W>(input: R, output: W) -> (Outgoing, Incoming)
+/// The two halves as the protocol library wants them, and word of the end of the input.
+pub(super) fn transport<R, W>(input: R, output: W) -> ((Outgoing, Incoming), oneshot::Receiver<()>)
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -40,43 +40,76 @@ where
     let shared = Arc::new(Shared {
         output: Mutex::new(Box::new(output)),
         framed: AtomicBool::new(false),
-        open: std::sync::Mutex::default(),
-        answered: Notify::new(),
+        exchange: std::sync::Mutex::default(),
+        moved: Notify::new(),
     });
     let outgoing = futures::sink::unfold(Arc::clone(&shared), |shared, message| async move {
         shared.send(&message).await?;
         Ok(shared)
     });
-    let reader = Reader { input: BufReader::new(input), shared };
+    let (ended, end) = oneshot::channel();
+    let reader = Reader { input: BufReader::new(input), shared, ended: Some(ended) };
     let incoming = futures::stream::unfold(reader, |mut reader| async move {
         let message = reader.next().await?;
         Some((message, reader))
     });
-    (Box::pin(outgoing), Box::pin(incoming))
+    ((Box::pin(outgoing), Box::pin(incoming)), end)
 }
 
 struct Shared {
     output: Mutex<Box<dyn AsyncWrite + Unpin + Send>>,
     /// The client sends `Content-Length` frames, so it gets them too.
     framed: AtomicBool,
-    /// Requests that have not been answered.
-    open: std::sync::Mutex<HashSet<RequestId>>,
-    answered: Notify,
+    exchange: std::sync::Mutex<Exchange>,
+    moved: Notify,
+}
+
+/// What either side is still waiting for.
+#[derive(Default)]
+struct Exchange {
+    /// Requests of the client that have not been answered.
+    open: HashSet<RequestId>,
+    /// Our own questions to the client.
+    asked: HashSet<RequestId>,
 }
 
 impl Shared {
     async fn send(&self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
         self.write(&serde_json::to_vec(message)?).await?;
-        let id = match message {
-            JsonRpcMessage::Response(response) => Some(response.id.clone()),
-            JsonRpcMessage::Error(error) => error.id.clone(),
-            _ => None,
-        };
-        if let Some(id) = id {
-            self.open().remove(&id);
-            self.answered.notify_waiters();
-        }
+        self.note(|exchange| match message {
+            JsonRpcMessage::Request(request) => {
+                exchange.asked.insert(request.id.clone());
+            }
+            JsonRpcMessage::Response(response) => {
+                exchange.open.remove(&response.id);
+            }
+            JsonRpcMessage::Error(error) => exchange.open.retain(|id| error.id.as_ref() != Some(id)),
+            JsonRpcMessage::Notification(_) => {}
+        });
         Ok(())
+    }
+
+    fn received(&self, message: &RxJsonRpcMessage<RoleServer>) {
+        self.note(|exchange| match message {
+            JsonRpcMessage::Request(request) => {
+                exchange.open.insert(request.id.clone());
+            }
+            JsonRpcMessage::Response(response) => {
+                exchange.asked.remove(&response.id);
+            }
+            JsonRpcMessage::Error(error) => exchange.asked.retain(|id| error.id.as_ref() != Some(id)),
+            // What was taken back is never answered.
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
+                    exchange.open.retain(|id| Some(id) != cancelled.params.request_id.as_ref());
+                }
+            }
+        });
+    }
+
+    fn note(&self, change: impl FnOnce(&mut Exchange)) {
+        change(&mut self.exchange.lock().unwrap_or_else(PoisonError::into_inner));
+        self.moved.notify_waiters();
     }
 
     async fn write(&self, message: &[u8]) -> io::Result<()> {
@@ -106,18 +139,18 @@ impl Shared {
         }
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, HashSet<RequestId>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until everything that was asked has been answered.
+    /// Waits until everything is answered that can be without the client, which says nothing more.
     async fn all_answered(&self) {
         loop {
-            let answered = self.answered.notified();
-            if self.open().is_empty() {
-                return;
+            let moved = self.moved.notified();
+            {
+                let exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+                // Each question of ours holds up one request.
+                if exchange.open.len() <= exchange.asked.len() {
+                    return;
+                }
             }
-            answered.await;
+            moved.await;
         }
     }
 }
@@ -125,6 +158,7 @@ impl Shared {
 struct Reader<R> {
     input: BufReader<R>,
     shared: Arc<Shared>,
+    ended: Option<oneshot::Sender<()>>,
 }
 
 impl<R: AsyncRead + Unpin> Reader<R> {
@@ -137,14 +171,16 @@ impl<R: AsyncRead + Unpin> Reader<R> {
                 Ok(None) | Err(_) => {
                     // Past the limit there is nobody left to wait for.
                     drop(tokio::time::timeout(LAST_ANSWERS, self.shared.all_answered()).await);
+                    if let Some(ended) = self.ended.take() {
+                        // Whoever wanted to know may be gone.
+                        ended.send(()).unwrap_or_default();
+                    }
                     return None;
                 }
             };
             match serde_json::from_slice::<RxJsonRpcMessage<RoleServer>>(&bytes) {
                 Ok(message) => {
-                    if let JsonRpcMessage::Request(request) = &message {
-                        self.shared.open().insert(request.id.clone());
-                    }
+                    self.shared.received(&message);
                     return Some(message);
                 }
                 Err(_) => self.shared.complain(&bytes).await,

@@ -21,7 +21,7 @@ fn live(vault: &Vault, answer: &Value, before_answering: impl FnOnce()) -> Value
     let question = server.message();
     assert_eq!(question["method"], "elicitation/create", "{question}");
     let message = question["params"]["message"].as_str().unwrap();
-    for part in ["`str_replace`", "`a.md`", "`Notes`", "1 lines added, 1 removed", "-one two three", "+one 2 three"] {
+    for part in ["`str_replace`", "`a.md`", "`Notes`", "lines added: 1, removed: 1", "-one two three", "+one 2 three"] {
         assert!(message.contains(part), "{part} is not in {message}");
     }
     assert_eq!(vault.read("a.md"), b"one two three\n", "nothing happens before the answer");

@@ -217,8 +217,8 @@ impl Server {
     }
 
     /// The result of a tool.
-    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let reply = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+    pub(crate) fn call(&mut self, tool: &str, arguments: impl Into<Value>) -> Value {
+        let reply = self.request("tools/call", json!({ "name": tool, "arguments": arguments.into() }));
         assert!(reply.get("result").is_some(), "{reply}");
         reply["result"].clone()
     }

@@ -36,8 +36,8 @@ impl HttpServer {
         Self { child, address }
     }
 
-    /// One request on a connection of its own; status and body.
-    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+    /// Sends one request on a connection of its own.
+    fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
@@ -48,6 +48,12 @@ impl HttpServer {
         stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
         // A server that refuses early may have closed already.
         drop(stream.write_all(body.as_bytes()));
+        stream
+    }
+
+    /// One request; status and body.
+    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let mut stream = self.send(method, path, headers, body);
         let mut reply = Vec::new();
         drop(stream.read_to_end(&mut reply));
         let reply = String::from_utf8(reply).unwrap();
@@ -166,4 +172,35 @@ fn a_taken_port_means_the_next_one() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[cfg(unix)]
+#[test]
+fn it_ends_when_told_to_although_a_client_keeps_its_stream_open() {
+    let vault = Vault::new(&[]);
+    let mut server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+    } });
+    let accept = ("Accept", "application/json, text/event-stream");
+    let mut opened = server.send("POST", "/mcp", &[("Content-Type", "application/json"), accept], &hello.to_string());
+    let mut head = String::new();
+    let mut lines = BufReader::new(&mut opened);
+    while !head.ends_with("\r\n\r\n") {
+        assert!(lines.read_line(&mut head).unwrap() > 0, "{head}");
+    }
+    let session =
+        head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap_or_else(|| panic!("{head}"));
+    let stream = server.send("GET", "/mcp", &[("Mcp-Session-Id", session), ("Accept", "text/event-stream")], "");
+    let mut first = String::new();
+    BufReader::new(&stream).read_line(&mut first).unwrap();
+    assert!(first.contains("200"), "{first}");
+    let told = std::process::Command::new("kill").args(["-TERM", &server.child.id().to_string()]).status().unwrap();
+    assert!(told.success());
+    let started = std::time::Instant::now();
+    while server.child.try_wait().unwrap().is_none() {
+        assert!(started.elapsed() < PATIENCE, "it waits for the stream");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    drop(stream);
 }

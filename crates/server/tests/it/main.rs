@@ -1,6 +1,10 @@
 //! The server as a client sees it: the real binary, the reply on the wire, the bytes on disk.
 
-#![expect(clippy::disallowed_methods, reason = "tests play the owner of the vault and other programs")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests play the owner of the vault and other programs, and may fail loudly"
+)]
 
 mod approval;
 mod bad_input;

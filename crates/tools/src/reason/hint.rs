@@ -29,9 +29,9 @@ impl Reason {
             Self::ReplyTooLarge { .. } => {
                 "Ask for less: `obsidian_get_note` with format `document-map` shows what is there, and format `section` reads one part.".into()
             }
-            Self::FileExists { .. } => {
-                "To change part of it use `str_replace`; to replace all of it set `overwrite: true` and send the current hash as `expectedHash`.".into()
-            }
+            Self::FileExists { current, .. } => format!(
+                "To change part of it use `str_replace`; to replace all of it repeat the call with `overwrite: true` and `expectedHash` {current}."
+            ),
             Self::Stale { current: Some(current), argument, .. } => {
                 format!("It changed since you read it. Read it again, or repeat with `{argument}` {current} if the change does not matter.")
             }

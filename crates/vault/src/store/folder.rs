@@ -116,6 +116,10 @@ impl Store for FolderStore {
         let place = folder.new_place(path, open)?;
         match folder.dir.symlink_metadata(place.as_str()) {
             Ok(metadata) if metadata.is_dir() => return Err(StoreError::IsFolder),
+            // Reading finds nothing behind such a link, so saying that a file is there would send callers in circles.
+            Ok(metadata) if metadata.is_symlink() && folder.real(path, open) == Err(StoreError::Missing) => {
+                return Err(StoreError::NotAFile);
+            }
             Ok(_) => return Err(StoreError::Exists),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),

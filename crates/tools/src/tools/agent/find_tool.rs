@@ -42,7 +42,7 @@ struct Found {
     listed: bool,
     input_schema: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    example: Option<Value>,
+    example: Option<Map<String, Value>>,
 }
 
 const SHOWN: usize = 3;
@@ -84,7 +84,10 @@ impl AgentTool for FindTool {
         }
         let one = |found: &Found| {
             let how = if found.listed { "call it directly" } else { "run it with `call_tool`" };
-            let example = found.example.as_ref().map_or(String::new(), |example| format!("\nExample: `{example}`"));
+            let example = found
+                .example
+                .as_ref()
+                .map_or(String::new(), |example| format!("\nExample: `{}`", Value::Object(example.clone())));
             let schema = Value::Object(found.input_schema.clone());
             format!("### {} ({}, {how})\n{}\nInput: `{schema}`{example}", found.name, found.effect, found.description)
         };
@@ -125,9 +128,9 @@ impl AgentTool for FindTool {
 }
 
 fn found(entry: &Entry) -> Found {
-    let worked = |example: Example| match example.gives {
-        Gives::Output(_) | Gives::Including(_) => Some(example.input),
-        Gives::Refusal(_) => None,
+    let worked = |example: Example| match (example.gives, example.input) {
+        (Gives::Output(_) | Gives::Including(_), Value::Object(arguments)) => Some(arguments),
+        _ => None,
     };
     Found {
         name: entry.spec.name(),

@@ -1,0 +1,285 @@
+//! One call on its way through the stages.
+
+use std::sync::Arc;
+
+use lapidary_note::ContentHash;
+use lapidary_tools::{
+    ArgumentProblem, Cancel, Checked, Context, Disk, Entry, Family, Planned, Reason, Rendered, Standing,
+    check_arguments, render_answer, render_dry_run,
+};
+use lapidary_vault::{ChangeSet, CommitError, Guard, View, store::StoreError};
+use serde_json::{Map, Value};
+
+use crate::{
+    Answer, Decision, Question, Request, ServedVault, Stage, Verdict,
+    audit::AuditLine,
+    consent::Subject,
+    digest::digest,
+    pipeline::{Pipeline, family_of},
+    policy::judge,
+};
+
+/// How often a plan is made because another program changed the file meanwhile.
+const PLANS: usize = 16;
+/// Of a diff, as much as a person will look at in a question.
+const SHOWN_DIFF: usize = 6_000;
+/// The argument that names the vault.
+const VAULT: &str = "vault";
+
+/// A call on its way, and what the log will say of it.
+pub(crate) struct Call<'a> {
+    pub(crate) pipeline: &'a Pipeline,
+    pub(crate) cancel: &'a Cancel,
+    pub(crate) line: AuditLine,
+    /// Whose wire form the answer takes: that of the tool that really runs.
+    pub(crate) family: Family,
+}
+
+pub(crate) enum End {
+    Answer(Rendered),
+    Ask(Question),
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn run(&mut self, entry: &'a Entry, request: &Request) -> Result<End, Reason> {
+        let setup = &self.pipeline.setup;
+        authorize(entry)?;
+        let mut arguments = request.arguments.clone();
+        let served = if entry.spec.needs_vault { Some(self.pick_vault(entry, &mut arguments)?) } else { None };
+        self.line.files = files(entry, &arguments);
+        let Checked { mut arguments, repairs } = check_arguments(entry.spec.name(), &entry.spec.input, arguments)?;
+        // The vault has been picked; tools know nothing of others.
+        if served.is_some() {
+            arguments.remove(VAULT);
+        }
+        self.line.files = files(entry, &arguments);
+        self.cancel.check()?;
+        let notices = notices(&repairs);
+        let context = Context { cancel: self.cancel, catalogue: &setup.catalogue };
+        match served {
+            Some(served) => self.in_vault(entry, served, &context, &arguments, &notices, request),
+            None => match entry.tool.plan(&context, None, arguments)? {
+                Planned::Answer { output, text } => Ok(End::Answer(render_answer(output, text, &notices))),
+                Planned::Relay { tool, arguments } => self.relay(entry, &tool, arguments, request),
+                Planned::Change { .. } => Err(Reason::Internal),
+            },
+        }
+    }
+
+    /// Starts again with the tool that was named, under its own rules. The log tells of that one.
+    fn relay(
+        &mut self,
+        outer: &Entry,
+        tool: &str,
+        arguments: Map<String, Value>,
+        request: &Request,
+    ) -> Result<End, Reason> {
+        let unknown = |nearest: Option<&str>| Reason::ToolUnknown {
+            name: tool.chars().take(100).collect(),
+            nearest: nearest.map(str::to_owned),
+        };
+        let inner = self.pipeline.setup.catalogue.find(tool).map_err(|missing| unknown(missing.nearest))?;
+        if inner.spec.name() == outer.spec.name() {
+            return Err(bad_argument(outer, "name", "must be another tool than this one"));
+        }
+        self.line.via = Some(outer.spec.name());
+        self.line.tool = inner.spec.name().to_owned();
+        self.line.arguments = digest(&Value::Object(arguments.clone()));
+        self.family = family_of(inner);
+        self.run(inner, &Request { tool: tool.to_owned(), arguments, ..request.clone() })
+    }
+
+    fn in_vault(
+        &mut self,
+        entry: &Entry,
+        served: &ServedVault,
+        context: &Context<'_>,
+        arguments: &Map<String, Value>,
+        notices: &[String],
+        request: &Request,
+    ) -> Result<End, Reason> {
+        let report = |stage| request.progress.iter().for_each(|progress| progress(stage));
+        let mut agreed = None;
+        // The first plan is made freely. If another caller was faster, the next ones are made in turn.
+        let mut turn = None;
+        for attempt in 1..=PLANS {
+            let planned = entry.tool.plan(context, Some(&self.view(served)), arguments.clone())?;
+            let (changes, dry_run, output, text) = match planned {
+                Planned::Answer { output, text } => {
+                    report(Stage::Done);
+                    return Ok(End::Answer(render_answer(output, text, notices)));
+                }
+                Planned::Change { changes, dry_run, output, text } => (changes, dry_run, output, text),
+                Planned::Relay { .. } => return Err(Reason::Internal),
+            };
+            report(Stage::Planned);
+            let setup = &self.pipeline.setup;
+            let decision = judge(&changes, entry.spec.effect, &setup.scope, &setup.rules)?;
+            self.line.changes = changes.clone();
+            self.line.dry_run = dry_run;
+            if dry_run {
+                return Ok(End::Answer(render_dry_run(output, text, &changes.diff(), notices)));
+            }
+            match decision {
+                Decision::Allow => {}
+                Decision::Deny => return Err(self.undone(Reason::DeniedByRule)),
+                Decision::Ask => match self.ask(entry, served, &changes, request, &mut agreed) {
+                    Ok(None) => {}
+                    Ok(Some(question)) => return Ok(End::Ask(question)),
+                    Err(reason) => return Err(self.undone(reason)),
+                },
+            }
+            if changes.is_empty() {
+                return Ok(End::Answer(render_answer(output, text, notices)));
+            }
+            // Waiting for the turn can still be called off, the change cannot.
+            let begun = turn.take().map_or_else(|| served.vault.turn(), Ok);
+            let begun = begun.map_err(|_| Reason::Disk { path: None, problem: Disk::NoState });
+            let now = match begun.and_then(|turn| self.cancel.begin_change().map(|()| turn)) {
+                Ok(turn) => turn,
+                Err(reason) => return Err(self.undone(reason)),
+            };
+            match now.commit(&changes, &setup.scope) {
+                Ok(()) => {
+                    report(Stage::Done);
+                    return Ok(End::Answer(render_answer(output, text, notices)));
+                }
+                Err(error) if attempt < PLANS && moved_on(&error) => {
+                    self.cancel.end_change();
+                    turn = Some(now);
+                }
+                Err(error) => return Err(self.undone(refusal(self.family, error))),
+            }
+        }
+        Err(Reason::Internal)
+    }
+
+    fn view(&self, served: &ServedVault) -> View {
+        served.vault.view(Arc::clone(&self.pipeline.setup.scope), self.pipeline.setup.limits.max_file_bytes)
+    }
+
+    /// `None` if a person has agreed to exactly this change, otherwise the question.
+    fn ask(
+        &self,
+        entry: &Entry,
+        served: &ServedVault,
+        changes: &ChangeSet,
+        request: &Request,
+        agreed: &mut Option<ContentHash>,
+    ) -> Result<Option<Question>, Reason> {
+        let digest = changes.digest();
+        match *agreed {
+            Some(before) if before == digest => return Ok(None),
+            Some(_) => return Err(Reason::ChangedMeanwhile),
+            None => {}
+        }
+        let Pipeline { setup, consent, .. } = self.pipeline;
+        let subject = Subject {
+            caller: &request.caller.id,
+            tool: entry.spec.name(),
+            arguments: self.line.arguments,
+            changes: digest,
+        };
+        let now = setup.clock.now();
+        match &request.answer {
+            Some(Answer { state, verdict: Verdict::Agreed }) => {
+                consent.redeem(state, &subject, now)?;
+                *agreed = Some(digest);
+                Ok(None)
+            }
+            Some(Answer { verdict: Verdict::Declined, .. }) => Err(Reason::Declined),
+            Some(Answer { verdict: Verdict::Unanswered, .. }) => Err(Reason::ConsentExpired),
+            None if !request.caller.can_ask => Err(Reason::NobodyToAsk),
+            None => {
+                let state = consent.seal(&subject, now, setup.limits.answer_within)?;
+                Ok(Some(Question { message: question(entry, served, changes), state }))
+            }
+        }
+    }
+
+    /// The log must not show a change that did not happen.
+    fn undone(&mut self, reason: Reason) -> Reason {
+        self.line.changes = ChangeSet::default();
+        reason
+    }
+
+    /// The vault that the arguments name. With a single vault the schema does not mention it, but it may be named.
+    fn pick_vault(&mut self, entry: &Entry, arguments: &mut Map<String, Value>) -> Result<&'a ServedVault, Reason> {
+        let named = arguments.get(VAULT).cloned();
+        if !entry.spec.takes(VAULT) {
+            arguments.remove(VAULT);
+        }
+        let name = match named {
+            None | Some(Value::Null) => None,
+            Some(Value::String(name)) => Some(name),
+            Some(_) => return Err(bad_argument(entry, VAULT, "must be a string")),
+        };
+        let served = self.pipeline.setup.vaults.pick(name.as_deref())?;
+        self.line.vault = Some(served.vault.name().to_owned());
+        Ok(served)
+    }
+}
+
+fn authorize(entry: &Entry) -> Result<(), Reason> {
+    match entry.standing {
+        Standing::Listed | Standing::Deferred => Ok(()),
+        Standing::Off(off) => Err(Reason::ToolOff { tool: entry.spec.name().to_owned(), off }),
+    }
+}
+
+fn bad_argument(entry: &Entry, at: &str, problem: &str) -> Reason {
+    let problem = ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None };
+    Reason::InvalidArguments { tool: entry.spec.name().to_owned(), problems: vec![problem] }
+}
+
+fn notices(repairs: &[String]) -> Vec<String> {
+    if repairs.is_empty() { Vec::new() } else { vec![format!("Arguments repaired: {}.", repairs.join("; "))] }
+}
+
+/// The files that the arguments name, as far as they can be made out.
+fn files(entry: &Entry, arguments: &Map<String, Value>) -> Vec<String> {
+    let arguments = Value::Object(arguments.clone());
+    let named = |pointer: &str| arguments.pointer(pointer)?.as_str().map(|path| path.chars().take(4096).collect());
+    entry.spec.declaration.paths.iter().filter_map(|path| named(path.pointer)).collect()
+}
+
+/// Another program was faster, and nobody insisted on what was there before.
+fn moved_on(error: &CommitError) -> bool {
+    error.guard == Guard::Plan
+        && matches!(error.error, StoreError::Changed { .. } | StoreError::Exists | StoreError::Missing)
+}
+
+fn refusal(family: Family, CommitError { path, error, guard, before }: CommitError) -> Reason {
+    let current = match error {
+        StoreError::Changed { found } => Some(found),
+        _ => None,
+    };
+    match (guard, before, error) {
+        // The hash held when the plan was made and no longer does.
+        (Guard::Caller, Some(before), StoreError::Changed { .. } | StoreError::Missing) => {
+            let argument = if family == Family::Files { "expected_content_hash" } else { "expectedHash" };
+            Reason::Stale { path, argument, expected: before.into(), current }
+        }
+        (_, _, error) => Reason::from_store(&path, &error, true),
+    }
+}
+
+fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet) -> String {
+    let diff = changes.diff();
+    let count = |mark: &str, header: &str| {
+        diff.lines().filter(|line| line.starts_with(mark) && !line.starts_with(header)).count()
+    };
+    let files: Vec<String> = changes.changes.iter().map(|change| format!("`{}`", change.path())).collect();
+    let mut shown: String = diff.chars().take(SHOWN_DIFF).collect();
+    if shown.len() < diff.len() {
+        shown += "\n… (the diff goes on)";
+    }
+    format!(
+        "`{}` wants to change {} in the vault `{}` (lines added: {}, removed: {}).\n\n{shown}",
+        entry.spec.name(),
+        files.join(", "),
+        served.vault.name(),
+        count("+", "+++"),
+        count("-", "---"),
+    )
+}

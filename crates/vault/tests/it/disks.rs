@@ -1,0 +1,148 @@
+//! Disks that are full, read-only or forbidden. Nothing is half written, and nothing is left behind.
+
+use std::{os::unix::fs::PermissionsExt, path::Path, process::Command};
+
+use lapidary_vault::{ReadError, store::StoreError};
+
+use crate::{
+    elsewhere::{LITTLE_MEMORY, NO_PRIVILEGES, OWN_MOUNTS},
+    scratch::{Scratch, create},
+};
+
+fn mount(options: &str, at: &Path) {
+    let output = Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(at).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A vault on a disk of its own, with one note.
+fn on_a_disk(options: &str) -> Scratch {
+    let scratch = Scratch::new();
+    mount(options, &scratch.root());
+    scratch.put("a.md", "old");
+    scratch
+}
+
+#[test]
+fn a_full_disk_changes_nothing() {
+    if !OWN_MOUNTS.reached(a_full_disk_changes_nothing) {
+        return;
+    }
+    let scratch = on_a_disk("size=64k");
+    let too_much = vec![b'x'; 100_000];
+    scratch.refuses(scratch.plan("a.md", &*too_much), StoreError::DiskFull);
+    scratch.refuses(create("b.md", &*too_much), StoreError::DiskFull);
+    scratch.refuses(create("deep/er/b.md", &*too_much), StoreError::DiskFull);
+    // What fits still works: nothing of the attempts takes up space.
+    let most = vec![b'y'; 40_000];
+    scratch.commit(scratch.plan("a.md", &*most)).unwrap();
+    assert_eq!(scratch.bytes("a.md"), most);
+    // To replace a note needs room for both, so that the old one is there until the new one is.
+    scratch.refuses(scratch.plan("a.md", vec![b'z'; 40_000]), StoreError::DiskFull);
+}
+
+#[test]
+fn a_disk_without_room_for_names_changes_nothing() {
+    if !OWN_MOUNTS.reached(a_disk_without_room_for_names_changes_nothing) {
+        return;
+    }
+    // Room for the root, the note and two more names: one folder too few.
+    let scratch = on_a_disk("size=1m,nr_inodes=4");
+    scratch.refuses(create("one/two/three/b.md", "x"), StoreError::DiskFull);
+    scratch.refuses(create("one/two/b.md", "x"), StoreError::DiskFull);
+    scratch.commit(create("one/b.md", "x")).unwrap();
+    scratch.refuses(create("c.md", "x"), StoreError::DiskFull);
+    scratch.refuses(scratch.plan("a.md", "new"), StoreError::DiskFull);
+}
+
+#[test]
+fn a_read_only_disk_is_read_and_not_changed() {
+    if !OWN_MOUNTS.reached(a_read_only_disk_is_read_and_not_changed) {
+        return;
+    }
+    let scratch = on_a_disk("size=1m");
+    mount("remount,ro", &scratch.root());
+    assert_eq!(scratch.read("a.md").unwrap(), b"old");
+    assert_eq!(scratch.list("").unwrap(), ["a.md"]);
+    scratch.refuses(scratch.plan("a.md", "new"), StoreError::ReadOnlyDisk);
+    scratch.refuses(create("b.md", "x"), StoreError::ReadOnlyDisk);
+    scratch.refuses(create("deep/er/b.md", "x"), StoreError::ReadOnlyDisk);
+}
+
+#[test]
+fn a_vault_that_is_unmounted_and_mounted_again_is_found_again() {
+    if !OWN_MOUNTS.reached(a_vault_that_is_unmounted_and_mounted_again_is_found_again) {
+        return;
+    }
+    let scratch = on_a_disk("size=1m");
+    assert_eq!(scratch.read("a.md").unwrap(), b"old");
+    // Lazily, as someone still holds a handle on it.
+    assert!(Command::new("umount").arg("-l").arg(scratch.root()).status().unwrap().success());
+    assert_eq!(scratch.read("a.md"), Err(ReadError::Store(StoreError::Missing)), "the empty mount point");
+    mount("size=1m", &scratch.root());
+    scratch.put("a.md", "another disk");
+    assert_eq!(scratch.read("a.md").unwrap(), b"another disk");
+}
+
+/// A folder of the vault may be another disk; a rename across disks would fail, and the new file is never on another.
+#[test]
+fn a_disk_mounted_inside_the_vault_is_part_of_it() {
+    if !OWN_MOUNTS.reached(a_disk_mounted_inside_the_vault_is_part_of_it) {
+        return;
+    }
+    let scratch = Scratch::with(&[("a.md", "a")]);
+    std::fs::create_dir(scratch.at("disk")).unwrap();
+    mount("size=1m", &scratch.at("disk"));
+    scratch.commit(create("disk/deep/b.md", "one")).unwrap();
+    scratch.commit(scratch.plan("disk/deep/b.md", "two")).unwrap();
+    assert_eq!(scratch.bytes("disk/deep/b.md"), b"two");
+    scratch.link("link.md", "disk/deep/b.md");
+    scratch.commit(scratch.plan("link.md", "three")).unwrap();
+    assert_eq!(scratch.bytes("disk/deep/b.md"), b"three");
+}
+
+fn set_mode(scratch: &Scratch, path: &str, mode: u32) {
+    std::fs::set_permissions(scratch.at(path), std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn what_the_system_forbids_is_said_and_not_done() {
+    // Whoever is not root needs no other process for this, but loses nothing by it.
+    if !NO_PRIVILEGES.reached(what_the_system_forbids_is_said_and_not_done) {
+        return;
+    }
+    let scratch = Scratch::with(&[("unreadable.md", "x"), ("locked/a.md", "a"), ("dark/b.md", "b"), ("free.md", "f")]);
+    let change = scratch.plan("locked/a.md", "new");
+    set_mode(&scratch, "locked", 0o555);
+    scratch.refuses(change, StoreError::NotPermitted);
+    scratch.refuses(create("locked/new.md", "x"), StoreError::NotPermitted);
+    scratch.refuses(create("locked/deep/new.md", "x"), StoreError::NotPermitted);
+    assert_eq!(scratch.read("locked/a.md").unwrap(), b"a");
+
+    set_mode(&scratch, "unreadable.md", 0o000);
+    set_mode(&scratch, "dark", 0o000);
+    let forbidden = ReadError::Store(StoreError::NotPermitted);
+    assert_eq!(scratch.read("unreadable.md"), Err(forbidden.clone()));
+    assert_eq!(scratch.read("dark/b.md"), Err(forbidden.clone()));
+    assert_eq!(scratch.list("dark"), Err(forbidden));
+    assert_eq!(scratch.list("").unwrap(), ["dark/", "free.md", "locked/", "unreadable.md"]);
+    // A link into a closed place tells nothing of what the system thinks of that place.
+    scratch.link("link.md", "dark/b.md");
+    assert_eq!(scratch.read_as(&crate::scratch::deny(&["dark"]), "link.md"), Err(crate::scratch::missing()));
+    // Otherwise the folder could not be cleaned up.
+    set_mode(&scratch, "dark", 0o755);
+    set_mode(&scratch, "locked", 0o755);
+}
+
+#[test]
+fn a_file_larger_than_memory_is_an_error_and_not_the_end() {
+    if !LITTLE_MEMORY.reached(a_file_larger_than_memory_is_an_error_and_not_the_end) {
+        return;
+    }
+    let scratch = Scratch::with(&[("a.md", "old")]);
+    let change = scratch.plan("a.md", "new");
+    std::fs::File::create(scratch.at("a.md")).unwrap().set_len(1 << 36).unwrap();
+    let out_of_memory = StoreError::Disk { kind: std::io::ErrorKind::OutOfMemory };
+    assert_eq!(scratch.read("a.md"), Err(ReadError::Store(out_of_memory.clone())));
+    assert_eq!(scratch.commit(change), Err(out_of_memory));
+    assert_eq!(std::fs::metadata(scratch.at("a.md")).unwrap().len(), 1 << 36);
+}

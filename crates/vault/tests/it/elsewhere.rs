@@ -1,0 +1,55 @@
+//! Conditions that one process cannot make for one of its threads: a test that needs them runs again, alone, in a
+//! process of its own.
+
+use std::process::Command;
+
+/// A way to start a process under other conditions.
+pub(crate) struct Elsewhere {
+    /// A program and its arguments; what shall run is put after them.
+    wrapper: &'static [&'static str],
+}
+
+/// Mounts that nobody else sees and that end with the process.
+pub(crate) const OWN_MOUNTS: Elsewhere = Elsewhere { wrapper: &["unshare", "--map-root-user", "--mount"] };
+
+/// The same user, but for one who is root without root's power over other people's modes.
+pub(crate) const NO_PRIVILEGES: Elsewhere = Elsewhere { wrapper: &["unshare", "--map-user=1000", "--map-group=1000"] };
+
+/// One gigabyte of addresses.
+pub(crate) const LITTLE_MEMORY: Elsewhere = Elsewhere { wrapper: &["prlimit", "--as=1073741824"] };
+
+const MARK: &str = "LAPIDARY_TEST_IS_ELSEWHERE";
+
+impl Elsewhere {
+    /// Whether this is the process with the conditions. If not, starts it for this one test and asserts that it
+    /// succeeds; where the conditions cannot be had, says so and lets the test pass.
+    pub(crate) fn reached<Test>(&self, _: Test) -> bool {
+        if std::env::var_os(MARK).is_some() {
+            return true;
+        }
+        let [program, arguments @ ..] = self.wrapper else { unreachable!("a wrapper is a program") };
+        let start = || {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            command
+        };
+        match start().arg("true").output() {
+            Ok(output) if output.status.success() => {}
+            problem => {
+                eprintln!("skipped: `{}` does not work here ({problem:?})", self.wrapper.join(" "));
+                return false;
+            }
+        }
+        // A function's type is named like the function, with the name of this binary in front.
+        let name = std::any::type_name::<Test>().split_once("::").unwrap().1;
+        let output = start()
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", name, "--nocapture", "--test-threads=1"])
+            .env(MARK, "1")
+            .output()
+            .unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && said.contains("1 passed"), "elsewhere:\n{said}");
+        false
+    }
+}

@@ -1,0 +1,27 @@
+//! The room with the door to the disk, under attack: odd files, links, full disks, other programs, many threads.
+
+#![expect(clippy::disallowed_methods, reason = "tests play the other program")]
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
+
+#[cfg(unix)]
+mod disks;
+#[cfg(unix)]
+mod elsewhere;
+#[cfg(unix)]
+mod links;
+mod listings;
+mod model;
+mod races;
+mod reads;
+mod scratch;
+mod writes;
+
+#[test]
+fn every_file_of_these_tests_is_declared_here() {
+    let declared = include_str!("main.rs");
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.strip_suffix(".rs").unwrap();
+        assert!(module == "main" || declared.contains(&format!("\nmod {module};\n")), "`{name}` never runs");
+    }
+}

@@ -1,0 +1,271 @@
+//! Several hands on one vault: threads of this server, other servers, editors and sync clients.
+
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use lapidary_note::ContentHash;
+use lapidary_vault::{Scope, Vault, store::StoreError};
+
+use crate::scratch::{NO_LIMIT, Scratch, commit, create, vault_path, write};
+
+const THREADS: usize = 8;
+const TIMES: usize = 50;
+
+fn note(vault: &Vault) -> lapidary_vault::View {
+    vault.view(std::sync::Arc::default(), NO_LIMIT)
+}
+
+/// Adds a line, planning again as often as somebody else was faster.
+fn append(vault: &Vault, path: &str, line: &str) {
+    loop {
+        let view = note(vault);
+        let before = view.read(&vault_path(path)).unwrap();
+        let change = write(&view, path, [&before.bytes[..], line.as_bytes(), b"\n"].concat());
+        match commit(vault, &Scope::default(), change) {
+            Ok(()) => return,
+            Err(StoreError::Changed { .. }) => {}
+            Err(error) => panic!("{line}: {error}"),
+        }
+    }
+}
+
+fn lines_of(threads: usize) -> BTreeSet<String> {
+    (0..threads).flat_map(|thread| (0..TIMES).map(move |time| format!("{thread} wrote {time}"))).collect()
+}
+
+#[track_caller]
+fn assert_each_once(text: &[u8], expected: &BTreeSet<String>) {
+    let text = std::str::from_utf8(text).unwrap();
+    let lines: BTreeSet<String> = text.lines().map(str::to_owned).collect();
+    let lost: Vec<_> = expected.difference(&lines).collect();
+    assert!(lost.is_empty(), "lost: {lost:?}");
+    assert_eq!(text.lines().count(), expected.len(), "a line was written twice");
+}
+
+#[test]
+fn threads_that_add_lines_lose_none() {
+    let scratch = Scratch::fast();
+    scratch.put("a.md", "");
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let vault = &scratch.vault;
+            scope.spawn(move || (0..TIMES).for_each(|time| append(vault, "a.md", &format!("{thread} wrote {time}"))));
+        }
+    });
+    assert_each_once(&scratch.bytes("a.md"), &lines_of(THREADS));
+    assert_eq!(scratch.everything().len(), 2, "the vault and the note: no temporary file stays");
+}
+
+/// Every client may start its own server on the same vault; these share nothing but the disk.
+#[cfg(unix)]
+#[test]
+fn servers_that_add_lines_lose_none() {
+    let scratch = Scratch::fast();
+    scratch.put("a.md", "");
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let vault = scratch.second_server();
+            scope.spawn(move || (0..TIMES).for_each(|time| append(&vault, "a.md", &format!("{thread} wrote {time}"))));
+        }
+    });
+    assert_each_once(&scratch.bytes("a.md"), &lines_of(THREADS));
+    assert_eq!(scratch.everything().len(), 2, "the vault and the note: no temporary file stays");
+}
+
+/// Saves as Obsidian's sync and most editors do: a whole file beside, then a rename.
+fn save_by_rename(path: &Path, bytes: &[u8]) {
+    let beside = path.with_extension("editor");
+    std::fs::write(&beside, bytes).unwrap();
+    std::fs::rename(beside, path).unwrap();
+}
+
+/// A text that shows from its first line how long it must be.
+fn whole(author: &str, number: usize) -> Vec<u8> {
+    let lines = 1 + (number * 37) % 400;
+    let mut text = format!("{author} {number} {lines}\n");
+    for line in 0..lines {
+        text += &format!("{author} {number} line {line}\n");
+    }
+    text.into_bytes()
+}
+
+#[track_caller]
+fn assert_whole(bytes: &[u8]) {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let head: Vec<&str> = text.lines().next().expect("never empty").split(' ').collect();
+    let (author, number) = (head[0], head[1].parse().unwrap());
+    assert!(bytes == whole(author, number), "half of {author}'s version {number}: {} bytes", bytes.len());
+}
+
+#[test]
+fn a_reader_sees_whole_versions_and_never_a_gap() {
+    let scratch = Scratch::fast();
+    scratch.put("a.md", whole("first", 0));
+    let (done, reads) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let second = scratch.second_server();
+                while !done.load(Ordering::Relaxed) {
+                    for vault in [&scratch.vault, &second] {
+                        // A note that is always there is never missing, however often it is replaced.
+                        assert_whole(&note(vault).read(&vault_path("a.md")).unwrap().bytes);
+                        reads.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+        let editor = scope.spawn(|| {
+            for number in 0..600 {
+                save_by_rename(&scratch.at("a.md"), &whole("editor", number));
+                std::thread::yield_now();
+            }
+        });
+        let ours = scope.spawn(|| {
+            (0..600)
+                .filter(|&number| match scratch.commit(scratch.plan("a.md", whole("ours", number))) {
+                    Ok(()) => true,
+                    Err(StoreError::Changed { .. }) => false,
+                    Err(error) => panic!("{error}"),
+                })
+                .count()
+        });
+        // Asked only when the readers know that it is over, for a panic would keep them reading.
+        let (edited, written) = (editor.join(), ours.join());
+        done.store(true, Ordering::Relaxed);
+        edited.unwrap();
+        assert!(written.unwrap() > 50);
+    });
+    assert!(reads.into_inner() > 200);
+    assert_eq!(scratch.everything().len(), 2, "no temporary file stays");
+}
+
+/// A program that truncates and writes in place has a moment in which the file is short, and everybody who reads then
+/// sees that. What we promise is that our change of it is refused, because the short file is not what was planned on.
+#[test]
+fn a_file_caught_half_written_is_not_built_upon() {
+    use std::io::Write;
+    let scratch = Scratch::with(&[("a.md", "one\ntwo\nthree\n")]);
+    let planned_before = scratch.plan("a.md", "one\ntwo\nthree\nfour\n");
+    let mut in_place = std::fs::File::create(scratch.at("a.md")).unwrap();
+    in_place.write_all(b"one\n").unwrap();
+    assert_eq!(scratch.read("a.md").unwrap(), b"one\n", "the window of an in-place writer");
+    scratch.refuses(planned_before, StoreError::Changed { found: ContentHash::of(b"one\n") });
+    let planned_within = scratch.plan("a.md", "one\nfour\n");
+    in_place.write_all(b"two\nthree\n").unwrap();
+    scratch.refuses(planned_within, StoreError::Changed { found: ContentHash::of(b"one\ntwo\nthree\n") });
+}
+
+/// The new bytes take a while to reach the disk, and a save in that time is a save that must not be lost.
+#[test]
+fn an_editor_that_saves_while_we_write_wins() {
+    for save in [save_by_rename, |path: &Path, bytes: &[u8]| std::fs::write(path, bytes).unwrap()] {
+        let scratch = Scratch::with(&[("a.md", "old")]);
+        let change = scratch.plan("a.md", vec![b'x'; 64 << 20]);
+        let result = std::thread::scope(|scope| {
+            let editor = scope.spawn(|| {
+                let ours = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(".lapidary-");
+                let begun =
+                    || std::fs::read_dir(scratch.root()).unwrap().any(|entry| ours(&entry.unwrap().file_name()));
+                while !begun() {
+                    std::hint::spin_loop();
+                }
+                // As long as the old text, as an edit of one letter is.
+                save(&scratch.at("a.md"), b"NEW");
+            });
+            let result = scratch.commit(change);
+            editor.join().unwrap();
+            result
+        });
+        assert_eq!(result, Err(StoreError::Changed { found: ContentHash::of(b"NEW") }));
+        assert_eq!(scratch.bytes("a.md"), b"NEW");
+        assert_eq!(scratch.everything().len(), 2, "no temporary file stays");
+    }
+}
+
+#[test]
+fn of_many_creators_of_one_path_exactly_one_wins() {
+    let scratch = Scratch::fast();
+    for round in 0..40 {
+        let path = format!("round {round}/deep/new.md");
+        let start = std::sync::Barrier::new(THREADS);
+        let results: Vec<Result<(), StoreError>> = std::thread::scope(|scope| {
+            let creators: Vec<_> = (0..THREADS)
+                .map(|thread| {
+                    let (path, start, scratch) = (&path, &start, &scratch);
+                    scope.spawn(move || {
+                        let own = scratch.second_server();
+                        let vault = if thread % 2 == 0 { &scratch.vault } else { &own };
+                        start.wait();
+                        commit(vault, &Scope::default(), create(path, format!("{thread}")))
+                    })
+                })
+                .collect();
+            creators.into_iter().map(|creator| creator.join().unwrap()).collect()
+        });
+        let winners: Vec<usize> = (0..THREADS).filter(|&thread| results[thread].is_ok()).collect();
+        assert_eq!(winners.len(), 1, "{results:?}");
+        assert_eq!(scratch.bytes(&path), winners[0].to_string().as_bytes());
+        for result in results {
+            assert!(matches!(result, Ok(()) | Err(StoreError::Exists)), "{result:?}");
+        }
+        assert_eq!(scratch.list(&format!("round {round}/deep")).unwrap(), [path]);
+    }
+}
+
+/// Which folder is open and which folder that was said to be must not come from two different moments.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_vault_replaced_while_it_is_opened_is_noticed() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let scratch = Scratch::fast();
+    scratch.put("a.md", "one");
+    std::fs::create_dir(scratch.outside("other")).unwrap();
+    std::fs::write(scratch.outside("other/a.md"), "two").unwrap();
+    let done = AtomicBool::new(false);
+    let vaults: Vec<Vault> = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let (ours, other) = (scratch.root(), scratch.outside("other"));
+                renameat_with(CWD, ours, CWD, other, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        let opened = || {
+            let vault = scratch.second_server();
+            note(&vault).read(&vault_path("a.md")).unwrap();
+            vault
+        };
+        let vaults = (0..500).map(|_| opened()).collect();
+        done.store(true, Ordering::Relaxed);
+        vaults
+    });
+    let current = scratch.bytes("a.md");
+    for vault in vaults {
+        assert_eq!(note(&vault).read(&vault_path("a.md")).unwrap().bytes, current);
+    }
+}
+
+#[test]
+fn a_listing_is_whole_while_files_come_and_go() {
+    let scratch = Scratch::fast();
+    let steady: Vec<String> = (0..50).map(|number| format!("steady-{number:02}.md")).collect();
+    steady.iter().for_each(|path| scratch.put(path, "x"));
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..3000 {
+                scratch.put(&format!("passing-{}.md", number % 20), "x");
+                std::fs::remove_file(scratch.at(&format!("passing-{}.md", number % 20))).unwrap();
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        while !done.load(Ordering::Relaxed) {
+            let mut listed = scratch.list("").unwrap();
+            listed.retain(|path| path.starts_with("steady"));
+            assert_eq!(listed, steady);
+        }
+    });
+}

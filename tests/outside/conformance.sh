@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The official conformance suite, all scenarios for servers, for the two versions of the protocol that matter most.
+# conformance.yml says which checks fail and why; any other failure counts, and so does a success of one of those.
+#
+#     conformance.sh BINARY
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/server.sh"
+
+start_server
+passed=0 failed=0 expected=0
+for version in 2025-11-25 2026-07-28; do
+    code=0
+    timeout 50 conformance server --url "$url" --suite all --spec-version "$version" --timeout 10000 \
+        --expected-failures "$here/conformance.yml" -o "$work/$version" >"$work/out" 2>&1 || code=$?
+    # The colours are for people.
+    sed -i 's/\x1b\[[0-9;]*m//g' "$work/out"
+    ok=$(sed -n 's/^Total: \([0-9]*\) passed.*/\1/p' "$work/out")
+    known=$(sed -n '/^Expected failures/,/^$/p' "$work/out" | grep -c '^  ~' || true)
+    # Names of scenarios, or scenario:check.
+    names=$(sed -n '/^Stale baseline/,/^$/p; /^Unexpected failures (/,/^$/p' "$work/out" | sed -n 's/^  [^ ]* //p')
+    bad=$(wc -w <<<"$names")
+    # A suite that ends otherwise has tested nothing.
+    [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1
+    [ "${ok:-0}" -gt 0 ] || bad=1
+    if [ "$bad" != 0 ]; then
+        echo "FAILED: conformance with $version (exit code $code)"
+        sed -n '/^Stale baseline/,$p; /^Unexpected failures (/,$p' "$work/out" | uniq
+        [ -n "$names" ] || tail -n 20 "$work/out"
+        for name in $names; do
+            python3 - "$work/$version/server-${name%%:*}"-20*/checks.json <<'PYTHON'
+import json, sys
+for check in json.load(open(sys.argv[1])):
+    if check["status"] in ("FAILURE", "WARNING"):
+        print(check["id"], check["status"], check.get("errorMessage"), json.dumps(check.get("details")))
+PYTHON
+        done
+    fi
+    passed=$((passed + ${ok:-0})) failed=$((failed + bad)) expected=$((expected + known))
+done
+echo "$passed passed, $failed failed, $expected expected failures"
+[ "$failed" = 0 ]
