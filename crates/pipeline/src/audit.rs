@@ -7,7 +7,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::Reason;
-use lapidary_vault::{ChangeSet, store::LogFile};
+use lapidary_vault::{Receipt, store::LogFile};
 use serde_json::{Map, Value, json};
 
 use crate::clock::iso;
@@ -20,6 +20,7 @@ pub const AUDIT_FILE: &str = "audit.jsonl";
 pub struct AuditLine {
     pub time: SystemTime,
     pub caller: String,
+    pub one_client: bool,
     pub tool: String,
     /// The tool that led to this one.
     pub via: Option<&'static str>,
@@ -28,7 +29,8 @@ pub struct AuditLine {
     pub files: Vec<String>,
     pub arguments: ContentHash,
     pub dry_run: bool,
-    pub changes: ChangeSet,
+    /// What was changed, or would have been.
+    pub receipt: Receipt,
     pub outcome: Outcome,
     pub duration: Duration,
     pub reply_bytes: usize,
@@ -70,11 +72,11 @@ impl AuditLine {
         if self.dry_run {
             put("dry_run", json!(true));
         }
-        if let [change] = &self.changes.changes[..] {
-            put("before_hash", json!(change.before().map(|file| file.hash.to_string())));
-            put("after_hash", json!(ContentHash::of(change.bytes()).to_string()));
-            put("bytes_before", json!(change.before().map(|file| file.bytes.len())));
-            put("bytes_after", json!(change.bytes().len()));
+        if let [changed] = &self.receipt.changed[..] {
+            put("before_hash", json!(changed.before.map(|hash| hash.to_string())));
+            put("after_hash", json!(changed.after.to_string()));
+            put("bytes_before", json!(changed.before.map(|_| changed.bytes_before)));
+            put("bytes_after", json!(changed.bytes_after));
         }
         put("duration_ms", json!(self.duration.as_secs_f64() * 1000.0));
         put("reply_bytes", json!(self.reply_bytes));

@@ -5,12 +5,14 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{Cancel, Catalogue, Entry, Family, Interruption, NoSuchTool, Reason, Rendered, render_refusal};
-use lapidary_vault::{ChangeSet, Scope};
+use lapidary_tools::{
+    Cancel, Catalogue, Effect, Entry, Family, Interruption, NoSuchTool, Reason, Rendered, render_refusal,
+};
+use lapidary_vault::{Receipt, Scope};
 use serde_json::Value;
 
 use crate::{
-    Clock, Reply, Request, Rules, Vaults,
+    Clock, Decision, Reply, Request, Rules, Vaults,
     audit::{Audit, AuditLine, Outcome},
     consent::Consent,
     digest::digest,
@@ -75,6 +77,11 @@ impl Pipeline {
         &self.setup.limits
     }
 
+    /// What the owner's rules say of changes in general.
+    pub fn decision_on_writing(&self) -> Decision {
+        self.setup.rules.on(Effect::Write)
+    }
+
     /// A token that stops a call: when the caller takes it back, and at the latest when its time is up.
     pub fn cancel(&self) -> Arc<Cancel> {
         Arc::new(Cancel::after(self.setup.limits.deadline))
@@ -91,14 +98,14 @@ impl Pipeline {
         tokio::pin!(work);
         let refuse = |reason| Reply::Done(render_refusal(family, &reason));
         if let Ok(done) = tokio::time::timeout(cancel.remaining(), &mut work).await {
-            return done.unwrap_or_else(|_| refuse(Reason::Internal));
+            return done.unwrap_or_else(|_| refuse(broken(&cancel)));
         }
         if cancel.take_back() {
             return refuse(Reason::Interrupted(Interruption::Deadline { allowed: self.setup.limits.deadline }));
         }
         // The change is under way and cannot be called back; only the disk can still be slow.
         match tokio::time::timeout(COMMIT_GRACE, work).await {
-            Ok(done) => done.unwrap_or_else(|_| refuse(Reason::Internal)),
+            Ok(done) => done.unwrap_or_else(|_| refuse(broken(&cancel))),
             Err(_) => refuse(Reason::Interrupted(Interruption::WriteUnfinished)),
         }
     }
@@ -109,7 +116,7 @@ impl Pipeline {
         let this = Arc::clone(self);
         let (stopped, wait) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
-            let turns: Vec<_> = this.setup.vaults.iter().map(|served| served.vault.turn()).collect();
+            let turns: Vec<_> = this.setup.vaults.iter().map(|served| served.vault.turn(&|| true)).collect();
             // Whoever waited may have given up.
             stopped.send(()).unwrap_or_default();
             loop {
@@ -133,9 +140,9 @@ impl Pipeline {
             }
         };
         line.tool = entry.spec.name().to_owned();
-        let mut call = Call { pipeline: self, cancel, line, family: family_of(entry) };
+        let mut call = Call { pipeline: self, cancel, line, family: family_of(entry), repairs: Vec::new() };
         // A panic is our bug; it must cost one call, not the server.
-        let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or(Err(Reason::Internal));
+        let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or_else(|_| Err(broken(cancel)));
         let Call { mut line, family, .. } = call;
         let (outcome, reply) = match end {
             Ok(End::Ask(question)) => (Outcome::Asked, Reply::Ask(question)),
@@ -144,6 +151,9 @@ impl Pipeline {
                 Some(reason) => (Outcome::Refused(reason.clone()), Reply::Done(render_refusal(family, &reason))),
             },
             Err(reason) => {
+                if !line.receipt.changed.is_empty() {
+                    self.repetition.forget();
+                }
                 let rendered = render_refusal(family, &reason);
                 let reason = self.repeated(&line, &reason, &rendered).unwrap_or(reason);
                 let rendered = render_refusal(family, &reason);
@@ -163,13 +173,14 @@ impl Pipeline {
         AuditLine {
             time: self.setup.clock.now(),
             caller: request.caller.id.clone(),
+            one_client: request.caller.one_client,
             tool: request.tool.chars().take(100).collect(),
             via: None,
             vault: None,
             files: Vec::new(),
             arguments: digest(&Value::Object(request.arguments.clone())),
             dry_run: false,
-            changes: ChangeSet::default(),
+            receipt: Receipt::default(),
             outcome: Outcome::Ok,
             duration: Duration::ZERO,
             reply_bytes: 0,
@@ -186,7 +197,7 @@ impl Pipeline {
 
     /// An answer that is too large to send, or that was given too often already.
     fn too_much(&self, line: &AuditLine, rendered: &Rendered) -> Option<Reason> {
-        let changed = !line.changes.is_empty() && !line.dry_run;
+        let changed = !line.receipt.changed.is_empty() && !line.dry_run;
         let limit = self.setup.limits.max_reply_bytes;
         let bytes = size(rendered) as u64;
         if bytes > limit && !changed {
@@ -209,13 +220,18 @@ impl Pipeline {
     }
 
     fn noticed(&self, line: &AuditLine, rendered: &Rendered) -> Option<Reason> {
-        if !self.setup.limits.notice_repetition {
+        if !self.setup.limits.notice_repetition || !line.one_client {
             return None;
         }
         let call = ContentHash::of(format!("{} {}", line.tool, line.arguments).as_bytes());
         let outcome = digest(&Value::Object(rendered.structured.clone()));
         self.repetition.record(&line.caller, call, outcome).map(|times| Reason::Repeated { times })
     }
+}
+
+/// After a fault of ours, what can honestly be said.
+fn broken(cancel: &Cancel) -> Reason {
+    if cancel.is_changing() { Reason::Interrupted(Interruption::WriteUnfinished) } else { Reason::Internal }
 }
 
 /// What goes over the wire: the text, and the same facts for programs.

@@ -1,7 +1,9 @@
 //! Whether a planned change may happen. Judged on the actual changes, never on what a call says about itself.
 
-use lapidary_tools::{Effect, Reason, Refused};
-use lapidary_vault::{ChangeSet, Scope};
+use lapidary_tools::{Effect, Entry, Group, Reason, Refused, Spec};
+use lapidary_vault::{ChangeSet, PathPrefix};
+
+use crate::Setup;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -15,62 +17,102 @@ pub enum Decision {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     pub effect: Option<Effect>,
+    pub group: Option<Group>,
+    pub tool: Option<String>,
+    /// Fits a change that touches anything below it.
+    pub path: Option<PathPrefix>,
     pub decision: Decision,
+}
+
+impl Rule {
+    /// A rule for all changes of one effect.
+    pub fn effect(effect: Effect, decision: Decision) -> Self {
+        Self { effect: Some(effect), group: None, tool: None, path: None, decision }
+    }
+
+    fn fits(&self, spec: &Spec, changes: &ChangeSet) -> bool {
+        let below = |prefix: &PathPrefix| changes.changes.iter().any(|change| prefix.covers(change.path()));
+        self.effect.is_none_or(|effect| effect == spec.effect)
+            && self.group.is_none_or(|group| group == spec.declaration.group)
+            && self.tool.as_ref().is_none_or(|tool| tool == spec.name())
+            && self.path.as_ref().is_none_or(below)
+    }
 }
 
 /// The owner's rules; the first that fits decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules(pub Vec<Rule>);
 
-impl Default for Rules {
-    /// What can be undone is allowed, what cannot is asked about.
-    fn default() -> Self {
-        Self(vec![
-            Rule { effect: Some(Effect::Write), decision: Decision::Allow },
-            Rule { effect: Some(Effect::Destroy), decision: Decision::Ask },
-        ])
-    }
-}
-
 impl Rules {
-    fn decide(&self, effect: Effect) -> Decision {
-        let fits = |rule: &&Rule| rule.effect.is_none_or(|wanted| wanted == effect);
+    fn decide(&self, spec: &Spec, changes: &ChangeSet) -> Decision {
         // Without any rule nobody has allowed it.
-        self.0.iter().find(fits).map_or(Decision::Ask, |rule| rule.decision)
+        self.0.iter().find(|rule| rule.fits(spec, changes)).map_or(Decision::Ask, |rule| rule.decision)
+    }
+
+    /// What a rule says of every change of this effect.
+    pub(crate) fn on(&self, effect: Effect) -> Decision {
+        let general = |rule: &&Rule| {
+            rule.effect.is_none_or(|wanted| wanted == effect)
+                && (&rule.group, &rule.tool, &rule.path) == (&None, &None, &None)
+        };
+        self.0.iter().find(general).map_or(Decision::Ask, |rule| rule.decision)
     }
 }
 
-/// Every path of the change lies in the caller's scope, or the reason why not; then what the rules say.
-pub(crate) fn judge(changes: &ChangeSet, effect: Effect, scope: &Scope, rules: &Rules) -> Result<Decision, Reason> {
+/// Every file of the change lies in the caller's scope and can be read again afterwards, or the reason why not; then
+/// what the rules say.
+pub(crate) fn judge(changes: &ChangeSet, entry: &Entry, setup: &Setup) -> Result<Decision, Reason> {
     for change in &changes.changes {
-        scope.may_write(change.path()).map_err(|denied| Reason::PathForbidden {
-            path: change.path().clone(),
+        let path = || change.path().clone();
+        setup.scope.may_write(change.path()).map_err(|denied| Reason::PathForbidden {
+            path: path(),
             writing: true,
             denied: Refused::ByScope(denied),
         })?;
+        let (bytes, limit) = (change.bytes().len() as u64, setup.limits.max_file_bytes);
+        if bytes > limit {
+            return Err(Reason::FileTooLarge { path: path(), bytes, limit });
+        }
     }
-    if changes.is_empty() { Ok(Decision::Allow) } else { Ok(rules.decide(effect)) }
+    if changes.is_empty() { Ok(Decision::Allow) } else { Ok(setup.rules.decide(&entry.spec, changes)) }
 }
 
 #[cfg(test)]
 mod tests {
+    use lapidary_tools::TOOLS;
+    use lapidary_vault::{Change, VaultPath};
+
     use super::*;
 
     #[test]
     fn the_first_rule_that_fits_decides() {
-        let rule = |effect, decision| Rule { effect, decision };
-        for (rules, effect, decision) in [
-            (Rules::default(), Effect::Write, Decision::Allow),
-            (Rules::default(), Effect::Destroy, Decision::Ask),
+        let spec = TOOLS.iter().map(|tool| tool.spec()).find(|spec| spec.name() == "str_replace").unwrap();
+        let path = VaultPath::parse("Work/a.md").unwrap();
+        let changes = ChangeSet::one(Change::Create { path, bytes: Vec::new() });
+        let any = |decision| Rule { effect: None, group: None, tool: None, path: None, decision };
+        let below = |prefix: &str| Some(PathPrefix::parse(prefix).unwrap());
+        for (rules, decision) in [
+            (vec![], Decision::Ask),
+            (vec![any(Decision::Deny), any(Decision::Allow)], Decision::Deny),
+            (vec![Rule::effect(Effect::Destroy, Decision::Deny)], Decision::Ask),
             (
-                Rules(vec![rule(None, Decision::Deny), rule(Some(Effect::Write), Decision::Allow)]),
-                Effect::Write,
+                vec![Rule::effect(Effect::Destroy, Decision::Deny), Rule::effect(Effect::Write, Decision::Allow)],
+                Decision::Allow,
+            ),
+            (vec![Rule { group: Some(Group::Read), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Allow),
+            (vec![Rule { group: Some(Group::Edit), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Deny),
+            (
+                vec![Rule { tool: Some("str_replace".into()), ..any(Decision::Deny) }, any(Decision::Allow)],
                 Decision::Deny,
             ),
-            (Rules(vec![rule(Some(Effect::Destroy), Decision::Deny)]), Effect::Write, Decision::Ask),
-            (Rules(vec![]), Effect::Write, Decision::Ask),
+            (
+                vec![Rule { tool: Some("file_move".into()), ..any(Decision::Deny) }, any(Decision::Allow)],
+                Decision::Allow,
+            ),
+            (vec![Rule { path: below("work"), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Deny),
+            (vec![Rule { path: below("home"), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Allow),
         ] {
-            assert_eq!(rules.decide(effect), decision, "{rules:?} {effect:?}");
+            assert_eq!(Rules(rules.clone()).decide(&spec, &changes), decision, "{rules:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use lapidary_tools::{
     ArgumentProblem, Cancel, Checked, Context, Disk, Entry, Family, Planned, Reason, Rendered, Standing,
     check_arguments, render_answer, render_dry_run,
 };
-use lapidary_vault::{ChangeSet, CommitError, Guard, View, store::StoreError};
+use lapidary_vault::{ChangeSet, CommitError, Guard, Receipt, Turn, TurnError, View, store::StoreError};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -33,6 +33,8 @@ pub(crate) struct Call<'a> {
     pub(crate) line: AuditLine,
     /// Whose wire form the answer takes: that of the tool that really runs.
     pub(crate) family: Family,
+    /// What was wrong with the arguments and has been put right; the answer says so.
+    pub(crate) repairs: Vec<String>,
 }
 
 pub(crate) enum End {
@@ -42,7 +44,6 @@ pub(crate) enum End {
 
 impl<'a> Call<'a> {
     pub(crate) fn run(&mut self, entry: &'a Entry, request: &Request) -> Result<End, Reason> {
-        let setup = &self.pipeline.setup;
         authorize(entry)?;
         let mut arguments = request.arguments.clone();
         let served = if entry.spec.needs_vault { Some(self.pick_vault(entry, &mut arguments)?) } else { None };
@@ -53,13 +54,13 @@ impl<'a> Call<'a> {
             arguments.remove(VAULT);
         }
         self.line.files = files(entry, &arguments);
+        self.repairs.extend(repairs);
         self.cancel.check()?;
-        let notices = notices(&repairs);
-        let context = Context { cancel: self.cancel, catalogue: &setup.catalogue };
+        let context = Context { cancel: self.cancel, catalogue: &self.pipeline.setup.catalogue };
         match served {
-            Some(served) => self.in_vault(entry, served, &context, &arguments, &notices, request),
+            Some(served) => self.in_vault(entry, served, &context, &arguments, request),
             None => match entry.tool.plan(&context, None, arguments)? {
-                Planned::Answer { output, text } => Ok(End::Answer(render_answer(output, text, &notices))),
+                Planned::Answer { output, text } => Ok(self.answer(output, text)),
                 Planned::Relay { tool, arguments } => self.relay(entry, &tool, arguments, request),
                 Planned::Change { .. } => Err(Reason::Internal),
             },
@@ -95,7 +96,6 @@ impl<'a> Call<'a> {
         served: &ServedVault,
         context: &Context<'_>,
         arguments: &Map<String, Value>,
-        notices: &[String],
         request: &Request,
     ) -> Result<End, Reason> {
         let report = |stage| request.progress.iter().for_each(|progress| progress(stage));
@@ -107,51 +107,76 @@ impl<'a> Call<'a> {
             let (changes, dry_run, output, text) = match planned {
                 Planned::Answer { output, text } => {
                     report(Stage::Done);
-                    return Ok(End::Answer(render_answer(output, text, notices)));
+                    return Ok(self.answer(output, text));
                 }
                 Planned::Change { changes, dry_run, output, text } => (changes, dry_run, output, text),
                 Planned::Relay { .. } => return Err(Reason::Internal),
             };
             report(Stage::Planned);
-            let setup = &self.pipeline.setup;
-            let decision = judge(&changes, entry.spec.effect, &setup.scope, &setup.rules)?;
-            self.line.changes = changes.clone();
-            self.line.dry_run = dry_run;
+            let decision = judge(&changes, entry, &self.pipeline.setup)?;
             if dry_run {
-                return Ok(End::Answer(render_dry_run(output, text, &changes.diff(), notices)));
+                self.line.dry_run = true;
+                self.line.receipt = Receipt::of(&changes);
+                return Ok(End::Answer(render_dry_run(output, text, &changes.diff().text, &self.notices())));
             }
             match decision {
                 Decision::Allow => {}
-                Decision::Deny => return Err(self.undone(Reason::DeniedByRule)),
-                Decision::Ask => match self.ask(entry, served, &changes, request, &mut agreed) {
-                    Ok(None) => {}
-                    Ok(Some(question)) => return Ok(End::Ask(question)),
-                    Err(reason) => return Err(self.undone(reason)),
-                },
+                Decision::Deny => return Err(Reason::DeniedByRule),
+                Decision::Ask => {
+                    if let Some(question) = self.ask(entry, served, &changes, request, &mut agreed)? {
+                        return Ok(End::Ask(question));
+                    }
+                }
             }
             if changes.is_empty() {
-                return Ok(End::Answer(render_answer(output, text, notices)));
+                return Ok(self.answer(output, text));
             }
-            // Waiting for the turn can still be called off, the change cannot.
-            let begun = turn.take().map_or_else(|| served.vault.turn(), Ok);
-            let begun = begun.map_err(|_| Reason::Disk { path: None, problem: Disk::NoState });
-            let now = match begun.and_then(|turn| self.cancel.begin_change().map(|()| turn)) {
-                Ok(turn) => turn,
-                Err(reason) => return Err(self.undone(reason)),
-            };
-            match now.commit(&changes, &setup.scope) {
-                Ok(()) => {
+            let now = self.take_turn(served, turn.take())?;
+            match now.commit(&changes, &self.pipeline.setup.scope) {
+                Ok(receipt) => {
+                    self.line.receipt = receipt;
                     report(Stage::Done);
-                    return Ok(End::Answer(render_answer(output, text, notices)));
+                    return Ok(self.answer(output, text));
                 }
                 Err(error) if attempt < PLANS && moved_on(&error) => {
                     self.cancel.end_change();
                     turn = Some(now);
                 }
-                Err(error) => return Err(self.undone(refusal(self.family, error))),
+                Err(error) => {
+                    // It may well be on disk, so the log must tell of it.
+                    if error.error == StoreError::Unsure {
+                        self.line.receipt = Receipt::of(&changes);
+                    }
+                    return Err(refusal(self.family, error));
+                }
             }
         }
         Err(Reason::Internal)
+    }
+
+    /// The right to change the vault, and the point of no return: waiting can be called off, the change cannot.
+    fn take_turn<'v>(&self, served: &'v ServedVault, held: Option<Turn<'v>>) -> Result<Turn<'v>, Reason> {
+        let turn = match held {
+            Some(turn) => turn,
+            None => served.vault.turn(&|| self.cancel.check().is_ok()).map_err(|error| match error {
+                TurnError::NoState => Reason::Disk { path: None, problem: Disk::NoState },
+                // The wait ended because the time or the patience of the caller did.
+                TurnError::GivenUp => self.cancel.check().err().unwrap_or(Reason::Internal),
+            })?,
+        };
+        self.cancel.begin_change()?;
+        Ok(turn)
+    }
+
+    fn answer(&self, output: Map<String, Value>, text: Option<String>) -> End {
+        End::Answer(render_answer(output, text, &self.notices()))
+    }
+
+    fn notices(&self) -> Vec<String> {
+        if self.repairs.is_empty() {
+            return Vec::new();
+        }
+        vec![format!("Arguments repaired: {}.", self.repairs.join("; "))]
     }
 
     fn view(&self, served: &ServedVault) -> View {
@@ -197,14 +222,15 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The log must not show a change that did not happen.
-    fn undone(&mut self, reason: Reason) -> Reason {
-        self.line.changes = ChangeSet::default();
-        reason
-    }
-
     /// The vault that the arguments name. With a single vault the schema does not mention it, but it may be named.
     fn pick_vault(&mut self, entry: &Entry, arguments: &mut Map<String, Value>) -> Result<&'a ServedVault, Reason> {
+        // Picked before the arguments are checked, so this one spelling is put right here.
+        let spelt = arguments.keys().find(|key| key.eq_ignore_ascii_case(VAULT)).cloned();
+        if let Some(spelt) = spelt.filter(|spelt| spelt != VAULT && !arguments.contains_key(VAULT)) {
+            let name = arguments.remove(&spelt).unwrap_or_default();
+            arguments.insert(VAULT.to_owned(), name);
+            self.repairs.push(format!("`{spelt}` was read as `{VAULT}`"));
+        }
         let named = arguments.get(VAULT).cloned();
         if !entry.spec.takes(VAULT) {
             arguments.remove(VAULT);
@@ -230,10 +256,6 @@ fn authorize(entry: &Entry) -> Result<(), Reason> {
 fn bad_argument(entry: &Entry, at: &str, problem: &str) -> Reason {
     let problem = ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None };
     Reason::InvalidArguments { tool: entry.spec.name().to_owned(), problems: vec![problem] }
-}
-
-fn notices(repairs: &[String]) -> Vec<String> {
-    if repairs.is_empty() { Vec::new() } else { vec![format!("Arguments repaired: {}.", repairs.join("; "))] }
 }
 
 /// The files that the arguments name, as far as they can be made out.
@@ -266,12 +288,9 @@ fn refusal(family: Family, CommitError { path, error, guard, before }: CommitErr
 
 fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet) -> String {
     let diff = changes.diff();
-    let count = |mark: &str, header: &str| {
-        diff.lines().filter(|line| line.starts_with(mark) && !line.starts_with(header)).count()
-    };
     let files: Vec<String> = changes.changes.iter().map(|change| format!("`{}`", change.path())).collect();
-    let mut shown: String = diff.chars().take(SHOWN_DIFF).collect();
-    if shown.len() < diff.len() {
+    let mut shown: String = diff.text.chars().take(SHOWN_DIFF).collect();
+    if shown.len() < diff.text.len() {
         shown += "\n… (the diff goes on)";
     }
     format!(
@@ -279,7 +298,7 @@ fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet) -> String 
         entry.spec.name(),
         files.join(", "),
         served.vault.name(),
-        count("+", "+++"),
-        count("-", "---"),
+        diff.lines_added,
+        diff.lines_removed,
     )
 }

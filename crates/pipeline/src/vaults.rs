@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use lapidary_tools::Reason;
+use lapidary_tools::{Reason, clipped};
 use lapidary_vault::{Vault, store::LogFile};
 
 /// A vault and the log of what was done with it.
@@ -36,7 +36,7 @@ impl Vaults {
             Some(given) => self
                 .iter()
                 .find(|served| served.vault.name() == given)
-                .ok_or_else(|| Reason::VaultUnknown { given: given.to_owned(), names: self.names() }),
+                .ok_or_else(|| Reason::VaultUnknown { given: clipped(given), names: self.names() }),
         }
     }
 

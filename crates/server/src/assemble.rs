@@ -2,15 +2,14 @@
 
 use std::{path::Path, sync::Arc};
 
-use lapidary_note::ContentHash;
 use lapidary_pipeline::{AUDIT_FILE, Clock, Decision, Limits, Pipeline, Rule, Rules, ServedVault, Setup, Vaults};
 use lapidary_tools::{Catalogue, Effect, Selection, SelectionError};
 use lapidary_vault::{
     PathPrefix, Scope, ScopeError, Vault,
-    store::{DemoFolder, FolderStore, LogFile, TurnFile, real_path},
+    store::{DemoFolder, FolderStore, LogFile, StateFolder, TurnFile},
 };
 
-use crate::{config, demo, environment::patiently, log};
+use crate::{config, demo, log};
 
 pub(crate) struct Assembled {
     pub(crate) pipeline: Arc<Pipeline>,
@@ -64,20 +63,12 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
 }
 
 fn serve(vault: &config::ChosenVault, state: &Path, max_log_bytes: u64) -> ServedVault {
-    let state = state.join(vault_id(&vault.path));
+    let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
     let store = Arc::new(FolderStore::new(vault.path.clone()));
     ServedVault {
-        vault: Arc::new(Vault::shared(vault.name.clone(), store, TurnFile::new(state.join("turn.lock")))),
-        log: LogFile::new(state.join(AUDIT_FILE), max_log_bytes),
+        vault: Arc::new(Vault::shared(vault.name.clone(), store, TurnFile::new(Arc::clone(&state)))),
+        log: LogFile::new(state, AUDIT_FILE, max_log_bytes),
     }
-}
-
-/// The same for the same folder, however it was named.
-pub(crate) fn vault_id(path: &Path) -> String {
-    let asked = path.to_owned();
-    let real = patiently(move || real_path(&asked), path.to_owned());
-    let hash = ContentHash::of(real.as_os_str().as_encoded_bytes()).to_string();
-    hash.trim_start_matches("sha256:").chars().take(16).collect()
 }
 
 fn scope(access: &config::Access) -> Result<Scope, ScopeError> {
@@ -99,8 +90,8 @@ fn rules(approval: config::Approval) -> Rules {
         config::Decision::Deny => Decision::Deny,
     };
     Rules(vec![
-        Rule { effect: Some(Effect::Write), decision: decision(approval.write) },
-        Rule { effect: Some(Effect::Destroy), decision: decision(approval.destroy) },
+        Rule::effect(Effect::Write, decision(approval.write)),
+        Rule::effect(Effect::Destroy, decision(approval.destroy)),
     ])
 }
 

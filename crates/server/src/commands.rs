@@ -100,6 +100,12 @@ fn configure(invocation: &Invocation) -> Result<Config, String> {
     Ok(config)
 }
 
+/// Text from notes and callers as a terminal may show it: codes that move the cursor or hide things are made visible.
+fn printable(text: &str) -> String {
+    let shown = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
+    text.chars().map(shown).collect()
+}
+
 fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> {
     writeln!(out, "{value:#}")
 }

@@ -42,7 +42,7 @@ pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The answer, or what is assumed if it does not come in time.
-pub(crate) fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static, otherwise: T) -> T {
+fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static, otherwise: T) -> T {
     let (sender, answer) = channel();
     std::thread::spawn(move || sender.send(ask()).unwrap_or_default());
     answer.recv_timeout(PATIENCE).unwrap_or(otherwise)

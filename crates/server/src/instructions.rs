@@ -1,6 +1,6 @@
 //! What every client is told at the start. Some show a model only the first 512 characters, so those stand alone.
 
-use lapidary_pipeline::Pipeline;
+use lapidary_pipeline::{Decision, Pipeline};
 use lapidary_vault::PathPrefix;
 
 pub(crate) fn instructions(pipeline: &Pipeline) -> String {
@@ -32,12 +32,20 @@ pub(crate) fn policy(pipeline: &Pipeline) -> String {
             quoted.join(", ")
         }
     };
-    match (scope.read_only, &scope.read, &scope.write) {
+    let some_closed = if scope.deny.is_empty() { "" } else { " Some paths are closed." };
+    let access = match (scope.read_only, &scope.read, &scope.write) {
         (true, None, _) => "Read-only: nothing can be changed.".to_owned(),
         (true, read, _) => format!("Read-only: nothing can be changed. Readable: {}.", listed(read)),
-        (false, None, None) => "Everything may be read and changed.".to_owned(),
+        (false, None, None) if some_closed.is_empty() => "Everything may be read and changed.".to_owned(),
         (false, read, write) => {
             format!("Vault path policy is enforced. Readable: {}. Writable: {}.", listed(read), listed(write))
         }
-    }
+    };
+    let approval = match pipeline.decision_on_writing() {
+        _ if scope.read_only => "",
+        Decision::Allow => "",
+        Decision::Ask => " Every change is shown to a person first.",
+        Decision::Deny => " The owner's rules allow no change.",
+    };
+    format!("{access}{some_closed}{approval}")
 }

@@ -55,11 +55,11 @@ impl Mcp {
     }
 
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
-        let id = match self.shared.connection {
-            Connection::Stdio => "stdio".to_owned(),
+        let (id, one_client) = match self.shared.connection {
+            Connection::Stdio => ("stdio".to_owned(), true),
             Connection::Http => http_caller(context),
         };
-        Caller { id, can_ask: asking::can_ask(context) }
+        Caller { id, one_client, can_ask: asking::can_ask(context) }
     }
 
     /// Makes the call on the side, so that it ends and is logged even if the client goes away meanwhile.
@@ -133,8 +133,9 @@ impl Progress<'_> {
     }
 }
 
-/// Sessions are told apart by the start of their id; the whole of it would be a key.
-fn http_caller(context: &RequestContext<RoleServer>) -> String {
+/// Sessions are told apart by the start of their id; the whole of it would be a key. Without a session there is only
+/// the name of the program, which many may share.
+fn http_caller(context: &RequestContext<RoleServer>) -> (String, bool) {
     let session = context
         .extensions
         .get::<axum::http::request::Parts>()
@@ -142,7 +143,8 @@ fn http_caller(context: &RequestContext<RoleServer>) -> String {
         .and_then(|id| id.to_str().ok())
         .map(|id| id.chars().take(8).collect::<String>());
     let client = || context.client_info().map(|client| client.name.chars().take(40).collect());
-    format!("http:{}", session.or_else(client).unwrap_or_default())
+    let one_client = session.is_some();
+    (format!("http:{}", session.or_else(client).unwrap_or_default()), one_client)
 }
 
 impl ServerHandler for Mcp {

@@ -1,10 +1,12 @@
 //! Arguments against a schema: what can only be meant in one way is repaired and said, everything else is refused
 //! with its place and the nearest known name.
 
+use std::collections::HashMap;
+
 use lapidary_query::{nearest, words};
 use serde_json::{Map, Value, json};
 
-use crate::{ArgumentProblem, Reason};
+use crate::{ArgumentProblem, Reason, reason::clipped};
 
 /// Arguments that fit the schema, and what had to be repaired for that.
 #[derive(Debug, PartialEq)]
@@ -23,8 +25,12 @@ pub fn check_arguments(
     if check.problems.is_empty() {
         return Ok(Checked { arguments, repairs: check.repairs });
     }
+    // The first few are enough to go on, and an answer must not grow with the nonsense that was sent.
+    check.problems.truncate(MOST_PROBLEMS);
     Err(Reason::InvalidArguments { tool: tool.to_owned(), problems: check.problems })
 }
+
+const MOST_PROBLEMS: usize = 10;
 
 #[derive(Default)]
 struct Check {
@@ -42,9 +48,12 @@ impl Check {
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&no_properties);
         let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
         let mut checked = Map::new();
-        let known_keys: Vec<String> = given.keys().cloned().collect();
+        let mut spellings: HashMap<Vec<String>, usize> = HashMap::new();
+        for key in given.keys() {
+            *spellings.entry(words(key)).or_default() += 1;
+        }
         for (key, value) in given {
-            let Some(name) = self.name(at, &key, properties, &known_keys, closed) else { continue };
+            let Some(name) = self.name(at, &key, properties, &spellings, closed) else { continue };
             // `null` for an optional argument means that it is left out.
             if value.is_null() && !is_required(schema, &name) && !allows_null(properties.get(&name)) {
                 continue;
@@ -73,20 +82,24 @@ impl Check {
         at: &str,
         key: &str,
         properties: &Map<String, Value>,
-        given: &[String],
+        spellings: &HashMap<Vec<String>, usize>,
         closed: bool,
     ) -> Option<String> {
         if properties.contains_key(key) || !closed {
             return Some(key.to_owned());
         }
-        let mut folded = properties.keys().filter(|name| words(name) == words(key));
-        if let (Some(name), None) = (folded.next(), folded.next())
-            && !given.contains(name)
-        {
+        let meant = words(key);
+        let mut folded = properties.keys().filter(|name| words(name) == meant);
+        // Two spellings of one name are two readings: which of them counts?
+        if let (Some(name), None, Some(1)) = (folded.next(), folded.next(), spellings.get(&meant)) {
             self.repairs.push(format!("`{}` was read as `{name}`", join(at, key)));
             return Some(name.clone());
         }
+        if self.problems.len() >= MOST_PROBLEMS {
+            return None;
+        }
         let nearest = nearest(key, properties.keys().map(String::as_str)).map(str::to_owned);
+        let key: &str = &clipped(key);
         self.problems.push(ArgumentProblem {
             at: join(at, key),
             problem: "is not an argument of this tool".into(),
@@ -104,6 +117,7 @@ impl Check {
             return given;
         };
         let given = if fits(wanted, &given) { given } else { self.repair(at, wanted, schema, given) };
+        let given = if wanted == "integer" { whole(given) } else { given };
         if !fits(wanted, &given) {
             let article = if matches!(wanted, "object" | "integer" | "array") { "an" } else { "a" };
             self.problem(at, format!("must be {article} {wanted}"));
@@ -121,7 +135,7 @@ impl Check {
 
     /// The first alternative that fits; otherwise the problems of the one that was most likely meant.
     fn choice(&mut self, at: &str, choices: &[Value], given: Value) -> Value {
-        let mut best: Option<Self> = None;
+        let mut best: Option<((bool, usize), Self)> = None;
         for choice in choices.iter().filter_map(Value::as_object) {
             let mut attempt = Self::default();
             let value = attempt.value(at, choice, given.clone());
@@ -129,11 +143,14 @@ impl Check {
                 self.repairs.extend(attempt.repairs);
                 return value;
             }
-            if best.as_ref().is_none_or(|best| attempt.problems.len() < best.problems.len()) {
-                best = Some(attempt);
+            // An alternative of the right type was more likely meant than one of another.
+            let right_type = choice.get("type").and_then(Value::as_str).is_none_or(|wanted| fits(wanted, &given));
+            let rank = (!right_type, attempt.problems.len());
+            if best.as_ref().is_none_or(|(best, _)| rank < *best) {
+                best = Some((rank, attempt));
             }
         }
-        self.problems.extend(best.unwrap_or_default().problems);
+        self.problems.extend(best.map(|(_, attempt)| attempt.problems).unwrap_or_default());
         given
     }
 
@@ -222,6 +239,15 @@ fn fits(wanted: &str, value: &Value) -> bool {
         "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
         "number" => value.is_number(),
         _ => true,
+    }
+}
+
+/// `2.0` means 2.
+fn whole(value: Value) -> Value {
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be a whole number that fits")]
+    match value.as_f64() {
+        Some(number) if value.is_f64() && number.abs() < 9e15 => Value::from(number as i64),
+        _ => value,
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Cancel {
 const RUNNING: u8 = 0;
 const CHANGING: u8 = 1;
 const TAKEN_BACK: u8 = 2;
+/// Taken back while a change was being tried. If that comes to nothing, the call ends.
+const CHANGING_LAST: u8 = 3;
 
 impl Cancel {
     pub fn after(allowed: Duration) -> Self {
@@ -38,7 +40,15 @@ impl Cancel {
 
     /// Whether the call can still be stopped; if so, it is.
     pub fn take_back(&self) -> bool {
-        self.state.compare_exchange(RUNNING, TAKEN_BACK, Ordering::AcqRel, Ordering::Acquire) != Err(CHANGING)
+        let next = |state| Some(if matches!(state, CHANGING | CHANGING_LAST) { CHANGING_LAST } else { TAKEN_BACK });
+        self.state
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, next)
+            .is_ok_and(|before| !matches!(before, CHANGING | CHANGING_LAST))
+    }
+
+    /// Whether a change has begun that may already be on disk.
+    pub fn is_changing(&self) -> bool {
+        matches!(self.state.load(Ordering::Acquire), CHANGING | CHANGING_LAST)
     }
 
     /// To be asked right before a change, after which [`Self::take_back`] comes too late.
@@ -50,9 +60,11 @@ impl Cancel {
         }
     }
 
-    /// Nothing was changed after all; the call can be stopped again.
+    /// Nothing was changed after all; the call can be stopped again, and is if that was asked for meanwhile.
     pub fn end_change(&self) {
-        self.state.store(RUNNING, Ordering::Release);
+        let next = |state| Some(if state == CHANGING_LAST { TAKEN_BACK } else { RUNNING });
+        // An update that always has a next state cannot fail.
+        self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).unwrap_or_default();
     }
 
     pub fn remaining(&self) -> Duration {
@@ -84,7 +96,12 @@ mod tests {
         assert!(changing.begin_change().is_ok());
         assert!(!changing.take_back());
         changing.end_change();
-        assert!(changing.take_back());
+        assert!(changing.begin_change().is_err(), "taken back meanwhile");
+
+        let tried_twice = Cancel::after(Duration::from_secs(60));
+        assert!(tried_twice.begin_change().is_ok() && tried_twice.is_changing());
+        tried_twice.end_change();
+        assert!(tried_twice.begin_change().is_ok(), "nobody took it back");
     }
 
     #[test]

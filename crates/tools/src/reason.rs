@@ -3,6 +3,7 @@
 
 mod facts;
 mod hint;
+mod store;
 
 use std::time::Duration;
 
@@ -122,6 +123,15 @@ pub enum Disk {
     NoState,
     VaultGone,
     Failing,
+}
+
+/// As much of something that a caller sent as helps to recognise it.
+pub fn clipped(given: &str) -> String {
+    const SHOWN: usize = 200;
+    match given.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &given[..end]),
+        None => given.to_owned(),
+    }
 }
 
 fn summary(problems: &[ArgumentProblem]) -> String {

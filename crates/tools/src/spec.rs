@@ -228,7 +228,7 @@ impl<T: ReadTool> AnyTool for Read<T> {
         view: Option<&View>,
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
-        let output = self.0.run(context, view.ok_or(Reason::Internal)?, parse(arguments)?)?;
+        let output = self.0.run(context, view.ok_or(Reason::Internal)?, parse(T::DECLARATION.name, arguments)?)?;
         Ok(Planned::Answer { text: self.0.text(&output), output: object(&output)? })
     }
 
@@ -249,7 +249,7 @@ impl<T: WriteTool> AnyTool for Write<T> {
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
         let Plan { changes, output, dry_run } =
-            self.0.plan(context, view.ok_or(Reason::Internal)?, parse(arguments)?)?;
+            self.0.plan(context, view.ok_or(Reason::Internal)?, parse(T::DECLARATION.name, arguments)?)?;
         Ok(Planned::Change { changes, dry_run, text: self.0.text(&output), output: object(&output)? })
     }
 
@@ -264,7 +264,7 @@ impl<T: AgentTool> AnyTool for Agent<T> {
     }
 
     fn plan(&self, context: &Context<'_>, _: Option<&View>, arguments: Map<String, Value>) -> Result<Planned, Reason> {
-        let output = self.0.run(context, parse(arguments)?)?;
+        let output = self.0.run(context, parse(T::DECLARATION.name, arguments)?)?;
         Ok(Planned::Answer { text: self.0.text(&output), output: object(&output)? })
     }
 
@@ -280,7 +280,7 @@ impl<T: RelayTool> AnyTool for Relay<T> {
     }
 
     fn plan(&self, _: &Context<'_>, _: Option<&View>, arguments: Map<String, Value>) -> Result<Planned, Reason> {
-        Ok(self.0.relay(parse(arguments)?))
+        Ok(self.0.relay(parse(T::DECLARATION.name, arguments)?))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -304,9 +304,9 @@ fn spec<I: JsonSchema>(
 }
 
 /// The arguments have been checked against the schema; what still does not fit is a schema that says too little.
-fn parse<I: DeserializeOwned>(arguments: Map<String, Value>) -> Result<I, Reason> {
+fn parse<I: DeserializeOwned>(tool: &str, arguments: Map<String, Value>) -> Result<I, Reason> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| Reason::InvalidArguments {
-        tool: String::new(),
+        tool: tool.to_owned(),
         problems: vec![crate::ArgumentProblem { at: String::new(), problem: error.to_string(), nearest: None }],
     })
 }

@@ -7,8 +7,8 @@ pub mod store;
 mod vault;
 mod view;
 
-pub use change::{Change, ChangeSet, Guard};
+pub use change::{Change, ChangeSet, Changed, Diff, Guard, Receipt};
 pub use path::{PathError, VaultPath};
 pub use scope::{Denied, PathPrefix, Scope, ScopeError};
-pub use vault::{CommitError, Turn, Vault};
+pub use vault::{CommitError, Turn, TurnError, Vault};
 pub use view::{File, ReadError, View};

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::{PathError, VaultPath};
 
 /// Which part of a vault a caller may read and which it may change, decided by the path alone: the answer is the
@@ -45,12 +47,16 @@ pub enum Denied {
 impl PathPrefix {
     pub fn parse(given: &str) -> Result<Self, ScopeError> {
         VaultPath::parse(given)
-            .map(|path| Self(path.as_str().to_lowercase()))
+            .map(|path| Self(folded(path.as_str())))
             .map_err(|problem| ScopeError { given: given.to_owned(), problem })
     }
 
-    fn covers(&self, lower: &str) -> bool {
-        lower.strip_prefix(&self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    pub fn covers(&self, path: &VaultPath) -> bool {
+        self.covers_folded(&folded(path.as_str()))
+    }
+
+    fn covers_folded(&self, path: &str) -> bool {
+        path.strip_prefix(&self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 
@@ -66,7 +72,7 @@ impl Scope {
         let Some(read) = &self.read else { return Ok(()) };
         let write = self.write.iter().flatten().filter(|_| !self.read_only);
         let allowed: Vec<&PathPrefix> = read.iter().chain(write).collect();
-        if allowed.iter().any(|prefix| prefix.covers(&lower)) {
+        if allowed.iter().any(|prefix| prefix.covers_folded(&lower)) {
             return Ok(());
         }
         Err(Denied::OutsideReadPaths { allowed: allowed.into_iter().cloned().collect() })
@@ -78,7 +84,7 @@ impl Scope {
         }
         let lower = self.open(path)?;
         match &self.write {
-            Some(allowed) if !allowed.iter().any(|prefix| prefix.covers(&lower)) => {
+            Some(allowed) if !allowed.iter().any(|prefix| prefix.covers_folded(&lower)) => {
                 Err(Denied::OutsideWritePaths { allowed: allowed.clone() })
             }
             _ => Ok(()),
@@ -87,15 +93,21 @@ impl Scope {
 
     /// The path in lower case, unless it is closed for every purpose.
     fn open(&self, path: &VaultPath) -> Result<String, Denied> {
-        let lower = path.as_str().to_lowercase();
+        let lower = folded(path.as_str());
         if path.is_hidden() {
             return Err(Denied::Hidden);
         }
-        if self.deny.iter().any(|prefix| prefix.covers(&lower)) {
+        if self.deny.iter().any(|prefix| prefix.covers_folded(&lower)) {
             return Err(Denied::InDenyPaths);
         }
         Ok(lower)
     }
+}
+
+/// One spelling for all that some system takes for the same name: macOS and sync services store letters with accents
+/// in two ways, and several systems do not tell case apart.
+fn folded(path: &str) -> String {
+    path.nfc().collect::<String>().to_lowercase().nfc().collect()
 }
 
 #[cfg(test)]
@@ -130,6 +142,16 @@ mod tests {
             let path = VaultPath::parse(path).unwrap();
             assert_eq!(scope.may_read(&path).is_ok(), may_read, "read {path} under {scope:?}");
             assert_eq!(scope.may_write(&path).is_ok(), may_write, "write {path} under {scope:?}");
+        }
+    }
+
+    #[test]
+    fn letters_with_accents_are_the_same_in_both_forms() {
+        let (composed, decomposed) = ("Priv\u{e9}", "Prive\u{301}");
+        for (rule, asked) in [(composed, decomposed), (decomposed, composed)] {
+            let scope = Scope { deny: prefixes(&[rule]), ..Scope::default() };
+            let path = VaultPath::parse(&format!("{asked}/s.md")).unwrap();
+            assert_eq!(scope.may_read(&path), Err(Denied::InDenyPaths), "{rule:?} {asked:?}");
         }
     }
 

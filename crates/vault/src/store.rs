@@ -15,8 +15,8 @@ use crate::VaultPath;
 
 pub use folder::FolderStore;
 pub use memory::MemoryStore;
-pub use outside::{DemoFolder, folder_exists, read_settings, real_path};
-pub use state::{LogFile, LogTail, TurnFile};
+pub use outside::{DemoFolder, folder_exists, read_settings};
+pub use state::{LogFile, LogTail, StateFolder, TurnFile};
 
 /// Asked about the place a path really leads to, so that a link inside the vault opens nothing that is closed.
 pub type Open<'a> = &'a dyn Fn(&VaultPath) -> bool;
@@ -82,8 +82,6 @@ pub enum StoreError {
     DiskFull,
     #[error("the system does not accept the name")]
     BadName,
-    #[error("the state folder cannot be used")]
-    NoState,
     #[error("the vault's folder is not there")]
     VaultGone,
     /// The change was made, but the disk did not confirm that it will last.

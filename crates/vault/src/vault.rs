@@ -1,11 +1,18 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    io::ErrorKind,
+    sync::{Arc, Mutex, MutexGuard, TryLockError},
+    time::Duration,
+};
 
 use lapidary_note::ContentHash;
 
 use crate::{
-    Change, ChangeSet, Guard, Scope, VaultPath, View,
+    Change, ChangeSet, Guard, Receipt, Scope, VaultPath, View,
     store::{Store, StoreError, TurnFile},
 };
+
+/// How often somebody who waits for the turn looks again.
+const LOOK_AGAIN: Duration = Duration::from_micros(500);
 
 /// One vault: views of it for readers, and the one place where it changes.
 pub struct Vault {
@@ -47,14 +54,35 @@ impl Vault {
         View::new(Arc::clone(&self.store), scope, max_file_bytes)
     }
 
-    /// Waits until no other change of ours is under way. Whoever holds the turn can plan and commit without another
-    /// caller in between; it is never held while a person is asked.
-    pub fn turn(&self) -> Result<Turn<'_>, StoreError> {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Waits, as long as it is told to, until no other change of ours is under way. Whoever holds the turn can plan and
+    /// commit without another caller in between; it is never held while a person is asked.
+    pub fn turn(&self, go_on: &dyn Fn() -> bool) -> Result<Turn<'_>, TurnError> {
+        let writer = loop {
+            match self.writer.try_lock() {
+                Ok(writer) => break writer,
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                // Not simply waited for: whoever holds it may wait for a disk that never answers.
+                Err(TryLockError::WouldBlock) if go_on() => std::thread::sleep(LOOK_AGAIN),
+                Err(TryLockError::WouldBlock) => return Err(TurnError::GivenUp),
+            }
+        };
         // Without the lock two servers could overwrite each other, so there is no change without it.
-        let lock = self.turns.as_ref().map(TurnFile::take).transpose().map_err(|_| StoreError::NoState)?;
+        let lock =
+            self.turns.as_ref().map(|turns| turns.take(go_on)).transpose().map_err(|error| match error.kind() {
+                ErrorKind::WouldBlock => TurnError::GivenUp,
+                _ => TurnError::NoState,
+            })?;
         Ok(Turn { store: &*self.store, _writer: writer, _lock: lock })
     }
+}
+
+/// Why there was no turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TurnError {
+    #[error("the wait was given up")]
+    GivenUp,
+    #[error("the state folder cannot be used")]
+    NoState,
 }
 
 /// The right to change a vault.
@@ -69,7 +97,7 @@ impl Turn<'_> {
     /// Carries out a change set, in order, each file compared with what is on disk and replaced in one step.
     ///
     /// The scope is asked again here, about each path and about where it really leads.
-    pub fn commit(&self, set: &ChangeSet, scope: &Scope) -> Result<(), CommitError> {
+    pub fn commit(&self, set: &ChangeSet, scope: &Scope) -> Result<Receipt, CommitError> {
         let open = |place: &VaultPath| scope.may_write(place).is_ok();
         for change in &set.changes {
             let (result, guard) = match change {
@@ -83,6 +111,6 @@ impl Turn<'_> {
             let before = change.before().map(|file| file.hash);
             result.map_err(|error| CommitError { path: change.path().clone(), error, guard, before })?;
         }
-        Ok(())
+        Ok(Receipt::of(set))
     }
 }

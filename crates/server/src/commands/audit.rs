@@ -2,7 +2,7 @@ use std::{io::Write, thread, time::Duration};
 
 use serde_json::Value;
 
-use super::{Done, Failure};
+use super::{Done, Failure, printable};
 use crate::{assemble::Assembled, cli::Audit};
 
 /// How often a followed log is looked at.
@@ -47,13 +47,15 @@ fn print(out: &mut dyn Write, lines: &[String], json: bool) -> Result<(), Failur
 /// One call in one line for people; a line that is not ours is shown as it is.
 fn readable(line: &str) -> String {
     let Ok(call) = serde_json::from_str::<Value>(line) else { return line.to_owned() };
-    let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or_default();
+    // What a caller sent must not look like a line of the log.
+    let text =
+        |key: &str| printable(call.get(key).and_then(Value::as_str).unwrap_or_default()).replace('\n', "\u{fffd}");
     let outcome = match (call.get("ok").and_then(Value::as_bool), call.get("asked")) {
         (Some(true), _) if call.get("dry_run").is_some() => "dry run".to_owned(),
         (Some(true), _) if call.get("after_hash").is_some() => "changed".to_owned(),
         (Some(true), _) => "ok".to_owned(),
         (_, Some(_)) => "asked".to_owned(),
-        _ => text("reason").to_owned(),
+        _ => text("reason"),
     };
     let duration = call.get("duration_ms").and_then(Value::as_f64).unwrap_or_default();
     format!(

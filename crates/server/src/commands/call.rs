@@ -3,7 +3,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use lapidary_pipeline::{Answer, Caller, Pipeline, Question, Reply, Request, Verdict};
 use serde_json::{Map, Value};
 
-use super::{Done, Failure, print_json};
+use super::{Done, Failure, print_json, printable};
 use crate::{
     assemble::Assembled,
     cli::{Call, CallInput},
@@ -18,7 +18,7 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
     };
     // The question goes to stderr and the answer comes from stdin, so both have to be a person's.
     let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
-    let caller = Caller { id: "cli".to_owned(), can_ask };
+    let caller = Caller { id: "cli".to_owned(), one_client: true, can_ask };
     let request = Request { tool: call.tool.clone(), arguments, caller, answer: None, progress: None };
     match complete(&assembled.pipeline, request) {
         Reply::Done(rendered) => {
@@ -37,7 +37,7 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
 fn complete(pipeline: &Pipeline, request: Request) -> Reply {
     let reply = pipeline.call_here(&request, &pipeline.cancel());
     let Reply::Ask(Question { message, state }) = reply else { return reply };
-    eprint!("{message}\nApply this change? [y/N] ");
+    eprint!("{}\nApply this change? [y/N] ", printable(&message));
     let mut line = String::new();
     let verdict = match io::stdin().read_line(&mut line) {
         Ok(_) if matches!(line.trim(), "y" | "Y" | "yes") => Verdict::Agreed,

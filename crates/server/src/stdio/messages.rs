@@ -129,10 +129,13 @@ impl Shared {
 
     /// Answers bytes that are no message.
     async fn complain(&self, bytes: &[u8]) {
-        let (id, code, message) = match serde_json::from_slice::<Value>(bytes) {
-            Ok(value) => (value.get("id").cloned().unwrap_or_default(), -32600, "Invalid request"),
-            Err(_) => (Value::Null, -32700, "Parse error: not JSON"),
-        };
+        match serde_json::from_slice::<Value>(bytes) {
+            Ok(value) => self.refuse(value.get("id").unwrap_or(&Value::Null), -32600, "Invalid request").await,
+            Err(_) => self.refuse(&Value::Null, -32700, "Parse error: not JSON").await,
+        }
+    }
+
+    async fn refuse(&self, id: &Value, code: i32, message: &str) {
         let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
         if let Err(error) = self.write(error.to_string().as_bytes()).await {
             crate::log::debug(&format!("the client does not read: {error}"));
@@ -166,7 +169,13 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let bytes = match self.bytes().await {
-                Ok(Some(bytes)) => bytes,
+                Ok(Some(Some(bytes))) => bytes,
+                Ok(Some(None)) => {
+                    self.shared
+                        .refuse(&Value::Null, -32600, &format!("A message has at most {MAX_MESSAGE} bytes"))
+                        .await;
+                    continue;
+                }
                 // Nothing more comes, but what was asked is still answered.
                 Ok(None) | Err(_) => {
                     // Past the limit there is nobody left to wait for.
@@ -188,42 +197,68 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
     }
 
-    /// The bytes of the next message in either form.
-    async fn bytes(&mut self) -> io::Result<Option<Vec<u8>>> {
+    /// The bytes of the next message in either form; `None` in it stands for one that was too large to take.
+    async fn bytes(&mut self) -> io::Result<Option<Option<Vec<u8>>>> {
         loop {
             let Some(line) = read_line(&mut self.input).await? else { return Ok(None) };
+            let Some(line) = line else { return Ok(Some(None)) };
             let text = line.trim_ascii();
             if text.is_empty() {
                 continue;
             }
-            let Some(length) = content_length(text) else { return Ok(Some(text.to_vec())) };
+            let Some(mut header) = Header::parse(text) else { return Ok(Some(Some(text.to_vec()))) };
             self.shared.framed.store(true, Ordering::Relaxed);
-            let length = length.filter(|length| *length <= MAX_MESSAGE).ok_or(io::ErrorKind::InvalidData)?;
-            // Other headers may follow; an empty line ends them.
-            while read_line(&mut self.input).await?.is_some_and(|line| !line.trim_ascii().is_empty()) {}
+            // Other headers may follow in any order; an empty line ends them.
+            while let Some(Some(line)) = read_line(&mut self.input).await? {
+                match Header::parse(line.trim_ascii()) {
+                    Some(Header { length: Some(length) }) => header.length = Some(length),
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+            let length = header.length.ok_or(io::ErrorKind::InvalidData)?;
+            if length > MAX_MESSAGE {
+                skip(&mut self.input, length).await?;
+                return Ok(Some(None));
+            }
             let mut bytes = vec![0; length];
             self.input.read_exact(&mut bytes).await?;
-            return Ok(Some(bytes));
+            return Ok(Some(Some(bytes)));
         }
     }
 }
 
-/// `Some` if the line is that header, holding its value if it has a sensible one.
-fn content_length(line: &[u8]) -> Option<Option<usize>> {
-    let text = str::from_utf8(line).ok()?;
-    let (name, value) = text.split_once(':')?;
-    name.trim().eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())
+/// A header line of a frame; holds the length if it is the one that says it.
+struct Header {
+    length: Option<usize>,
 }
 
-/// A line without more bytes than a message may have.
-async fn read_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Vec<u8>>> {
+impl Header {
+    /// JSON never looks like one: it begins with a bracket.
+    fn parse(line: &[u8]) -> Option<Self> {
+        let (name, value) = str::from_utf8(line).ok()?.split_once(':')?;
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let length = || value.trim().parse().ok().filter(|_| name.eq_ignore_ascii_case("content-length"));
+        is_name.then(|| Self { length: length() })
+    }
+}
+
+/// A line, `None` in it if it had more bytes than a message may have.
+async fn read_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Option<Vec<u8>>>> {
     let mut line = Vec::new();
-    let mut limited = input.take(MAX_MESSAGE as u64);
-    if limited.read_until(b'\n', &mut line).await? == 0 {
+    if input.take(MAX_MESSAGE as u64).read_until(b'\n', &mut line).await? == 0 {
         return Ok(None);
     }
-    if line.len() == MAX_MESSAGE && !line.ends_with(b"\n") {
-        return Err(io::ErrorKind::InvalidData.into());
+    if line.len() < MAX_MESSAGE || line.ends_with(b"\n") {
+        return Ok(Some(Some(line)));
     }
-    Ok(Some(line))
+    while !line.is_empty() && !line.ends_with(b"\n") {
+        line.clear();
+        input.take(MAX_MESSAGE as u64).read_until(b'\n', &mut line).await?;
+    }
+    Ok(Some(None))
+}
+
+async fn skip(input: &mut (impl AsyncBufRead + Unpin), bytes: usize) -> io::Result<()> {
+    tokio::io::copy(&mut input.take(bytes as u64), &mut tokio::io::sink()).await.map(drop)
 }

@@ -172,3 +172,16 @@ fn an_unknown_variable_is_named_with_the_nearest() {
         said(&output)
     );
 }
+
+#[test]
+fn the_log_on_a_terminal_cannot_be_forged() {
+    let vault = Vault::new(&[]);
+    vault.run(&[
+        "call",
+        "file_read",
+        r#"{"file": "x\n2099-01-01T00:00:00.000Z  obsidian_write_note  changed\u001b[2J"}"#,
+    ]);
+    let text = String::from_utf8(vault.run(&["audit"]).stdout).unwrap();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(!text.contains('\u{1b}'), "{text:?}");
+}

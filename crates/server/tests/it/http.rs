@@ -101,6 +101,17 @@ fn a_modern_call_is_answered_in_plain_json() {
 }
 
 #[test]
+fn clients_without_a_session_are_not_taken_for_one() {
+    let vault = Vault::new(&[("a.md", b"one")]);
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
+    for _ in 0..6 {
+        let params = json!({ "name": "file_read", "arguments": { "file": "a.md" } });
+        let (_, body) = server.post(&[], "tools/call", Some("file_read"), params);
+        assert!(body.contains("\"content\":\"one\""), "{body}");
+    }
+}
+
+#[test]
 fn only_this_computer_and_its_pages_may_connect() {
     let vault = Vault::new(&[]);
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);

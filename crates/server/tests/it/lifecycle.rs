@@ -135,3 +135,24 @@ fn a_call_with_no_time_left_is_refused_and_changes_nothing() {
     server.end();
     assert_eq!(vault.read("a.md").len(), 4 << 20);
 }
+
+#[test]
+fn a_call_that_waits_too_long_for_its_turn_never_changes_anything() {
+    let vault = Vault::new(&[("a.md", b"one")]);
+    let mut server = vault.serve_with(&[], &[("MCP_DEADLINE_MS", "300")]).open(Era::Modern);
+    server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
+    // Another server is in the middle of a change and does not end.
+    let state = vault.path().with_file_name("state");
+    let folder = std::fs::read_dir(state).unwrap().next().unwrap().unwrap().path();
+    let turn = std::fs::File::options().write(true).open(folder.join("turn.lock")).unwrap();
+    turn.lock().unwrap();
+    let edit = json!({ "file": "a.md", "find": "two", "replace": "three" });
+    assert_eq!(server.refused("str_replace", edit.clone()), "deadline_exceeded");
+    assert_eq!(server.done("file_read", json!({ "file": "a.md" }))["content"], "two", "readers never wait");
+    turn.unlock().unwrap();
+    // The call that was given up may still get its turn; it must not use it.
+    server.done("str_replace", json!({ "file": "a.md", "find": "two", "replace": "2" }));
+    assert_eq!(vault.read("a.md"), b"2");
+    drop(server.end());
+    assert_eq!(vault.read("a.md"), b"2");
+}

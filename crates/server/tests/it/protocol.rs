@@ -106,7 +106,9 @@ fn a_client_that_sends_frames_gets_frames() {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "framed", "version": "1" },
     } })
     .to_string();
-    server.send_bytes(format!("Content-Length: {}\r\nX-Other: y\r\n\r\n{hello}", hello.len()).as_bytes());
+    server.send_bytes(
+        format!("Content-Type: json\r\nContent-Length: {}\r\nX-Other: y\r\n\r\n{hello}", hello.len()).as_bytes(),
+    );
     let header = server.line();
     let length: usize = header.trim().strip_prefix("Content-Length: ").unwrap().parse().unwrap();
     assert_eq!(server.line().trim(), "");
@@ -130,6 +132,17 @@ fn a_large_message_passes() {
     let text = "line of text\n".repeat(700_000);
     server.done("obsidian_write_note", json!({ "target": path("big.md"), "content": text }));
     assert_eq!(vault.read("big.md").len(), text.len());
+}
+
+#[test]
+fn a_message_beyond_all_measure_is_refused_and_the_session_goes_on() {
+    let vault = Vault::new(&[]);
+    let mut server = vault.serve().open(Era::Legacy("2025-11-25"));
+    let mut line = vec![b'x'; 65 << 20];
+    line.push(b'\n');
+    server.send_bytes(&line);
+    assert_eq!(server.message()["error"]["code"], -32600);
+    assert!(server.request("ping", json!({})).get("result").is_some());
 }
 
 #[test]
@@ -245,6 +258,31 @@ fn repaired_arguments_are_said() {
         assert!(notice.contains(part), "{notice}");
     }
     assert!(result["content"][1]["text"].as_str().unwrap().contains("FORMAT"), "{result}");
+}
+
+#[test]
+fn what_call_tool_repaired_is_said_too() {
+    let vault = Vault::new(&[("a.md", b"one")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let read = server
+        .done("call_tool", json!({ "Name": "file_read", "arguments": "{\"File\": \"a.md\", \"Vault\": \"Notes\"}" }));
+    assert_eq!(read["content"], "one");
+    for part in ["`Name` was read as `name`", "`arguments` came as text", "`File`", "`Vault` was read as `vault`"] {
+        assert!(read["notice"].as_str().unwrap().contains(part), "{part}: {read}");
+    }
+}
+
+#[test]
+fn a_dry_run_in_two_spellings_is_not_guessed_at() {
+    let vault = Vault::new(&[("a.md", b"one")]);
+    let mut server = vault.serve().open(Era::Modern);
+    for arguments in [
+        json!({ "file": "a.md", "find": "one", "replace": "two", "dryRun": true, "DRY_RUN": false }),
+        json!({ "file": "a.md", "find": "one", "replace": "two", "dry-run": true, "dryRun": false }),
+    ] {
+        assert_eq!(server.refused("str_replace", arguments), "invalid_arguments");
+    }
+    assert_eq!(vault.read("a.md"), b"one");
 }
 
 #[test]

@@ -63,6 +63,7 @@ fn what_has_only_one_reading_is_repaired_and_said() {
         (json!({ "target": path, "dry_run": true }), json!({ "target": path, "dryRun": true })),
         (json!({ "TARGET": path, "DryRun": "true" }), json!({ "target": path, "dryRun": true })),
         (json!({ "target": path, "limit": "3" }), json!({ "target": path, "limit": 3 })),
+        (json!({ "target": path, "limit": "3.0" }), json!({ "target": path, "limit": 3 })),
         (json!({ "target": path, "tags": "x" }), json!({ "target": path, "tags": ["x"] })),
         (json!({ "target": path, "tags": "[\"x\",\"y\"]" }), json!({ "target": path, "tags": ["x", "y"] })),
     ] {
@@ -95,6 +96,13 @@ fn what_does_not_fit_is_refused_with_its_place() {
         (json!({ "target": target, "tags": ["a", 1] }), "tags[1]", "must be a string", None),
         (json!({ "target": target, "format": "ful" }), "format", "must be `content` or `full`", Some("full")),
         (json!({ "target": { "type": "path", "path": "" } }), "target.path", "must not be empty", None),
+        (json!({ "target": target, "occurrence": 0 }), "occurrence", "must be >= 1", None),
+        (
+            json!({ "target": target, "DryRun": true, "dry-run": false }),
+            "dry-run",
+            "is not an argument of this tool",
+            Some("dryRun"),
+        ),
         (
             json!({ "target": target, "dryRun": true, "dry_run": true }),
             "dry_run",

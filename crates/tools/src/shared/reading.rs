@@ -6,10 +6,10 @@ use lapidary_vault::{
     store::{EntryKind, StoreError},
 };
 
-use crate::{Disk, Interruption, Reason, Refused};
+use crate::{Reason, Refused, reason::clipped};
 
 pub(crate) fn parse_path(given: &str) -> Result<VaultPath, Reason> {
-    VaultPath::parse(given).map_err(|problem| Reason::PathInvalid { given: given.to_owned(), problem })
+    VaultPath::parse(given).map_err(|problem| Reason::PathInvalid { given: clipped(given), problem })
 }
 
 /// Reads a file; a missing one is answered with the names that were probably meant.
@@ -37,32 +37,6 @@ fn refusal(path: &VaultPath, error: ReadError) -> Reason {
             Reason::PathForbidden { path: path.clone(), writing: false, denied: Refused::ByScope(denied) }
         }
         ReadError::Store(error) => Reason::from_store(path, &error, false),
-    }
-}
-
-impl Reason {
-    /// What a disk's answer about one path means to the caller.
-    pub fn from_store(path: &VaultPath, error: &StoreError, writing: bool) -> Self {
-        let path = path.clone();
-        let disk = |path, problem| Self::Disk { path: Some(path), problem };
-        match *error {
-            StoreError::Missing => Self::NoteMissing { path, suggestions: Vec::new() },
-            StoreError::IsFolder => Self::PathIsDirectory { path },
-            StoreError::NotAFile => Self::NotAFile { path },
-            StoreError::Outside => Self::PathForbidden { path, writing, denied: Refused::LeadsOutside },
-            StoreError::Closed => Self::PathForbidden { path, writing, denied: Refused::LeadsToClosed },
-            StoreError::TooLarge { bytes, limit } => Self::FileTooLarge { path, bytes, limit },
-            // Both mean that another program was there in the meantime.
-            StoreError::Exists | StoreError::Changed { .. } => Self::KeepsChanging { path },
-            StoreError::NotPermitted => disk(path, Disk::NotPermitted),
-            StoreError::ReadOnlyDisk => disk(path, Disk::ReadOnly),
-            StoreError::DiskFull => disk(path, Disk::Full),
-            StoreError::BadName => disk(path, Disk::BadName),
-            StoreError::NoState => Self::Disk { path: None, problem: Disk::NoState },
-            StoreError::VaultGone => Self::Disk { path: None, problem: Disk::VaultGone },
-            StoreError::Unsure => Self::Interrupted(Interruption::WriteUnfinished),
-            StoreError::Disk { .. } => disk(path, Disk::Failing),
-        }
     }
 }
 

@@ -1,15 +1,18 @@
+mod temporary;
+
 use std::{
-    io::{self, Read, Write},
+    io::{self, Read},
     path::{Component, Path, PathBuf},
     sync::{Arc, PoisonError, RwLock},
 };
 
 use cap_std::{
     ambient_authority,
-    fs::{Dir, File, Metadata, OpenOptions},
+    fs::{Dir, Metadata, OpenOptions},
 };
 use lapidary_note::ContentHash;
 
+use self::temporary::Temporary;
 use super::{Entry, EntryKind, Open, Store, StoreError, StoredFile};
 use crate::VaultPath;
 
@@ -104,11 +107,16 @@ impl Store for FolderStore {
         let seen = folder.check(&place, expected)?;
         let beside = folder.beside(&place)?;
         let temporary = Temporary::write(&beside, bytes, Some(&seen))?;
-        // Meanwhile another program may have saved. Its times would not always tell: they are as coarse as a clock tick
-        // or, on some file systems, two seconds.
+        // Meanwhile another program may have saved. The times of its file would not always tell: they are as coarse as a
+        // clock tick or, on some file systems, two seconds.
         folder.check(&place, expected)?;
-        temporary.rename_over(place.name())?;
-        sync_folder(&beside)
+        let checked = |name: &str| {
+            let place = place.sibling(name).map_err(|_| StoreError::BadName)?;
+            folder.check(&place, expected).map(|_| ())
+        };
+        let replaced = temporary.replace(place.name(), checked);
+        let synced = sync_folder(&beside);
+        replaced.and(synced)
     }
 
     fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError> {
@@ -117,7 +125,7 @@ impl Store for FolderStore {
         match folder.dir.symlink_metadata(place.as_str()) {
             Ok(metadata) if metadata.is_dir() => return Err(StoreError::IsFolder),
             // Reading finds nothing behind such a link, so saying that a file is there would send callers in circles.
-            Ok(metadata) if metadata.is_symlink() && folder.real(path, open) == Err(StoreError::Missing) => {
+            Ok(metadata) if metadata.is_symlink() && folder.place(path, open).is_err() => {
                 return Err(StoreError::NotAFile);
             }
             Ok(_) => return Err(StoreError::Exists),
@@ -126,7 +134,7 @@ impl Store for FolderStore {
         }
         let made = MadeFolders::make(&folder, &place)?;
         let beside = folder.beside(&place)?;
-        Temporary::write(&beside, bytes, None)?.rename_new(place.name())?;
+        Temporary::write(&beside, bytes, None)?.take(place.name())?;
         let made = made.keep();
         sync_folder(&beside)?;
         // A folder lasts when the one it stands in does.
@@ -244,8 +252,9 @@ impl Opened {
     }
 
     fn read(&self, place: &VaultPath, max_bytes: u64) -> Result<(Vec<u8>, Metadata), StoreError> {
-        // Looked at before it is opened: opening a pipe waits, opening a device may do anything.
-        ordinary(&self.dir.metadata(place.as_str())?)?;
+        // Looked at before it is opened: opening a pipe waits, opening a device may do anything. And nothing is followed:
+        // a link that was not here a moment ago leads to a place that nobody has asked the caller's scope about.
+        ordinary(&self.dir.symlink_metadata(place.as_str())?)?;
         let file = self.dir.open_with(place.as_str(), &reading())?;
         let metadata = file.metadata()?;
         ordinary(&metadata)?;
@@ -276,7 +285,7 @@ impl Opened {
     }
 }
 
-/// The path that is spelt exactly so. A name of the disk that would be read as something else (`a\\b`, `C:x`) has none.
+/// The path that is spelt exactly so. A name of the disk that would be read as something else (`a\b`, `C:x`) has none.
 fn spelt(path: &str) -> Option<VaultPath> {
     VaultPath::parse(path).ok().filter(|parsed| parsed.as_str() == path)
 }
@@ -289,14 +298,15 @@ fn ordinary(metadata: &Metadata) -> Result<(), StoreError> {
     }
 }
 
-/// Never waits, should a pipe have taken the place of the file a moment ago.
+/// Never waits and never goes elsewhere, should a pipe or a link have taken the place of the file a moment ago.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
     {
         use cap_std::fs::OpenOptionsExt;
-        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+        use rustix::fs::OFlags;
+        options.custom_flags((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits() as i32);
     }
     options
 }
@@ -320,99 +330,6 @@ impl Identity {
     #[cfg(not(unix))]
     fn of(metadata: &std::fs::Metadata) -> Self {
         Self(metadata.created().ok())
-    }
-}
-
-/// A file that is complete and on disk before it gets its name; gone again if it never does.
-struct Temporary<'a> {
-    beside: &'a Dir,
-    name: String,
-    renamed: bool,
-}
-
-impl<'a> Temporary<'a> {
-    /// `like` is the file that is replaced: the new one belongs to the same people and allows the same. Without it the
-    /// system's usual rights apply.
-    fn write(beside: &'a Dir, bytes: &[u8], like: Option<&Metadata>) -> Result<Self, StoreError> {
-        // The dot keeps it out of Obsidian's sight.
-        let name = format!(".lapidary-{:016x}.tmp", random()?);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        if like.is_some() {
-            use cap_std::fs::OpenOptionsExt;
-            // Private until the text is in it and the old file's rights are known to fit.
-            options.mode(0o600);
-        }
-        let mut file: File = beside.open_with(&name, &options)?;
-        let temporary = Self { beside, name, renamed: false };
-        file.write_all(bytes)?;
-        if let Some(like) = like {
-            // Before the rights, because giving a file away takes some of them back.
-            #[cfg(unix)]
-            keep_owner(&file, like);
-            file.set_permissions(like.permissions())?;
-        }
-        file.sync_all()?;
-        Ok(temporary)
-    }
-
-    fn rename_over(mut self, name: &str) -> Result<(), StoreError> {
-        self.beside.rename(&self.name, self.beside, name)?;
-        self.renamed = true;
-        Ok(())
-    }
-
-    fn rename_new(mut self, name: &str) -> Result<(), StoreError> {
-        rename_without_replacing(self.beside, &self.name, name)?;
-        self.renamed = true;
-        Ok(())
-    }
-}
-
-impl Drop for Temporary<'_> {
-    fn drop(&mut self) {
-        if !self.renamed {
-            // Nobody can be told here; what stays behind is hidden and named as ours.
-            drop(self.beside.remove_file(&self.name));
-        }
-    }
-}
-
-/// A server that runs as root must not take people's notes away from them. Others may not give files away, and need
-/// not: it is their own vault.
-#[cfg(unix)]
-fn keep_owner(file: &File, like: &Metadata) {
-    use cap_std::fs::MetadataExt;
-    use std::os::unix::fs::fchown;
-    let (user, group) = (like.uid(), like.gid());
-    if fchown(file, Some(user), Some(group)).is_err() {
-        drop(fchown(file, None, Some(group)));
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn rename_without_replacing(beside: &Dir, from: &str, to: &str) -> Result<(), StoreError> {
-    use rustix::{fs::RenameFlags, io::Errno};
-    match rustix::fs::renameat_with(beside, from, beside, to, RenameFlags::NOREPLACE) {
-        Ok(()) => Ok(()),
-        // Some file systems (and old kernels) do not know the flag.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => rename_after_looking(beside, from, to),
-        Err(error) => Err(io::Error::from(error).into()),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn rename_without_replacing(beside: &Dir, from: &str, to: &str) -> Result<(), StoreError> {
-    rename_after_looking(beside, from, to)
-}
-
-/// Leaves a moment in which another program's new file of the same name would be replaced.
-fn rename_after_looking(beside: &Dir, from: &str, to: &str) -> Result<(), StoreError> {
-    match beside.symlink_metadata(to) {
-        Ok(_) => Err(StoreError::Exists),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(beside.rename(from, beside, to)?),
-        Err(error) => Err(error.into()),
     }
 }
 
@@ -472,10 +389,6 @@ fn sync_folder(folder: &Dir) -> Result<(), StoreError> {
     #[cfg(not(unix))]
     let _windows_syncs_with_the_file = folder;
     Ok(())
-}
-
-fn random() -> Result<u64, StoreError> {
-    getrandom::u64().map_err(|_| StoreError::Disk { kind: io::ErrorKind::Other })
 }
 
 /// Shown in logs only; replies never name a place on the machine.

@@ -14,11 +14,6 @@ pub fn folder_exists(path: &Path) -> bool {
     path.is_dir()
 }
 
-/// The path with links followed, as far as it can be known; identifies a vault between starts.
-pub fn real_path(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
 /// A copy of the demo vault that lives as long as this value.
 #[derive(Debug)]
 pub struct DemoFolder {

@@ -1,70 +1,101 @@
 //! What Lapidary keeps for itself, in the state folder and never in the vault.
 
 use std::{
-    fs::{DirBuilder, File, OpenOptions},
+    fs::{DirBuilder, File, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
 };
+
+use lapidary_note::ContentHash;
+
+/// The folder in which the state of one vault is kept. It is named after the place where the vault really is, so that
+/// servers that reach it by different names meet; asking for that place may wait for the disk, so it is done on first
+/// use and not at the start.
+#[derive(Debug)]
+pub struct StateFolder {
+    base: PathBuf,
+    vault: PathBuf,
+    resolved: OnceLock<PathBuf>,
+}
+
+impl StateFolder {
+    pub fn new(base: PathBuf, vault: PathBuf) -> Self {
+        Self { base, vault, resolved: OnceLock::new() }
+    }
+
+    fn file(&self, name: &str) -> io::Result<PathBuf> {
+        let folder = match self.resolved.get() {
+            Some(folder) => folder,
+            None => {
+                let real = self.vault.canonicalize()?;
+                let hash = ContentHash::of(real.as_os_str().as_encoded_bytes()).to_string();
+                let id: String = hash.trim_start_matches("sha256:").chars().take(16).collect();
+                self.resolved.get_or_init(|| self.base.join(id))
+            }
+        };
+        Ok(folder.join(name))
+    }
+
+    /// The same, in a folder that is there and that nobody else can look into.
+    fn file_in_place(&self, name: &str) -> io::Result<PathBuf> {
+        let path = self.file(name)?;
+        if let Some(folder) = path.parent() {
+            private_folder(folder)?;
+        }
+        Ok(path)
+    }
+}
 
 /// A log of lines that several processes append to; older files are kept as `.1` to `.5`.
 #[derive(Clone, Debug)]
 pub struct LogFile {
-    path: PathBuf,
+    folder: Arc<StateFolder>,
+    name: &'static str,
     max_bytes: u64,
 }
 
 const KEPT: usize = 5;
+/// How long a line waits for others that are being written. A log is not worth more of a caller's time.
+const LOG_PATIENCE: Duration = Duration::from_millis(250);
+/// How often somebody who waits for a lock looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 impl LogFile {
-    pub fn new(path: PathBuf, max_bytes: u64) -> Self {
-        Self { path, max_bytes }
+    pub fn new(folder: Arc<StateFolder>, name: &'static str, max_bytes: u64) -> Self {
+        Self { folder, name, max_bytes }
     }
 
     pub fn append(&self, line: &str) -> io::Result<()> {
-        if let Some(folder) = self.path.parent() {
-            private_folder(folder)?;
-        }
+        let path = self.folder.file_in_place(self.name)?;
+        let started = Instant::now();
         loop {
-            let mut file = private_file().append(true).create(true).open(&self.path)?;
-            file.lock()?;
+            let mut file = private_file().append(true).create(true).open(&path)?;
+            lock(&file, &|| started.elapsed() < LOG_PATIENCE)?;
             // Whoever waited for the lock may hold a file that was rotated away meanwhile.
-            if !same_file(&file, &self.path) {
+            if !same_file(&file, &path) {
                 continue;
             }
             let length = file.metadata()?.len();
             if length > 0 && length + line.len() as u64 >= self.max_bytes {
-                self.rotate()?;
+                rotate(&path)?;
                 continue;
             }
             return file.write_all(format!("{line}\n").as_bytes());
         }
     }
 
-    fn rotate(&self) -> io::Result<()> {
-        for number in (1..KEPT).rev() {
-            match std::fs::rename(self.older(number), self.older(number + 1)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        std::fs::rename(&self.path, self.older(1))
-    }
-
-    fn older(&self, number: usize) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(format!(".{number}"));
-        name.into()
-    }
-
     /// The last lines, oldest first, and where to go on from.
     pub fn tail(&self, limit: usize) -> io::Result<(Vec<String>, LogTail)> {
-        let mut tail = LogTail { path: self.path.clone(), read: None };
+        let path = self.folder.file(self.name)?;
+        let mut tail = LogTail { path: path.clone(), read: None };
         let mut lines = tail.more()?;
         for number in 1..=KEPT {
             if lines.len() >= limit {
                 break;
             }
-            let older = match std::fs::read_to_string(self.older(number)) {
+            let older = match std::fs::read_to_string(older(&path, number)) {
                 Ok(text) => text,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => break,
                 Err(error) => return Err(error),
@@ -106,23 +137,49 @@ impl LogTail {
     }
 }
 
+fn rotate(path: &Path) -> io::Result<()> {
+    for number in (1..KEPT).rev() {
+        match std::fs::rename(older(path, number), older(path, number + 1)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    std::fs::rename(path, older(path, 1))
+}
+
+fn older(path: &Path, number: usize) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{number}"));
+    name.into()
+}
+
 /// The file by which servers on one vault take turns in changing it.
 #[derive(Clone, Debug)]
-pub struct TurnFile(PathBuf);
+pub struct TurnFile(Arc<StateFolder>);
 
 impl TurnFile {
-    pub fn new(path: PathBuf) -> Self {
-        Self(path)
+    pub fn new(folder: Arc<StateFolder>) -> Self {
+        Self(folder)
     }
 
-    /// Waits for the turn; it is over when the file is closed.
-    pub(crate) fn take(&self) -> io::Result<File> {
-        if let Some(folder) = self.0.parent() {
-            private_folder(folder)?;
-        }
-        let file = private_file().write(true).create(true).truncate(false).open(&self.0)?;
-        file.lock()?;
+    /// Waits for the turn as long as it is told to; the turn is over when the file is closed.
+    pub(crate) fn take(&self, go_on: &dyn Fn() -> bool) -> io::Result<File> {
+        let path = self.0.file_in_place("turn.lock")?;
+        let file = private_file().write(true).create(true).truncate(false).open(path)?;
+        lock(&file, go_on)?;
         Ok(file)
+    }
+}
+
+/// Waits for a lock that somebody may hold for ever.
+fn lock(file: &File, go_on: &dyn Fn() -> bool) -> io::Result<()> {
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if go_on() => std::thread::sleep(LOOK_AGAIN),
+            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
 }
 
@@ -169,10 +226,14 @@ fn same_file(_: &File, _: &Path) -> bool {
 mod tests {
     use super::*;
 
+    fn log(around: &Path, max_bytes: u64) -> LogFile {
+        LogFile::new(Arc::new(StateFolder::new(around.join("state"), around.to_owned())), "audit.jsonl", max_bytes)
+    }
+
     #[test]
     fn lines_survive_rotation_in_order() {
         let folder = tempfile::tempdir().unwrap();
-        let log = LogFile::new(folder.path().join("deep/audit.jsonl"), 40);
+        let log = log(folder.path(), 40);
         for number in 0..12 {
             log.append(&format!("line number {number}")).unwrap();
         }
@@ -188,18 +249,29 @@ mod tests {
     #[test]
     fn many_writers_lose_no_line() {
         let folder = tempfile::tempdir().unwrap();
-        let log = LogFile::new(folder.path().join("audit.jsonl"), 10_000);
+        let log = log(folder.path(), 10_000);
         std::thread::scope(|scope| {
-            for writer in 0..8 {
+            for writer in 0..4 {
                 let log = &log;
                 scope.spawn(move || {
                     for number in 0..50 {
-                        log.append(&format!("writer {writer} line {number}")).unwrap();
+                        // A busy moment is no loss: the caller is told.
+                        while log.append(&format!("writer {writer} line {number}")).is_err() {}
                     }
                 });
             }
         });
-        assert_eq!(log.tail(usize::MAX).unwrap().0.len(), 400);
+        assert_eq!(log.tail(usize::MAX).unwrap().0.len(), 200);
+    }
+
+    #[test]
+    fn a_log_that_somebody_holds_is_not_waited_for_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path(), 10_000);
+        log.append("first").unwrap();
+        let held = File::open(log.folder.file("audit.jsonl").unwrap()).unwrap();
+        held.lock().unwrap();
+        assert_eq!(log.append("second").unwrap_err().kind(), io::ErrorKind::WouldBlock);
     }
 
     #[cfg(unix)]
@@ -207,9 +279,21 @@ mod tests {
     fn nobody_else_can_read_the_log() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("vault/audit.jsonl");
-        LogFile::new(path.clone(), 1000).append("x").unwrap();
+        let log = log(folder.path(), 1000);
+        log.append("x").unwrap();
+        let path = log.folder.file("audit.jsonl").unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::metadata(path.parent().unwrap()).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn one_vault_by_two_names_has_one_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let (vault, link) = (folder.path().join("vault"), folder.path().join("link"));
+        std::fs::create_dir(&vault).unwrap();
+        std::os::unix::fs::symlink(&vault, &link).unwrap();
+        let state = |vault: &Path| StateFolder::new(folder.path().to_owned(), vault.to_owned()).file("x").unwrap();
+        assert_eq!(state(&vault), state(&link));
     }
 }

@@ -3,6 +3,7 @@
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use lapidary_vault::{ReadError, store::StoreError};
+use rustix::process::geteuid;
 
 use crate::{
     elsewhere::{LITTLE_MEMORY, NO_PRIVILEGES, OWN_MOUNTS},
@@ -32,6 +33,10 @@ fn a_full_disk_changes_nothing() {
     scratch.refuses(scratch.plan("a.md", &*too_much), StoreError::DiskFull);
     scratch.refuses(create("b.md", &*too_much), StoreError::DiskFull);
     scratch.refuses(create("deep/er/b.md", &*too_much), StoreError::DiskFull);
+    // That there is no room matters less than that there is nothing to be done.
+    let stale = scratch.plan("a.md", &*too_much);
+    scratch.put("a.md", "newer");
+    scratch.refuses(stale, StoreError::Changed { found: lapidary_note::ContentHash::of(b"newer") });
     // What fits still works: nothing of the attempts takes up space.
     let most = vec![b'y'; 40_000];
     scratch.commit(scratch.plan("a.md", &*most)).unwrap();
@@ -106,8 +111,7 @@ fn set_mode(scratch: &Scratch, path: &str, mode: u32) {
 
 #[test]
 fn what_the_system_forbids_is_said_and_not_done() {
-    // Whoever is not root needs no other process for this, but loses nothing by it.
-    if !NO_PRIVILEGES.reached(what_the_system_forbids_is_said_and_not_done) {
+    if geteuid().is_root() && !NO_PRIVILEGES.reached(what_the_system_forbids_is_said_and_not_done) {
         return;
     }
     let scratch = Scratch::with(&[("unreadable.md", "x"), ("locked/a.md", "a"), ("dark/b.md", "b"), ("free.md", "f")]);
@@ -131,6 +135,23 @@ fn what_the_system_forbids_is_said_and_not_done() {
     // Otherwise the folder could not be cleaned up.
     set_mode(&scratch, "dark", 0o755);
     set_mode(&scratch, "locked", 0o755);
+}
+
+/// A folder that may be written but not read cannot be synced, so nobody can promise that the change lasts.
+#[test]
+fn a_change_that_the_disk_does_not_confirm_is_made_and_said_to_be_unsure() {
+    if geteuid().is_root()
+        && !NO_PRIVILEGES.reached(a_change_that_the_disk_does_not_confirm_is_made_and_said_to_be_unsure)
+    {
+        return;
+    }
+    let scratch = Scratch::with(&[("folder/a.md", "old")]);
+    set_mode(&scratch, "folder", 0o300);
+    assert_eq!(scratch.commit(scratch.plan("folder/a.md", "new")), Err(StoreError::Unsure));
+    assert_eq!(scratch.bytes("folder/a.md"), b"new");
+    assert_eq!(scratch.commit(create("folder/deep/b.md", "new")), Err(StoreError::Unsure));
+    assert_eq!(scratch.bytes("folder/deep/b.md"), b"new");
+    set_mode(&scratch, "folder", 0o755);
 }
 
 #[test]

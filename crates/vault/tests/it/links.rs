@@ -100,7 +100,7 @@ fn a_link_to_a_closed_place_is_exactly_a_missing_file() {
         (".obsidian/app.json", "secret"),
         ("open/.hidden.md", "secret"),
     ]);
-    rustix::fs::mkfifoat(rustix::fs::CWD, scratch.at("denied/pipe"), rustix::fs::Mode::RWXU).unwrap();
+    scratch.pipe("denied/pipe");
     scratch.link("denied/loop", "loop");
     scratch.link("denied/out", "/etc/passwd");
     scratch.link("denied/up", "../../nothing");
@@ -211,13 +211,17 @@ fn nothing_is_made_where_a_link_already_is() {
     scratch.link("broken.md", "nowhere.md");
     scratch.link("loop.md", "loop.md");
     scratch.link("out.md", "../outside.md");
-    for path in ["file.md", "folder", "out.md", "folder/a.md"] {
+    for path in ["file.md", "folder", "folder/a.md"] {
         scratch.refuses(create(path, "x"), StoreError::Exists);
     }
-    for path in
-        ["broken.md", "loop.md", "broken.md/new.md", "broken.md/deep/new.md", "loop.md/new.md", "file.md/new.md"]
-    {
+    // Nothing can be read there and nothing can be made there.
+    for path in ["broken.md", "loop.md", "out.md", "broken.md/new.md", "broken.md/deep/new.md", "loop.md/new.md"] {
         scratch.refuses(create(path, "x"), StoreError::NotAFile);
+    }
+    scratch.refuses(create("file.md/new.md", "x"), StoreError::NotAFile);
+    // The same for a link into a closed place, whatever is there.
+    for path in ["file.md", "folder", "broken.md"] {
+        scratch.refuses_as(&deny(&["real", "nowhere.md"]), create(path, "x"), StoreError::NotAFile);
     }
 }
 
@@ -277,6 +281,31 @@ fn a_folder_that_turns_into_a_link_outside_takes_nobody_along() {
     let folder = vault_path("link");
     let listed = after_looking(&scratch, swap, |store, open| store.list(Some(&folder), open));
     assert_eq!(listed, Err(StoreError::Outside));
+}
+
+#[test]
+fn a_note_that_turns_into_a_link_is_not_followed() {
+    let swap = |scratch: &Scratch| {
+        std::fs::remove_file(scratch.at("real.md")).unwrap();
+        std::os::unix::fs::symlink("closed.md", scratch.at("real.md")).unwrap();
+    };
+    let prepared = || {
+        let scratch = Scratch::with(&[("real.md", "same"), ("closed.md", "same")]);
+        scratch.link("link.md", "real.md");
+        scratch
+    };
+    let path = vault_path("link.md");
+
+    let scratch = prepared();
+    let read = after_looking(&scratch, swap, |store, open| store.read(&path, NO_LIMIT, open).map(|file| file.bytes));
+    assert_eq!(read, Err(StoreError::NotAFile));
+
+    let scratch = prepared();
+    let expected = lapidary_note::ContentHash::of(b"same");
+    let written = after_looking(&scratch, swap, |store, open| store.replace(&path, &expected, b"x", open));
+    assert_eq!(written, Err(StoreError::NotAFile));
+    assert_eq!(scratch.bytes("closed.md"), b"same");
+    assert_eq!(std::fs::read_link(scratch.at("real.md")).unwrap(), Path::new("closed.md"));
 }
 
 /// A disk on which each file's text is its own place, with random links between, and a random scope.
@@ -352,7 +381,13 @@ fn read_beneath(root: &Path, path: &str) -> Option<Vec<u8>> {
 
     use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
     let root = std::fs::File::open(root).unwrap();
-    let file = openat2(root, path, OFlags::RDONLY, Mode::empty(), ResolveFlags::BENEATH).ok()?;
+    let file = loop {
+        match openat2(&root, path, OFlags::RDONLY, Mode::empty(), ResolveFlags::BENEATH) {
+            // Something was renamed somewhere, and the kernel is not sure of the way back up.
+            Err(rustix::io::Errno::AGAIN) => {}
+            result => break result.ok()?,
+        }
+    };
     let mut bytes = Vec::new();
     std::fs::File::from(file).read_to_end(&mut bytes).ok()?;
     Some(bytes)

@@ -7,8 +7,8 @@ use std::{
 };
 
 use lapidary_vault::{
-    Change, ChangeSet, CommitError, Guard, PathPrefix, ReadError, Scope, Vault, VaultPath, View,
-    store::{FolderStore, StoreError, TurnFile},
+    Change, ChangeSet, CommitError, Guard, PathPrefix, ReadError, Receipt, Scope, Vault, VaultPath, View,
+    store::{FolderStore, StateFolder, StoreError, TurnFile},
 };
 use tempfile::TempDir;
 
@@ -76,6 +76,10 @@ impl Scratch {
         self.serving(&self.root())
     }
 
+    pub(crate) fn state(&self) -> &Path {
+        self.state.path()
+    }
+
     pub(crate) fn serving(&self, root: &Path) -> Vault {
         open_vault(root, self.state.path())
     }
@@ -89,6 +93,12 @@ impl Scratch {
     pub(crate) fn link(&self, at: &str, target: impl AsRef<Path>) {
         std::fs::create_dir_all(self.at(at).parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(target, self.at(at)).unwrap();
+    }
+
+    /// By the program, as not every system has a call for it.
+    #[cfg(unix)]
+    pub(crate) fn pipe(&self, at: &str) {
+        assert!(std::process::Command::new("mkfifo").arg(self.at(at)).status().unwrap().success());
     }
 
     #[track_caller]
@@ -156,9 +166,10 @@ impl Scratch {
     }
 }
 
-fn open_vault(root: &Path, state: &Path) -> Vault {
+pub(crate) fn open_vault(root: &Path, state: &Path) -> Vault {
     let store = Arc::new(FolderStore::new(root.to_owned()));
-    Vault::shared("scratch".to_owned(), store, TurnFile::new(state.join("turn.lock")))
+    let state = StateFolder::new(state.to_owned(), root.to_owned());
+    Vault::shared("scratch".to_owned(), store, TurnFile::new(Arc::new(state)))
 }
 
 pub(crate) fn vault_path(path: &str) -> VaultPath {
@@ -185,11 +196,17 @@ pub(crate) fn create(path: &str, bytes: impl Into<Vec<u8>>) -> Change {
 }
 
 pub(crate) fn commit(vault: &Vault, scope: &Scope, change: Change) -> Result<(), StoreError> {
-    let path = change.path().clone();
-    vault.turn()?.commit(&ChangeSet::one(change), scope).map_err(|CommitError { path: named, error, .. }| {
-        assert_eq!(named, path);
-        error
-    })
+    let set = ChangeSet::one(change);
+    match vault.turn(&|| true).unwrap().commit(&set, scope) {
+        Ok(receipt) => {
+            assert_eq!(receipt, Receipt::of(&set));
+            Ok(())
+        }
+        Err(CommitError { path, error, .. }) => {
+            assert_eq!(path, *set.changes[0].path());
+            Err(error)
+        }
+    }
 }
 
 pub(crate) fn listed(view: &View, folder: &str) -> Result<Vec<String>, ReadError> {

@@ -1,7 +1,7 @@
 //! What a change does to the disk, and that a refused one does nothing.
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{Change, ChangeSet, CommitError, Guard, Scope, VaultPath, store::StoreError};
+use lapidary_vault::{Change, ChangeSet, CommitError, Guard, Scope, TurnError, VaultPath, store::StoreError};
 
 use crate::scratch::{Found, Scratch, create, deny, missing, prefixes, vault_path};
 
@@ -26,7 +26,8 @@ fn a_stale_change_is_refused_with_what_was_found() {
         let change = Change::Write { path: vault_path("a.md"), before, guard, bytes: b"ours".to_vec() };
         scratch.put("a.md", newer);
         let disk = scratch.everything();
-        let error = scratch.vault.turn().unwrap().commit(&ChangeSet::one(change), &Scope::default()).unwrap_err();
+        let error =
+            scratch.vault.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &Scope::default()).unwrap_err();
         let expected = CommitError {
             path: vault_path("a.md"),
             error: StoreError::Changed { found: ContentHash::of(newer.as_bytes()) },
@@ -154,8 +155,12 @@ fn a_set_stops_at_the_first_refusal() {
     let scratch = Scratch::with(&[("a.md", "a"), ("b.md", "b"), ("c.md", "c")]);
     let changes = ["a.md", "b.md", "c.md"].map(|path| scratch.plan(path, "ours"));
     scratch.put("b.md", "newer");
-    let error =
-        scratch.vault.turn().unwrap().commit(&ChangeSet { changes: changes.into() }, &Scope::default()).unwrap_err();
+    let error = scratch
+        .vault
+        .turn(&|| true)
+        .unwrap()
+        .commit(&ChangeSet { changes: changes.into() }, &Scope::default())
+        .unwrap_err();
     assert_eq!(error.path, vault_path("b.md"));
     let bytes = ["a.md", "b.md", "c.md"].map(|path| scratch.bytes(path));
     assert_eq!(bytes, [&b"ours"[..], b"newer", b"c"]);
@@ -166,6 +171,8 @@ fn a_vault_that_is_away_says_so_and_one_that_is_back_is_opened_again() {
     let scratch = Scratch::with(&[("a.md", "first")]);
     assert_eq!(scratch.read("a.md").unwrap(), b"first");
     let change = scratch.plan("a.md", "ours");
+    // Where servers take turns is known from the first change on.
+    scratch.commit(create("other.md", "x")).unwrap();
 
     std::fs::rename(scratch.root(), scratch.outside("unmounted")).unwrap();
     let gone = lapidary_vault::ReadError::Store(StoreError::VaultGone);
@@ -202,6 +209,34 @@ fn a_vault_replaced_in_one_moment_is_noticed() {
         assert_eq!(scratch.read("a.md").unwrap(), format!("clone {number}").as_bytes());
         assert_eq!(scratch.read("only-here.md"), Err(missing()));
     }
+}
+
+#[test]
+fn without_a_place_to_take_turns_everything_is_read_and_nothing_changed() {
+    let scratch = Scratch::with(&[("a.md", "old")]);
+    let a_file = scratch.outside("state");
+    std::fs::write(&a_file, "in the way").unwrap();
+    let vault = crate::scratch::open_vault(&scratch.root(), &a_file);
+    let view = vault.view(std::sync::Arc::default(), 100);
+    assert_eq!(view.read(&vault_path("a.md")).unwrap().bytes, b"old");
+    let before = scratch.everything();
+    assert_eq!(vault.turn(&|| true).map(|_| ()), Err(TurnError::NoState));
+    assert_eq!(scratch.everything(), before);
+}
+
+#[test]
+fn whoever_waits_for_a_turn_can_give_up() {
+    let scratch = Scratch::new();
+    let second = scratch.second_server();
+    let turn = scratch.vault.turn(&|| true).unwrap();
+    for vault in [&scratch.vault, &second] {
+        let patience = std::cell::Cell::new(3);
+        let go_on = || patience.replace(patience.get() - 1) > 1;
+        assert_eq!(vault.turn(&go_on).map(|_| ()), Err(TurnError::GivenUp));
+        assert_eq!(patience.get(), 0);
+    }
+    drop(turn);
+    assert!(second.turn(&|| false).is_ok());
 }
 
 #[cfg(unix)]

@@ -154,12 +154,12 @@ fn score(entry: &Entry, query: &str) -> u32 {
     let exact = if words(query) == words(spec.name()) { 1000 } else { 0 };
     let arguments: String =
         spec.input["properties"].as_object().into_iter().flatten().map(|(name, _)| format!("{name} ")).collect();
-    let writes = u32::from(spec.effect == Effect::Read);
+    let harmless = u32::from(spec.effect == Effect::Read);
     let text = 30 * common(spec.name())
         + 15 * common(spec.declaration.title)
         + 10 * common(spec.declaration.words)
         + 3 * common(&spec.description)
         + common(&arguments);
     // Between equals, the one that changes nothing comes first.
-    if exact + text > 0 { exact + 2 * text + writes } else { 0 }
+    if exact + text > 0 { exact + 2 * text + harmless } else { 0 }
 }

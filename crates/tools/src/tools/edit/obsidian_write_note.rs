@@ -3,8 +3,8 @@ use std::sync::Arc;
 use lapidary_note::{ContentHash, ExpectedHash};
 use lapidary_vault::{Change, ChangeSet, File, Guard, VaultPath, View};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde_json::json;
 
 use crate::{
     ArgumentProblem, Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
@@ -98,7 +98,7 @@ impl WriteTool for ObsidianWriteNote {
         context.check()?;
         hash::check(&path, EXPECTED, expected.as_ref(), before.as_ref().map(|file| &file.hash))?;
         let change = match &before {
-            Some(file) if !input.overwrite && expected.is_none() => {
+            Some(file) if !input.overwrite => {
                 return Err(Reason::FileExists { path, current: file.hash });
             }
             Some(file) => replace(&path, file, &content, expected.as_ref())?,
@@ -185,16 +185,46 @@ fn replace(
     Ok(Change::Write { path: path.clone(), before: Arc::clone(file), guard, bytes })
 }
 
+/// The same JSON without white space. The text itself is kept: numbers and repeated names would not survive being read.
 fn compact_json(content: &str) -> Result<String, Reason> {
-    match serde_json::from_str::<Value>(content) {
-        Ok(value) => Ok(value.to_string()),
-        Err(error) => Err(Reason::InvalidArguments {
+    if let Err(error) = serde_json::from_str::<IgnoredAny>(content) {
+        return Err(Reason::InvalidArguments {
             tool: ObsidianWriteNote::DECLARATION.name.to_owned(),
             problems: vec![ArgumentProblem {
                 at: "content".into(),
                 problem: format!("is not JSON: {error}"),
                 nearest: None,
             }],
-        }),
+        });
+    }
+    let (mut in_text, mut escaped) = (false, false);
+    let kept = |c: &char| {
+        let keep = in_text || !c.is_ascii_whitespace();
+        if !escaped && *c == '"' {
+            in_text = !in_text;
+        }
+        escaped = !escaped && *c == '\\';
+        keep
+    };
+    Ok(content.chars().filter(kept).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_loses_its_white_space_and_nothing_else() {
+        for (given, stored) in [
+            (
+                "{ \"id\" : 12345678901234567890123,\n\t\"a\": 1.10, \"a\": 2 }",
+                "{\"id\":12345678901234567890123,\"a\":1.10,\"a\":2}",
+            ),
+            (r#"[ "a b", "\" c", "\\" , " " ]"#, r#"["a b","\" c","\\"," "]"#),
+            (" 7 ", "7"),
+        ] {
+            assert_eq!(compact_json(given).unwrap(), stored);
+        }
+        assert!(compact_json("{").is_err());
     }
 }

@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    reason::clipped,
     shared::{
-        fence::fenced,
+        fence::{fenced, one_line},
         hash,
         properties::{self, Properties},
         reading::{self, NOT_UTF8, Shown},
@@ -323,8 +324,8 @@ fn one_section(
     let missing = |available: Vec<String>| Reason::SectionMissing {
         path: path.clone(),
         section_type: section.r#type.name(),
-        target: section.target.clone(),
-        available,
+        target: clipped(&section.target),
+        available: available.iter().take(MOST_NAMES).map(|name| clipped(name)).collect(),
     };
     let part = |span: std::ops::Range<usize>| Some(text[span].trim_end_matches('\n').to_owned());
     let (mut section_target, mut candidates, mut value_text, mut value_json) = (None, Vec::new(), None, None);
@@ -366,6 +367,9 @@ fn one_section(
     Ok(Body::Section { section, section_target, candidates, value_text, value_json })
 }
 
+/// Of what a note has, as much as a refusal lists.
+const MOST_NAMES: usize = 50;
+
 fn milliseconds(time: Option<SystemTime>) -> u64 {
     let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
@@ -374,24 +378,24 @@ fn milliseconds(time: Option<SystemTime>) -> u64 {
 fn markdown(note: &NoteOutput) -> String {
     let head = format!("**{}** (format: {}) · hash `{}`", note.path, note.format, hash::short(&note.content_hash));
     let bullets = |title: &str, mark: &str, names: &[String]| {
-        let lines: String = names.iter().map(|name| format!("\n- {mark}{name}")).collect();
+        let lines: String = names.iter().map(|name| format!("\n- {mark}{}", one_line(name))).collect();
         format!("**{title} ({})**{lines}", names.len())
     };
     match &note.body {
         Body::Content { content } => format!("{head}\n\n{}", fenced(content)),
         Body::Full { content, frontmatter, tags, stat, outgoing_links } => {
-            let tags = if tags.is_empty() { "(none)".to_owned() } else { tags.join(", ") };
+            let tags = if tags.is_empty() { "(none)".to_owned() } else { one_line(&tags.join(", ")) };
             let mut text = format!(
                 "{head}\n*Tags:* {tags}\n*Stat:* ctime={} mtime={} size={}\n",
                 stat.ctime, stat.mtime, stat.size
             );
             if !frontmatter.is_empty() {
                 text += "\n**Frontmatter**\n";
-                text.extend(frontmatter.iter().map(|(name, value)| format!("- `{name}`: {value}\n")));
+                text.extend(frontmatter.iter().map(|(name, value)| format!("- `{}`: {value}\n", one_line(name))));
             }
             if let Some(links) = outgoing_links {
                 text += &format!("\n**Outgoing links ({})**\n", links.len());
-                text.extend(links.iter().map(|link| format!("- [{}] {}\n", link.r#type, link.target)));
+                text.extend(links.iter().map(|link| format!("- [{}] {}\n", link.r#type, one_line(&link.target))));
             }
             format!("{text}\n**Content**\n{}", fenced(content))
         }
@@ -408,7 +412,11 @@ fn markdown(note: &NoteOutput) -> String {
                 (None, Some(value)) => fenced(&value.to_string()),
                 (None, None) => String::new(),
             };
-            format!("{head}\n*Section:* {} → {}\n\n**Value:**\n{value}", section.r#type.name(), section.target)
+            format!(
+                "{head}\n*Section:* {} → {}\n\n**Value:**\n{value}",
+                section.r#type.name(),
+                one_line(&section.target)
+            )
         }
     }
 }
