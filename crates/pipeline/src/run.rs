@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapidary_note::ContentHash;
 use lapidary_tools::{
     ArgumentProblem, Cancel, Checked, Context, Disk, Entry, Family, Planned, Reason, Rendered, Standing,
-    check_arguments, render_answer, render_dry_run,
+    check_arguments, clipped, render_answer, render_dry_run,
 };
 use lapidary_vault::{ChangeSet, CommitError, Guard, Receipt, Turn, TurnError, View, store::StoreError};
 use serde_json::{Map, Value};
@@ -75,10 +75,8 @@ impl<'a> Call<'a> {
         arguments: Map<String, Value>,
         request: &Request,
     ) -> Result<End, Reason> {
-        let unknown = |nearest: Option<&str>| Reason::ToolUnknown {
-            name: tool.chars().take(100).collect(),
-            nearest: nearest.map(str::to_owned),
-        };
+        let unknown =
+            |nearest: Option<&str>| Reason::ToolUnknown { name: clipped(tool), nearest: nearest.map(str::to_owned) };
         let inner = self.pipeline.setup.catalogue.find(tool).map_err(|missing| unknown(missing.nearest))?;
         if inner.spec.name() == outer.spec.name() {
             return Err(bad_argument(outer, "name", "must be another tool than this one"));
