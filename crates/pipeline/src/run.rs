@@ -157,6 +157,7 @@ impl<'a> Call<'a> {
         let turn = match held {
             Some(turn) => turn,
             None => served.vault.turn(&|| self.cancel.check().is_ok()).map_err(|error| match error {
+                TurnError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
                 TurnError::NoState => Reason::Disk { path: None, problem: Disk::NoState },
                 // The wait ended because the time or the patience of the caller did.
                 TurnError::GivenUp => self.cancel.check().err().unwrap_or(Reason::Internal),

@@ -70,6 +70,8 @@ impl Vault {
         let lock =
             self.turns.as_ref().map(|turns| turns.take(go_on)).transpose().map_err(|error| match error.kind() {
                 ErrorKind::WouldBlock => TurnError::GivenUp,
+                // Where the state is kept follows from where the vault is.
+                ErrorKind::NotFound => TurnError::VaultGone,
                 _ => TurnError::NoState,
             })?;
         Ok(Turn { store: &*self.store, _writer: writer, _lock: lock })
@@ -81,6 +83,8 @@ impl Vault {
 pub enum TurnError {
     #[error("the wait was given up")]
     GivenUp,
+    #[error("the vault's folder is not there")]
+    VaultGone,
     #[error("the state folder cannot be used")]
     NoState,
 }
