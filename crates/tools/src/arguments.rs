@@ -246,7 +246,7 @@ fn fits(wanted: &str, value: &Value) -> bool {
 fn whole(value: Value) -> Value {
     #[expect(clippy::cast_possible_truncation, reason = "checked to be a whole number that fits")]
     match value.as_f64() {
-        Some(number) if value.is_f64() && number.abs() < 9e15 => Value::from(number as i64),
+        Some(number) if value.is_f64() && number.fract() == 0.0 && number.abs() < 9e15 => Value::from(number as i64),
         _ => value,
     }
 }
