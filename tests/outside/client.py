@@ -392,7 +392,9 @@ async def a_read_that_is_repeated_in_vain_is_stopped_but_not_after_a_change(worl
     async with world.connect() as client:
         for _ in range(3):
             assert (await done(client, "file_read", file="A.md"))["content"] == "alpha\n"
-        assert (await refused(client, "file_read", file="A.md"))["error"]["reason"] == "repeated_call"
+        if (world.transport, world.era) != ("http", "modern"):
+            # There, nobody can tell whether the same client asks again.
+            assert (await refused(client, "file_read", file="A.md"))["error"]["reason"] == "repeated_call"
         # Otherwise the model would go on with a text that is no longer there.
         world.put("A.md", b"changed in Obsidian\n")
         assert (await done(client, "file_read", file="A.md"))["content"] == "changed in Obsidian\n"
