@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::yaml::{self, Value};
+use crate::{Value, properties};
 
 /// The properties at the top of a note, found by Obsidian's rule: the very first line is `---`, and a later
 /// line begins with `---`.
@@ -43,13 +43,8 @@ impl Frontmatter {
 
     /// The properties in document order; an empty block has none.
     pub fn properties(&self, text: &str) -> Result<Vec<(String, Value)>, FrontmatterError> {
-        match yaml::parse(&text[self.yaml.clone()]) {
-            Ok(Value::Map(entries)) => Ok(entries),
-            Ok(Value::Null) => Ok(Vec::new()),
-            Ok(_) => Err(FrontmatterError::NotAMap),
-            // The opening fence is line 1 of the note.
-            Err(error) => Err(FrontmatterError::Yaml { line: error.line + 1, problem: error.problem }),
-        }
+        let entries = properties::read(text, self.yaml.clone())?;
+        Ok(entries.into_iter().map(|entry| (entry.key, entry.value.to_value())).collect())
     }
 }
 

@@ -1,157 +1,128 @@
 use std::ops::Range;
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use crate::{
+    Note,
+    span::{line_end, line_start, trim},
+};
 
-use crate::Frontmatter;
+mod find;
+mod normal;
+
+pub use find::HeadingMatch;
+pub use normal::{heading_for_link, heading_key};
 
 /// A heading and what stands under it. Spans are offsets in the shown text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     pub level: u8,
-    /// As written, without the `#` marks or the underline.
+    pub style: HeadingStyle,
+    /// Its words as written, without the `#` marks or the underline; markup and a block id are in it.
     pub text: String,
-    /// The texts of the headings above it and its own.
-    pub path: Vec<String>,
-    /// From the heading line to the next heading of the same or a higher level.
+    /// Where they stand.
+    pub words: Range<usize>,
+    /// The heading itself, an underline included, indentation and the last line end not.
+    pub span: Range<usize>,
+    /// Counted from 1.
+    pub line: usize,
+    /// From the begin of its line to the next heading of any level.
+    pub own: Range<usize>,
+    /// From the begin of its line to the next heading of the same or a higher level.
     pub section: Range<usize>,
+    /// Where what stands under it begins: behind its line end.
+    pub body: usize,
+    /// The heading above it, as an index.
+    pub parent: Option<usize>,
 }
 
-pub(crate) fn options() -> Options {
-    Options::ENABLE_TABLES
-        | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_MATH
-        | Options::ENABLE_WIKILINKS
-}
-
-/// Where the body begins: after the properties, if there are any.
-pub(crate) fn body_start(text: &str) -> usize {
-    Frontmatter::find(text).map_or(0, |block| block.span.end)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadingStyle {
+    /// `## Text`
+    Atx,
+    /// `## Text ##`
+    ClosedAtx,
+    /// The text, and `===` or `---` below it.
+    Setext,
 }
 
 /// The headings of a note in order. Like Obsidian's outline, only those that stand in no quote and no list.
 pub fn headings(text: &str) -> Vec<Heading> {
-    let start = body_start(text);
-    let mut found: Vec<Heading> = Vec::new();
-    let mut containers = 0_usize;
-    let mut inline: Option<Range<usize>> = None;
-    let mut open: Option<(u8, usize)> = None;
-    for (event, range) in Parser::new_ext(&text[start..], options()).into_offset_iter() {
-        let range = start + range.start..start + range.end;
-        match event {
-            Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::FootnoteDefinition(_)) => containers += 1,
-            Event::End(TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::FootnoteDefinition) => containers -= 1,
-            Event::Start(Tag::Heading { level, .. }) if containers == 0 => {
-                open = Some((level as u8, range.start));
-                inline = None;
-            }
-            Event::End(TagEnd::Heading(_)) if containers == 0 => {
-                if let Some((level, at)) = open.take() {
-                    let written = inline.take().map_or("", |span| text[span].trim());
-                    found.push(Heading { level, text: written.to_owned(), path: Vec::new(), section: at..text.len() });
-                }
-            }
-            _ if open.is_some() => {
-                let from = inline.as_ref().map_or(range.start, |span| span.start.min(range.start));
-                let to = inline.as_ref().map_or(range.end, |span| span.end.max(range.end));
-                inline = Some(from..to);
-            }
-            _ => {}
-        }
-    }
-    nest(&mut found);
-    found
+    Note::parse(text).headings
 }
 
-/// Fills in what follows from the order of the headings: their paths and where their sections end.
-fn nest(headings: &mut [Heading]) {
+/// The heading that a Markdown parser found at `span`, if Obsidian sees one there too; sections are filled in later.
+pub(crate) fn heading(text: &str, level: u8, span: Range<usize>) -> Option<Heading> {
+    let first_end = line_end(text, span.start);
+    let first = span.start..first_end;
+    let marks = first.start + usize::from(level);
+    let (style, words, end) = if is_atx(&text[first.clone()], level) {
+        let (style, words) = atx(text, marks..first.end);
+        let end = text[..first_end].trim_end().len().max(words.end);
+        (style, words, end)
+    } else {
+        let underline = setext_underline(text, first_end, span.end)?;
+        (HeadingStyle::Setext, trim(text, first), underline)
+    };
+    let start = line_start(text, span.start);
+    let body = (line_end(text, end) + 1).min(text.len());
+    Some(Heading {
+        level,
+        style,
+        text: text[words.clone()].to_owned(),
+        words,
+        span: span.start..end,
+        line: 0,
+        own: start..text.len(),
+        section: start..text.len(),
+        body,
+        parent: None,
+    })
+}
+
+/// An underlined text may begin with `#` too: `#tag`.
+fn is_atx(line: &str, level: u8) -> bool {
+    let rest = line.trim_start_matches('#');
+    line.len() - rest.len() == usize::from(level) && (rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+/// The words of an ATX heading: what follows the marks, without a closing run of `#` behind a blank.
+fn atx(text: &str, rest: Range<usize>) -> (HeadingStyle, Range<usize>) {
+    let words = trim(text, rest.clone());
+    let open = text[words.clone()].trim_end_matches('#');
+    if open.len() == words.len() || !(open.is_empty() || open.ends_with([' ', '\t'])) {
+        // An empty heading has its words where they would be written.
+        let at = if words.is_empty() { rest.end..rest.end } else { words };
+        return (HeadingStyle::Atx, at);
+    }
+    (HeadingStyle::ClosedAtx, words.start..words.start + open.trim_end().len())
+}
+
+/// Where the underline ends: Obsidian takes one line of text, and below it at the very margin nothing but marks.
+fn setext_underline(text: &str, first_end: usize, end: usize) -> Option<usize> {
+    let start = first_end + 1;
+    let underline = text.get(start..line_end(text, start.min(text.len())))?;
+    let mark = underline.chars().next().filter(|mark| matches!(mark, '=' | '-'))?;
+    let last = start + underline.len() >= text[..end].trim_end_matches('\n').len();
+    (last && underline.chars().all(|c| c == mark)).then_some(start + underline.len())
+}
+
+/// Fills in what follows from the order of the headings: lines, parents and where sections end.
+pub(crate) fn nest(note: &mut Note<'_>) {
+    let headings = &mut note.headings;
+    let bytes = note.text.as_bytes();
     let mut above: Vec<usize> = Vec::new();
+    let (mut line, mut counted) = (1, 0);
     for index in 0..headings.len() {
         let (level, start) = (headings[index].level, headings[index].section.start);
-        while let Some(last) = above.last().copied().filter(|last| headings[*last].level >= level) {
+        line += memchr::memchr_iter(b'\n', &bytes[counted..start]).count();
+        counted = start;
+        headings[index].line = line;
+        if let Some(previous) = index.checked_sub(1) {
+            headings[previous].own.end = start;
+        }
+        while let Some(last) = above.pop_if(|last| headings[*last].level >= level) {
             headings[last].section.end = start;
-            above.pop();
         }
+        headings[index].parent = above.last().copied();
         above.push(index);
-        headings[index].path = above.iter().map(|at| headings[*at].text.clone()).collect();
-    }
-}
-
-/// What a caller's name for a heading leads to.
-#[derive(Debug, PartialEq, Eq)]
-pub enum HeadingMatch<'a> {
-    None,
-    One(&'a Heading),
-    /// Several match, the first of them first.
-    Several(Vec<&'a Heading>),
-}
-
-/// Finds a heading by its whole path (`A::B`), else by a run of its path that ends in it, which a bare
-/// heading text is the shortest form of.
-pub fn find_heading<'a>(headings: &'a [Heading], name: &str) -> HeadingMatch<'a> {
-    let whole = |heading: &&Heading| heading.path.join("::") == name;
-    let ending = |heading: &&Heading| {
-        let path = heading.path.join("::");
-        path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
-    };
-    let mut matches: Vec<&Heading> = headings.iter().filter(whole).collect();
-    if matches.is_empty() {
-        matches = headings.iter().filter(ending).collect();
-    }
-    match matches[..] {
-        [] => HeadingMatch::None,
-        [one] => HeadingMatch::One(one),
-        _ => HeadingMatch::Several(matches),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn paths(text: &str) -> Vec<String> {
-        headings(text).iter().map(|heading| heading.path.join("::")).collect()
-    }
-
-    #[test]
-    fn only_real_headings_count() {
-        for (text, expected) in [
-            ("# A\n## B ##\n# C\n", vec!["A", "A::B", "C"]),
-            ("A\n===\nB\n---\n", vec!["A", "A::B"]),
-            ("```\n# no\n```\n# yes\n", vec!["yes"]),
-            ("~~~\n# no\n~~~\n<!--\n# no\n-->\n    # no\n# yes\n", vec!["yes"]),
-            ("> # no\n\n- # no\n\n# yes\n", vec!["yes"]),
-            ("---\nx: '# no'\n---\n# yes\n", vec!["yes"]),
-            ("#no\n####### no\n#\n", vec![""]),
-            ("# **Bold** `c` [[x|y]] ^id\n", vec!["**Bold** `c` [[x|y]] ^id"]),
-            ("### Deep\n# Top\n## Two\n#### Four\n", vec!["Deep", "Top", "Top::Two", "Top::Two::Four"]),
-        ] {
-            assert_eq!(paths(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_section_runs_to_the_next_heading_of_its_level() {
-        let text = "---\na: 1\n---\nintro\n# A\none\n## B\ntwo\n# C\nthree";
-        let sections: Vec<&str> = headings(text).iter().map(|heading| &text[heading.section.clone()]).collect();
-        assert_eq!(sections, ["# A\none\n## B\ntwo\n", "## B\ntwo\n", "# C\nthree"]);
-    }
-
-    #[test]
-    fn a_name_finds_the_whole_path_first_then_an_ending() {
-        let all = headings("# A\n## Log\n# B\n## Log\n# Log\n# A::B\n");
-        let name = |name: &str| match find_heading(&all, name) {
-            HeadingMatch::None => "none".to_owned(),
-            HeadingMatch::One(heading) => heading.path.join("::"),
-            HeadingMatch::Several(several) => several.len().to_string(),
-        };
-        for (given, found) in
-            [("Log", "Log"), ("A::Log", "A::Log"), ("A", "A"), ("A::B", "A::B"), ("log", "none"), ("og", "none")]
-        {
-            assert_eq!(name(given), found, "{given}");
-        }
-        let twice = headings("# A\n## Log\n## Log\n");
-        assert!(matches!(find_heading(&twice, "A::Log"), HeadingMatch::Several(several) if several.len() == 2));
     }
 }

@@ -1,21 +1,45 @@
 //! A note as text with structure. Pure: no disk, no clock, no locks, no wire format.
 
 mod blocks;
+mod callouts;
+mod edit;
+mod fields;
 mod frontmatter;
 mod hash;
 mod headings;
-mod inline;
+mod items;
+mod links;
+mod marks;
+mod note;
+mod parse;
+mod properties;
 mod replace;
+mod span;
 mod splice;
+mod tags;
+mod tasks;
 mod text;
 mod yaml;
 
-pub use blocks::{Block, blocks};
+pub use blocks::{Block, BlockKind, blocks};
+pub use edit::{
+    Blanks, EditError, Edited, Lines, LinkForm, PropertyEdit, PropertyError, PropertyPath, Retarget, SectionPart,
+    TagEdit, append_tags, append_to_section, delete_lines, delete_range, edit_properties, edit_property,
+    edit_property_tag, insert_at, insert_lines, insert_tag, prepend_to_section, remove_tags, rename_block_id,
+    rename_heading, rename_tags, replace_block, replace_body, replace_lines, replace_range, replace_section,
+    retarget_links, retarget_property_link, whole_lines,
+};
+pub use fields::{Field, FieldForm};
 pub use frontmatter::{Frontmatter, FrontmatterError};
 pub use hash::{ContentHash, ExpectedHash, HashError};
-pub use headings::{Heading, HeadingMatch, find_heading, headings};
-pub use inline::{Link, LinkKind, links, tags};
+pub use headings::{Heading, HeadingMatch, HeadingStyle, heading_for_link, heading_key, headings};
+pub use items::ListItem;
+pub use links::{Link, LinkDefinition, LinkKind, Place, PropertyLink, Size};
+pub use marks::{Callout, Code, CodeKind, Comment, Fold, Footnote, FootnoteKind, Form, Highlight, Math};
+pub use note::Note;
 pub use replace::{Occurrence, ReplaceError, Replaced, replace_text};
 pub use splice::{Splice, splice};
+pub use tags::{PropertyTag, Tag};
+pub use tasks::{Task, TaskField, TaskFieldKind};
 pub use text::{Eol, NotUtf8, Text};
-pub use yaml::Value;
+pub use yaml::{Content, Node, Property, Value};

@@ -64,7 +64,7 @@ pub fn replace_text(
 }
 
 /// How many bytes two texts share at the start, and how many more at the end.
-fn shared_ends(a: &str, b: &str) -> (usize, usize) {
+pub(crate) fn shared_ends(a: &str, b: &str) -> (usize, usize) {
     let same = |(x, y): &(char, char)| x == y;
     let prefix: usize = a.chars().zip(b.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
     let (a, b) = (&a[prefix..], &b[prefix..]);

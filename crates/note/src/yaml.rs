@@ -1,6 +1,9 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
-use granit_parser::{Event, Parser, ScalarStyle};
+use granit_parser::ScalarStyle;
+
+mod reader;
+mod simple;
 
 /// A YAML value after the core schema of YAML 1.2, as Obsidian reads it: `yes` is a word, dates are words.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,126 +26,78 @@ pub(crate) struct YamlError {
     pub(crate) problem: String,
 }
 
-/// Nesting beyond this is hostile; people do not write it.
-const MAX_DEPTH: usize = 64;
-/// Aliases can multiply a small text into a huge value; this many nodes is far beyond any real note.
-const MAX_NODES: usize = 100_000;
+/// A YAML value with where it stands: spans are of the text it was read from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The value as written, with its quotes, brackets or block header, without tag, anchor and comments. An absent
+    /// value has an empty span where it would stand.
+    pub span: Range<usize>,
+    pub content: Content,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// Null, a bool, a number or a text.
+    Scalar(Value),
+    List(Vec<Node>),
+    Map(Vec<Property>),
+    /// `*name`, and what it stands for.
+    Alias(Value),
+}
+
+/// A `key: value` of a map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Property {
+    pub key: String,
+    /// The key as written, with its quotes.
+    pub key_span: Range<usize>,
+    pub value: Node,
+}
+
+impl Node {
+    pub fn to_value(&self) -> Value {
+        match &self.content {
+            Content::Scalar(value) | Content::Alias(value) => value.clone(),
+            Content::List(items) => Value::List(items.iter().map(Node::to_value).collect()),
+            Content::Map(entries) => {
+                Value::Map(entries.iter().map(|entry| (entry.key.clone(), entry.value.to_value())).collect())
+            }
+        }
+    }
+
+    /// The value that a key of a map or an index of a list leads to.
+    pub fn get(&self, step: &str) -> Option<&Node> {
+        match &self.content {
+            Content::Map(entries) => entries.iter().find(|entry| entry.key == step).map(|entry| &entry.value),
+            Content::List(items) => items.get(step.parse::<usize>().ok()?),
+            Content::Scalar(_) | Content::Alias(_) => None,
+        }
+    }
+
+    pub(crate) fn shift(&mut self, by: usize) {
+        self.span = self.span.start + by..self.span.end + by;
+        match &mut self.content {
+            Content::List(items) => items.iter_mut().for_each(|item| item.shift(by)),
+            Content::Map(entries) => entries.iter_mut().for_each(|entry| entry.shift(by)),
+            Content::Scalar(_) | Content::Alias(_) => {}
+        }
+    }
+}
+
+impl Property {
+    pub(crate) fn shift(&mut self, by: usize) {
+        self.key_span = self.key_span.start + by..self.key_span.end + by;
+        self.value.shift(by);
+    }
+}
 
 pub(crate) fn parse(yaml: &str) -> Result<Value, YamlError> {
-    let mut reader = Reader { parser: Parser::new_from_str(yaml), line: 1, anchors: Vec::new(), nodes: 0 };
-    let value = loop {
-        match reader.next()? {
-            None | Some(Event::StreamEnd) => break Value::Null,
-            Some(event) if event.is_node() => break reader.node(event, 0)?,
-            Some(_) => {}
-        }
-    };
-    // A second document in one block is not something a property editor could show.
-    while let Some(event) = reader.next()? {
-        if event.is_node() {
-            return Err(reader.problem("more than one YAML document"));
-        }
-    }
-    Ok(value)
+    read(yaml).map(|node| node.to_value())
 }
 
-struct Reader<'a> {
-    parser: Parser<'a, granit_parser::StrInput<'a>>,
-    line: usize,
-    anchors: Vec<(usize, Value)>,
-    nodes: usize,
-}
-
-impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<Option<Event<'a>>, YamlError> {
-        loop {
-            match self.parser.next() {
-                None => return Ok(None),
-                Some(Ok((Event::Comment(..), _))) => {}
-                Some(Ok((event, span))) => {
-                    self.line = span.start.line();
-                    return Ok(Some(event));
-                }
-                Some(Err(error)) => {
-                    return Err(YamlError { line: error.marker().line(), problem: error.info().clone() });
-                }
-            }
-        }
-    }
-
-    fn problem(&self, problem: &str) -> YamlError {
-        YamlError { line: self.line, problem: problem.to_owned() }
-    }
-
-    fn node(&mut self, event: Event<'a>, depth: usize) -> Result<Value, YamlError> {
-        self.nodes += 1;
-        if depth > MAX_DEPTH || self.nodes > MAX_NODES {
-            return Err(self.problem("nested or repeated beyond any reason"));
-        }
-        let anchor = event.anchor_id();
-        let value = match event {
-            Event::Scalar(text, style, _, tag) => match tag.as_ref().and_then(|tag| tag.core_suffix()) {
-                Some("str") => Value::Text(text.into_owned()),
-                _ => scalar(text, style),
-            },
-            Event::SequenceStart(..) => self.list(depth)?,
-            Event::MappingStart(..) => self.map(depth)?,
-            Event::Alias(id) => self.alias(id)?,
-            _ => return Err(self.problem("unexpected YAML")),
-        };
-        if let Some(id) = anchor {
-            self.anchors.push((id, value.clone()));
-        }
-        Ok(value)
-    }
-
-    fn list(&mut self, depth: usize) -> Result<Value, YamlError> {
-        let mut items = Vec::new();
-        loop {
-            match self.next()? {
-                Some(Event::SequenceEnd) => return Ok(Value::List(items)),
-                Some(event) => items.push(self.node(event, depth + 1)?),
-                None => return Err(self.problem("unfinished list")),
-            }
-        }
-    }
-
-    fn map(&mut self, depth: usize) -> Result<Value, YamlError> {
-        let mut entries: Vec<(String, Value)> = Vec::new();
-        loop {
-            let key = match self.next()? {
-                Some(Event::MappingEnd) => return Ok(Value::Map(entries)),
-                Some(event) => self.node(event, depth + 1)?,
-                None => return Err(self.problem("unfinished map")),
-            };
-            let Some(key) = key_text(&key) else {
-                return Err(self.problem("a property name that is a list or a map"));
-            };
-            if entries.iter().any(|(known, _)| *known == key) {
-                return Err(self.problem(&format!("the property `{key}` stands there twice")));
-            }
-            let Some(event) = self.next()? else { return Err(self.problem("unfinished map")) };
-            let value = self.node(event, depth + 1)?;
-            entries.push((key, value));
-        }
-    }
-
-    fn alias(&mut self, id: usize) -> Result<Value, YamlError> {
-        let Some((_, value)) = self.anchors.iter().rev().find(|(known, _)| *known == id) else {
-            return Err(self.problem("an alias without its anchor"));
-        };
-        let value = value.clone();
-        self.nodes += size(&value);
-        Ok(value)
-    }
-}
-
-fn size(value: &Value) -> usize {
-    match value {
-        Value::List(items) => 1 + items.iter().map(size).sum::<usize>(),
-        Value::Map(entries) => 1 + entries.iter().map(|(_, value)| size(value)).sum::<usize>(),
-        _ => 1,
-    }
+/// Reads one YAML document; an empty one is null.
+pub(crate) fn read(yaml: &str) -> Result<Node, YamlError> {
+    simple::read(yaml).map_or_else(|| reader::read(yaml), Ok)
 }
 
 fn key_text(key: &Value) -> Option<String> {

@@ -1,6 +1,9 @@
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    collections::HashSet,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
-use lapidary_note::{ContentHash, HeadingMatch, LinkKind, blocks, find_heading, headings, links, tags};
+use lapidary_note::{ContentHash, Heading, HeadingMatch, Link, LinkKind, Note};
 use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -272,33 +275,45 @@ impl ReadTool for ObsidianGetNote {
 
 fn full(file: &File, shown: &Shown<'_>, include_links: bool, notices: &mut Vec<String>) -> Body {
     let properties = readable_properties(shown.text(), notices);
-    let link = |link: lapidary_note::Link| OutgoingLink {
-        target: link.target,
-        r#type: if link.kind == LinkKind::Wiki { "wikilink" } else { "markdown" },
-    };
+    let note = Note::parse(shown.text());
     Body::Full {
         content: shown.text().to_owned(),
-        tags: tags(shown.text(), properties.readable()),
+        tags: tags(&note),
         frontmatter: properties.json(),
         stat: Stat {
             ctime: milliseconds(file.created),
             mtime: milliseconds(file.modified),
             size: file.bytes.len() as u64,
         },
-        outgoing_links: include_links.then(|| {
-            let mut all = links(shown.text());
-            // The contract lists wikilinks first.
-            all.sort_by_key(|link| link.kind != LinkKind::Wiki);
-            all.into_iter().map(link).collect()
-        }),
+        outgoing_links: include_links.then(|| outgoing_links(&note)),
     }
+}
+
+/// The tags of a note without `#`, those of its properties first, each spelling once.
+fn tags(note: &Note<'_>) -> Vec<String> {
+    let mut found: Vec<String> = note.property_tags().into_iter().map(|tag| tag.name).collect();
+    found.extend(note.tags.iter().map(|tag| note.text[tag.name()].to_owned()));
+    let mut seen = HashSet::new();
+    found.retain(|tag| seen.insert(tag.clone()));
+    found
+}
+
+/// The links of a note to other files; those within the note and to the web are not among them.
+fn outgoing_links(note: &Note<'_>) -> Vec<OutgoingLink> {
+    let of_kind = |kind: LinkKind, r#type: &'static str| {
+        let links = note.links.iter().filter(move |link| link.kind == kind && link.internal && !link.path.is_empty());
+        links.map(move |link: &Link| OutgoingLink { target: note.text[link.path.clone()].to_owned(), r#type })
+    };
+    // The contract lists wikilinks first.
+    of_kind(LinkKind::Wiki, "wikilink").chain(of_kind(LinkKind::Markdown, "markdown")).collect()
 }
 
 fn document_map(text: &str, notices: &mut Vec<String>) -> Body {
     let properties = readable_properties(text, notices);
+    let note = Note::parse(text);
     Body::DocumentMap {
-        headings: headings(text).iter().map(|heading| heading.path.join("::")).collect(),
-        blocks: blocks(text).into_iter().map(|block| block.id).collect(),
+        headings: note.headings.iter().map(|heading| note.heading_path(heading).join("::")).collect(),
+        blocks: note.blocks.into_iter().map(|block| block.id).collect(),
         frontmatter_fields: properties.readable().iter().map(|(name, _)| name.clone()).collect(),
     }
 }
@@ -331,24 +346,24 @@ fn one_section(
     let (mut section_target, mut candidates, mut value_text, mut value_json) = (None, Vec::new(), None, None);
     match section.r#type {
         SectionType::Heading => {
-            let all = headings(text);
-            let (heading, several) = match find_heading(&all, &section.target) {
+            let note = Note::parse(text);
+            let path = |heading: &Heading| note.heading_path(heading).join("::");
+            let (heading, several) = match note.find_heading(&section.target) {
                 HeadingMatch::One(heading) => (heading, Vec::new()),
                 HeadingMatch::Several(several) => (several[0], several),
-                HeadingMatch::None => return Err(missing(all.iter().map(|heading| heading.path.join("::")).collect())),
+                HeadingMatch::None => return Err(missing(note.headings.iter().map(path).collect())),
             };
-            section_target = Some(heading.path.join("::"));
-            candidates = several.iter().map(|heading| heading.path.join("::")).collect();
+            section_target = Some(path(heading));
+            candidates = several.into_iter().map(path).collect();
             if candidates.len() > 1 {
                 notices.push(format!("{} headings match; this is the first.", candidates.len()));
             }
             value_text = part(heading.section.clone());
         }
         SectionType::Block => {
-            let all = blocks(text);
-            let wanted = section.target.trim_start_matches('^');
-            let Some(block) = all.iter().find(|block| block.id.eq_ignore_ascii_case(wanted)) else {
-                return Err(missing(all.into_iter().map(|block| block.id).collect()));
+            let note = Note::parse(text);
+            let Some(block) = note.find_block(section.target.trim_start_matches('^')) else {
+                return Err(missing(note.blocks.into_iter().map(|block| block.id).collect()));
             };
             value_text = part(block.span.clone());
         }

@@ -1,0 +1,144 @@
+use std::ops::Range;
+
+use super::{Change, EditError, Edited, apply, lines::whole_lines, preview};
+use crate::{Block, BlockKind, Text, blocks, text::plain_line_ends};
+
+mod item;
+mod marker;
+mod quote;
+mod row;
+
+use marker::Marker;
+
+/// Gives a block another content.
+///
+/// List marker, task box, indentation, quote prefix, heading marks, code fence, the outer pipes of a row and the id
+/// stay; the content may come with or without them. A box in the content wins over the old one. What would not be
+/// read back as this one block among the same others is refused.
+pub fn replace_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str) -> Result<Edited, EditError> {
+    let shown = text.shown();
+    let outside = || EditError::OutsideText { span: block.span.clone(), length: shown.len() };
+    let old = shown.get(block.span.clone()).ok_or_else(outside)?;
+    // The parser lets an item that is indented by a tab begin with the line end before it.
+    let lead = old.len() - old.trim_start_matches('\n').len();
+    let old = old[lead..].trim_end();
+    let span = block.span.start + lead..block.span.start + lead + old.len();
+    let marker = Marker::within(shown, block, &span)?;
+    let content = plain_line_ends(content);
+    let content = marker::without_id(content.trim_matches('\n').trim_end(), &block.id);
+    let new = match block.kind {
+        BlockKind::Item => item::replaced(shown, &span, &content, &marker),
+        BlockKind::Quote | BlockKind::Callout => quote::replaced(old, &content, &marker),
+        BlockKind::Row => row::replaced(old, &content, &marker)?,
+        BlockKind::Heading => heading(old, &content, &marker)?,
+        BlockKind::Code | BlockKind::Math => framed(old, &content, &marker),
+        BlockKind::Footnote => footnote(old, &content, &marker),
+        _ => format!("{content}{}{}", marker.tail, marker.rest),
+    };
+    write(file, text, block, Change::new(span, new), &block.id)
+}
+
+/// Gives a block another id. Only the id changes.
+pub fn rename_block_id(file: &[u8], text: &Text<'_>, block: &Block, new_id: &str) -> Result<Edited, EditError> {
+    let new_id = new_id.strip_prefix('^').unwrap_or(new_id);
+    if new_id.is_empty() || !new_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+        return Err(EditError::BadBlockId { id: new_id.to_owned() });
+    }
+    let same = |id: &str| id.eq_ignore_ascii_case(new_id);
+    if !same(&block.id) && blocks(text.shown()).iter().any(|other| same(&other.id)) {
+        return Err(EditError::BlockIdTaken { id: new_id.to_owned() });
+    }
+    write(file, text, block, Change::new(block.marker.clone(), format!("^{new_id}")), new_id)
+}
+
+fn heading(old: &str, content: &str, marker: &Marker<'_>) -> Result<String, EditError> {
+    if content.contains('\n') {
+        return Err(EditError::SeveralLines);
+    }
+    let marks = |text: &str| {
+        let hashes = text.trim_start_matches(' ');
+        let words = hashes.trim_start_matches('#');
+        let rest = words.trim_start_matches([' ', '\t']);
+        let is_heading =
+            (1..=6).contains(&(hashes.len() - words.len())) && (rest.len() < words.len() || rest.is_empty());
+        if is_heading { text.len() - rest.len() } else { 0 }
+    };
+    let head = &old[..marks(old)];
+    let words = &content[marks(content)..];
+    if marker.is_inside() {
+        return Ok(format!("{head}{words}{}{}", marker.tail, marker.rest));
+    }
+    let first = old.find('\n').unwrap_or(old.len());
+    let closing = old[..first].trim_end().trim_end_matches('#');
+    let closed = !head.is_empty() && closing.len() > head.len() && closing.ends_with([' ', '\t']);
+    let rest = if closed { &old[closing.trim_end().len()..] } else { &old[first..] };
+    Ok(format!("{head}{words}{rest}"))
+}
+
+/// A footnote keeps its label; what follows its first line is indented to belong to it.
+fn footnote(old: &str, content: &str, marker: &Marker<'_>) -> String {
+    let label = |text: &str| {
+        let end = text.strip_prefix("[^").and_then(|rest| rest.find("]:")).map_or(0, |at| at + 4);
+        end + text[end..].len() - text[end..].trim_start_matches([' ', '\t']).len()
+    };
+    let mut new = old[..label(old)].to_owned();
+    for (index, line) in content[label(content)..].split('\n').enumerate() {
+        if index > 0 {
+            new.push('\n');
+            let indented = line.is_empty() || line.starts_with("    ") || line.starts_with('\t');
+            new += if indented { "" } else { "    " };
+        }
+        new += line;
+    }
+    new + marker.tail + marker.rest
+}
+
+/// Code and formulas, whose first and last line the content may leave out.
+fn framed(old: &str, content: &str, marker: &Marker<'_>) -> String {
+    let frames = |line: &str| ["```", "~~~", "$$"].iter().any(|frame| line.trim_start().starts_with(frame));
+    let opening = old.lines().next().filter(|line| frames(line) && old.contains('\n'));
+    let (Some(opening), false) = (opening, content.lines().next().is_some_and(frames)) else {
+        return format!("{content}{}{}", marker.tail, marker.rest);
+    };
+    let mut new = format!("{opening}\n{content}");
+    if let Some(closing) = old.lines().last().filter(|line| frames(line)) {
+        new.push('\n');
+        new += closing;
+    }
+    new
+}
+
+/// Makes the change if the block is found again, where it was, and all other blocks too.
+fn write(file: &[u8], text: &Text<'_>, block: &Block, change: Change, id: &str) -> Result<Edited, EditError> {
+    let shown = text.shown();
+    let lost = || EditError::BlockLost { id: id.to_owned() };
+    let edited = preview(shown, std::slice::from_ref(&change)).ok_or_else(lost)?;
+    let touched = whole_lines(shown, block.span.start..block.span.end.max(block.marker.end));
+    let behind = shown.len() - touched.end;
+    let others = |text: &str| -> Vec<String> {
+        let end = text.len().saturating_sub(behind);
+        let other = |block: &Block| block.span.start < touched.start || block.span.end > end;
+        blocks(text).into_iter().filter(other).map(|block| block.id).collect()
+    };
+    let found: Vec<Range<usize>> = blocks(&edited)
+        .into_iter()
+        .filter(|block| block.id.eq_ignore_ascii_case(id))
+        .map(|block| whole_lines(&edited, trimmed(&edited, block.span)))
+        .collect();
+    let old = trimmed(shown, block.span.clone());
+    // A marker that stands below its block is no part of it; one inside moves its end.
+    let below = change.span.start >= old.end;
+    let end = if below { old.end } else { (old.end + edited.len()).saturating_sub(shown.len()) };
+    let expected = whole_lines(&edited, old.start..end.max(old.start));
+    let once = found.iter().filter(|found| **found == expected).count() == 1;
+    if once && others(shown) == others(&edited) { apply(file, text, &[change]) } else { Err(lost()) }
+}
+
+fn trimmed(text: &str, span: Range<usize>) -> Range<usize> {
+    let part = text.get(span.clone()).unwrap_or_default();
+    let start = span.start + part.len() - part.trim_start().len();
+    start..(span.start + part.trim_end().len()).max(start)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+use std::ops::Range;
+
+use super::marker::Marker;
+
+/// What stands before the text of a list item.
+struct Prefix<'a> {
+    /// Marker and the space after it.
+    bullet: &'a str,
+    /// Task box and the space after it; empty if the item is no task.
+    task: &'a str,
+}
+
+/// Reads `- `, `12) ` and `- [x] ` at the start of a text.
+fn prefix(text: &str) -> Option<Prefix<'_>> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let mark = match text.as_bytes().get(digits)? {
+        b'-' | b'*' | b'+' if digits == 0 => 1,
+        b'.' | b')' if (1..=9).contains(&digits) => digits + 1,
+        _ => return None,
+    };
+    let rest = &text[mark..];
+    let space = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    if space == 0 && !rest.is_empty() {
+        return None;
+    }
+    let (bullet, rest) = text.split_at(mark + space);
+    Some(Prefix { bullet, task: &rest[..task(rest)] })
+}
+
+/// How long the task box at the start of a text is, with the space after it.
+fn task(text: &str) -> usize {
+    let mut characters = text.char_indices();
+    let (Some((_, '[')), Some((_, status)), Some((close, ']'))) =
+        (characters.next(), characters.next(), characters.next())
+    else {
+        return 0;
+    };
+    let rest = &text[close + 1..];
+    let space = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    if status == '\n' || (space == 0 && !rest.is_empty()) { 0 } else { close + 1 + space }
+}
+
+/// The item with another content: its lines stay within the item, nested lists are not touched.
+pub(super) fn replaced(shown: &str, span: &Range<usize>, content: &str, marker: &Marker<'_>) -> String {
+    let line_start = shown[..span.start].rfind('\n').map_or(0, |at| at + 1);
+    let old = &shown[span.clone()];
+    let indent = old.len() - old.trim_start_matches([' ', '\t']).len();
+    let own = prefix(&old[indent..]).unwrap_or(Prefix { bullet: "", task: "" });
+    // Marks of outer items become spaces on the lines that follow; quote marks and tabs stay.
+    let column = |c: char| if matches!(c, '>' | '\t') { c } else { ' ' };
+    let margin: String = shown[line_start..span.start + indent]
+        .chars()
+        .map(column)
+        .chain(std::iter::repeat_n(' ', own.bullet.chars().count()))
+        .collect();
+    let quoted = margin.contains('>');
+
+    let mut lines = content.split('\n').map(|line| if quoted { unquoted(line) } else { line });
+    let first = lines.next().unwrap_or_default();
+    let stripped = first.trim_start_matches([' ', '\t']);
+    let given = prefix(stripped);
+    let (words, given_task, hanging) = match &given {
+        Some(given) => {
+            let length = given.bullet.len() + given.task.len();
+            (&stripped[length..], given.task, first.len() - stripped.len() + given.bullet.len())
+        }
+        None if !own.task.is_empty() => (&stripped[task(stripped)..], &stripped[..task(stripped)], 0),
+        None => (first, "", 0),
+    };
+    let task = if given_task.is_empty() { own.task } else { given_task };
+    let mut new = format!("{}{}{task}{words}", &old[..indent], own.bullet);
+    for line in lines {
+        let spaces = line.len() - line.trim_start_matches(' ').len();
+        let line = &line[spaces.min(hanging)..];
+        new.push('\n');
+        new += if line.is_empty() { margin.trim_end() } else { &margin };
+        new += line;
+    }
+    new + marker.tail + marker.rest
+}
+
+fn unquoted(line: &str) -> &str {
+    let rest = line.trim_start_matches(' ');
+    rest.strip_prefix('>').map_or(line, |rest| rest.strip_prefix(' ').unwrap_or(rest))
+}

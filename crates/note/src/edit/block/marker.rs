@@ -1,0 +1,52 @@
+use std::{borrow::Cow, ops::Range};
+
+use super::EditError;
+use crate::Block;
+
+/// How a block carries its id.
+pub(super) struct Marker<'a> {
+    /// What separates the marker from the content, and the marker; empty if it stands below the block.
+    pub(super) tail: &'a str,
+    /// What follows the marker within the block: the last pipe of a row, closing marks or the underline of a heading.
+    pub(super) rest: &'a str,
+}
+
+impl<'a> Marker<'a> {
+    pub(super) fn within(shown: &'a str, block: &Block, span: &Range<usize>) -> Result<Self, EditError> {
+        let outside = || EditError::OutsideText { span: block.marker.clone(), length: shown.len() };
+        shown.get(block.marker.clone()).ok_or_else(outside)?;
+        if block.marker.start < span.start || block.marker.end > span.end {
+            return Ok(Self { tail: "", rest: "" });
+        }
+        let before = &shown[span.start..block.marker.start];
+        let content = match before.rsplit_once('\n') {
+            // On a line of its own, perhaps behind quote marks.
+            Some((above, prefix)) if prefix.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'>')) => above,
+            _ => before.trim_end_matches([' ', '\t']),
+        };
+        let at = span.start + content.len();
+        Ok(Self { tail: &shown[at..block.marker.end], rest: &shown[block.marker.end..span.end] })
+    }
+
+    pub(super) fn is_inside(&self) -> bool {
+        !self.tail.is_empty()
+    }
+}
+
+/// Content without the id that a caller may have sent along.
+pub(super) fn without_id<'a>(content: &'a str, id: &str) -> Cow<'a, str> {
+    // In a row the id stands before the last pipe.
+    let row = content.strip_suffix('|').map(str::trim_end);
+    for (text, pipe) in [(content, ""), (row.unwrap_or_default(), " |")] {
+        let Some((before, found)) = text.rsplit_once('^') else { continue };
+        if !found.eq_ignore_ascii_case(id) || !(before.is_empty() || before.ends_with(char::is_whitespace)) {
+            continue;
+        }
+        let before = match before.rsplit_once('\n') {
+            Some((above, prefix)) if prefix.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'>')) => above,
+            _ => before,
+        };
+        return Cow::Owned(format!("{}{pipe}", before.trim_end()));
+    }
+    Cow::Borrowed(content)
+}

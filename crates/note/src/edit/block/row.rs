@@ -1,0 +1,41 @@
+use super::{EditError, marker::Marker};
+
+/// The table row with other cells, its outer pipes as they were.
+pub(super) fn replaced(old: &str, content: &str, marker: &Marker<'_>) -> Result<String, EditError> {
+    if content.contains('\n') {
+        return Err(EditError::SeveralLines);
+    }
+    let (old_cells, new_cells) = (inner(old), inner(content));
+    let (expected, found) = (columns(old_cells), columns(new_cells));
+    if expected != found {
+        return Err(EditError::Columns { expected, found });
+    }
+    let lead = &old[..old.len() - old.trim_start_matches([' ', '\t', '|']).len()];
+    if marker.is_inside() {
+        return Ok(format!("{lead}{new_cells}{}{}", marker.tail, marker.rest));
+    }
+    let body = &old[lead.len()..];
+    let trail = &body[old_cells.len().min(body.len())..];
+    Ok(format!("{lead}{new_cells}{trail}"))
+}
+
+/// The cells of a row without its outer pipes.
+fn inner(row: &str) -> &str {
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row).trim_start();
+    match row.strip_suffix('|') {
+        Some(rest) if !rest.ends_with('\\') => rest.trim_end(),
+        _ => row,
+    }
+}
+
+/// A pipe behind a backslash is text.
+fn columns(cells: &str) -> usize {
+    let mut escaped = false;
+    let separates = |byte: u8| {
+        let is_pipe = byte == b'|' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        is_pipe
+    };
+    1 + cells.bytes().map(separates).filter(|separates| *separates).count()
+}

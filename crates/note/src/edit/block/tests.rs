@@ -1,0 +1,164 @@
+use super::*;
+use crate::edit::variants::{check, refuse};
+
+use BlockKind::{Callout, Code, Footnote, Heading, Item, List, Math, Paragraph, Quote, Row, Rule, Table};
+
+fn find(shown: &str, id: &str, kind: BlockKind) -> Block {
+    let block = blocks(shown).into_iter().find(|block| block.id == id).expect(shown);
+    assert_eq!(block.kind, kind, "{shown:?}");
+    block
+}
+
+fn replaces(cases: &[(&str, BlockKind, &str, &str)]) {
+    for (before, kind, content, after) in cases {
+        check(before, after, |file, text| replace_block(file, text, &find(text.shown(), "a", *kind), content));
+    }
+}
+
+#[test]
+fn a_paragraph_keeps_its_id() {
+    replaces(&[
+        ("old ^a\n", Paragraph, "new", "new ^a\n"),
+        ("old ^a", Paragraph, "new\n", "new ^a"),
+        ("old ^a\n", Paragraph, "new ^a", "new ^a\n"),
+        ("old ^a\n", Paragraph, "new ^A\n", "new ^a\n"),
+        ("one\ntwo ^a\n\nthree ^b\n", Paragraph, "x\ny\n", "x\ny ^a\n\nthree ^b\n"),
+        ("old\n^a\n", Paragraph, "new", "new\n^a\n"),
+        ("old\n\n^a\n\nmore\n", Paragraph, "new", "new\n\n^a\n\nmore\n"),
+        ("old\n\n^a\n", Paragraph, "new\n\n^a\n", "new\n\n^a\n"),
+        ("old   ^a\n", Paragraph, "new", "new   ^a\n"),
+    ]);
+}
+
+#[test]
+fn a_list_item_keeps_marker_box_and_indentation() {
+    replaces(&[
+        ("- one ^a\n- two\n", Item, "x", "- x ^a\n- two\n"),
+        ("- one\n- two ^a\n", Item, "x", "- one\n- x ^a\n"),
+        ("- one\n- two ^a", Item, "- x ^a", "- one\n- x ^a"),
+        ("* one ^a\n", Item, "- x", "* x ^a\n"),
+        ("7) one ^a\n", Item, "1. x", "7) x ^a\n"),
+        ("- [ ] one ^a\n", Item, "x", "- [ ] x ^a\n"),
+        ("- [ ] one ^a\n", Item, "- x", "- [ ] x ^a\n"),
+        ("- [ ] one ^a\n", Item, "- [x] y", "- [x] y ^a\n"),
+        ("- [/] one ^a\n", Item, "[-] y", "- [-] y ^a\n"),
+        ("- one ^a\n", Item, "[x](y) z", "- [x](y) z ^a\n"),
+        ("- p\n  - one ^a\n  - two\n", Item, "x", "- p\n  - x ^a\n  - two\n"),
+        ("- p\n\t- one ^a\n", Item, "x\ny", "- p\n\t- x\n\t  y ^a\n"),
+        ("- one ^a\n  - child\n", Item, "x", "- x ^a\n  - child\n"),
+        ("- one ^a\n  - child ^c\n- last ^l\n", Item, "x\ny", "- x\n  y ^a\n  - child ^c\n- last ^l\n"),
+        ("- one ^a\n", Item, "- x\n  y", "- x\n  y ^a\n"),
+        ("10. one ^a\n", Item, "- x\n  y", "10. x\n    y ^a\n"),
+        ("> - one ^a\n> - two\n", Item, "> - x\n>   y", "> - x\n>   y ^a\n> - two\n"),
+        ("- one\n- two\n^a\n", Item, "x", "- one\n- x\n^a\n"),
+        ("- - one ^a\n", Item, "x\ny", "- - x\n    y ^a\n"),
+        ("1. p\n\t1. [ ] one ^a\n\t2. two\n", Item, "x", "1. p\n\t1. [ ] x ^a\n\t2. two\n"),
+        ("- one\n  ^a\n", Item, "x", "- x\n  ^a\n"),
+        ("- one\n  more ^a\n- two\n", Item, "x", "- x ^a\n- two\n"),
+    ]);
+}
+
+#[test]
+fn a_quote_keeps_its_marks_and_a_callout_its_title() {
+    replaces(&[
+        ("> old ^a\n", Quote, "new", "> new ^a\n"),
+        ("> old ^a\n", Quote, "> x\n> y", "> x\n> y ^a\n"),
+        ("> old ^a\n", Quote, "x\n\ny", "> x\n>\n> y ^a\n"),
+        (">old ^a\n", Quote, "x\ny", ">x\n>y ^a\n"),
+        ("> [!note] T\n> old ^a\n", Callout, "new", "> [!note] T\n> new ^a\n"),
+        ("> [!note] T\n> old ^a\n", Callout, "[!tip] U\nnew", "> [!tip] U\n> new ^a\n"),
+        ("> [!note] T\n> old ^a\n", Callout, "> plain", "> plain ^a\n"),
+        ("> [!note]- T ^a\n", Callout, "new", "> [!note]- T\n> new ^a\n"),
+        ("> old\n^a\n", Quote, "new", "> new\n^a\n"),
+        ("> old\n> ^a\n", Quote, "> new", "> new\n> ^a\n"),
+        ("> old\n\n^a\n", Quote, "new", "> new\n\n^a\n"),
+    ]);
+}
+
+#[test]
+fn headings_code_and_whole_tables_keep_their_frame() {
+    replaces(&[
+        ("# H ^a\ntext\n", Heading, "New", "# New ^a\ntext\n"),
+        ("## H ^a\n", Heading, "# New ^a", "## New ^a\n"),
+        ("# H\n\n^a\n", Heading, "New", "# New\n\n^a\n"),
+        ("# H #\n\n^a\n", Heading, "New", "# New #\n\n^a\n"),
+        ("H\n===\n\n^a\n", Heading, "New", "New\n===\n\n^a\n"),
+        ("```rust\nold\n```\n\n^a\n", Code, "new\nlines", "```rust\nnew\nlines\n```\n\n^a\n"),
+        ("```rust\nold\n```\n\n^a\n", Code, "~~~\nnew\n~~~", "~~~\nnew\n~~~\n\n^a\n"),
+        ("$$\nx\n$$\n\n^a\n", Math, "y", "$$\ny\n$$\n\n^a\n"),
+        ("| h |\n| - |\n| 1 |\n\n^a\n", Table, "| x |\n| - |\n", "| x |\n| - |\n\n^a\n"),
+        ("x [^1]\n\n[^1]: old ^a\n", Footnote, "new", "x [^1]\n\n[^1]: new ^a\n"),
+        ("x [^1]\n\n[^1]: old ^a\n", Footnote, "[^1]: new\nmore", "x [^1]\n\n[^1]: new\n    more ^a\n"),
+        ("- one\n- two\n\n^a\n", List, "- x\n", "- x\n\n^a\n"),
+        ("---\n\n^a\n", Rule, "***", "***\n\n^a\n"),
+    ]);
+}
+
+#[test]
+fn a_row_keeps_its_outer_pipes() {
+    replaces(&[
+        (
+            "| h | i |\n| - | - |\n| 1 | 2 ^a |\n| 3 | 4 |\n",
+            Row,
+            "x | y",
+            "| h | i |\n| - | - |\n| x | y ^a |\n| 3 | 4 |\n",
+        ),
+        ("| h | i |\n| - | - |\n| 1 | 2 ^a |", Row, "| x | y ^a |\n", "| h | i |\n| - | - |\n| x | y ^a |"),
+    ]);
+    let marker = Marker { tail: " ^a", rest: " |" };
+    for (content, after) in [
+        ("x | y", "| x | y ^a |"),
+        ("| x | y |", "| x | y ^a |"),
+        ("| x \\| z | y |", "| x \\| z | y ^a |"),
+        ("|x|y|", "| x|y ^a |"),
+    ] {
+        assert_eq!(row::replaced("| 1 | 2 ^a |", content, &marker).as_deref(), Ok(after), "{content}");
+    }
+    assert_eq!(row::replaced("| 1 | 2 ^a |", "x", &marker), Err(EditError::Columns { expected: 2, found: 1 }));
+    assert_eq!(row::replaced("| 1 | 2 ^a |", "x\ny", &marker), Err(EditError::SeveralLines));
+    let open = Marker { tail: " ^a", rest: "" };
+    assert_eq!(row::replaced("1 | 2 ^a", "| x | y |", &open).as_deref(), Ok("x | y ^a"));
+    assert_eq!(marker::without_id("| x | y ^a |", "a"), "| x | y |");
+}
+
+#[test]
+fn content_that_is_no_such_block_is_refused() {
+    let lost = EditError::BlockLost { id: "a".to_owned() };
+    for (before, kind, content) in [
+        ("old ^a\n", Paragraph, "one\n\ntwo"),
+        ("old ^a\n\nx ^b\n", Paragraph, "```\ncode"),
+        ("- one ^a\n- two\n", Item, "- x\n- y"),
+        ("old ^a\n", Paragraph, ""),
+        ("```\nold\n```\n\n^a\n", Code, "x\n```\ny"),
+    ] {
+        refuse(before, &lost, |file, text| replace_block(file, text, &find(text.shown(), "a", kind), content));
+    }
+    refuse("# H ^a\n", &EditError::SeveralLines, |file, text| {
+        replace_block(file, text, &find(text.shown(), "a", Heading), "x\ny")
+    });
+}
+
+#[test]
+fn an_id_is_renamed_alone() {
+    for (before, kind, after) in [
+        ("text ^a\n", Paragraph, "text ^new-1\n"),
+        ("- x ^a\n- y ^b", Item, "- x ^new-1\n- y ^b"),
+        ("| h |\n| - |\n\n^a\n", Table, "| h |\n| - |\n\n^new-1\n"),
+        ("> q\n\n^a", Quote, "> q\n\n^new-1"),
+    ] {
+        for id in ["new-1", "^new-1"] {
+            check(before, after, |file, text| rename_block_id(file, text, &find(text.shown(), "a", kind), id));
+        }
+    }
+    check("x\n\n^long-id\n", "x\n\n^b\n", |file, text| {
+        rename_block_id(file, text, &find(text.shown(), "long-id", Paragraph), "b")
+    });
+    check("x ^a\n", "x ^A\n", |file, text| rename_block_id(file, text, &find(text.shown(), "a", Paragraph), "A"));
+    for bad in ["", "^", "a_b", "a b", "é", "a\n"] {
+        let error = EditError::BadBlockId { id: bad.trim_start_matches('^').to_owned() };
+        refuse("x ^a\n", &error, |file, text| rename_block_id(file, text, &find(text.shown(), "a", Paragraph), bad));
+    }
+    refuse("x ^a\n\ny ^b\n", &EditError::BlockIdTaken { id: "B".to_owned() }, |file, text| {
+        rename_block_id(file, text, &find(text.shown(), "a", Paragraph), "B")
+    });
+}

@@ -1,0 +1,90 @@
+use super::{Change, EditError, Edited, apply, outline::outline, preview};
+use crate::{Heading, Text};
+
+/// Gives a heading another text. `#` marks, closing marks and the underline stay.
+///
+/// What would not be read back as exactly this heading among the same others is refused.
+pub fn rename_heading(file: &[u8], text: &Text<'_>, heading: &Heading, new_text: &str) -> Result<Edited, EditError> {
+    let shown = text.shown();
+    let new_text = new_text.trim();
+    if new_text.contains(['\n', '\r']) {
+        return Err(EditError::SeveralLines);
+    }
+    let outside = || EditError::OutsideText { span: heading.words.clone(), length: shown.len() };
+    let before = shown.get(..heading.words.start).ok_or_else(outside)?;
+    let after = shown.get(heading.words.end..).ok_or_else(outside)?;
+    let mut written = new_text.to_owned();
+    // An empty heading may have no space after its marks.
+    if !written.is_empty() && before.ends_with('#') {
+        written.insert(0, ' ');
+    }
+    if after.starts_with('#') {
+        written.push(' ');
+    }
+    let change = [Change::new(heading.words.clone(), written)];
+    let lost = || EditError::HeadingLost { text: new_text.to_owned() };
+    let edited = preview(shown, &change).ok_or_else(lost)?;
+    let (old, new) = (outline(shown), outline(&edited));
+    let shift = |start: usize| if start > heading.words.start { start + edited.len() - shown.len() } else { start };
+    let kept = old.len() == new.len()
+        && old.iter().zip(&new).all(|(a, b)| {
+            let renamed = a.start == heading.section.start;
+            let expected = if renamed { new_text } else { &a.text };
+            (a.level, expected, shift(a.start)) == (b.level, b.text.as_str(), b.start)
+        });
+    if kept { apply(file, text, &change) } else { Err(lost()) }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::{
+        edit::variants::{check, refuse},
+        headings,
+    };
+
+    /// The first heading with this text.
+    pub(in crate::edit) fn find(shown: &str, name: &str) -> Heading {
+        headings(shown).into_iter().find(|heading| heading.text == name).expect(name)
+    }
+
+    #[test]
+    fn only_the_text_of_a_heading_changes() {
+        for (before, name, new, after) in [
+            ("# A\ntext\n", "A", "B", "# B\ntext\n"),
+            ("# A", "A", "B", "# B"),
+            ("#  A  \ntext\n", "A", "B c", "#  B c  \ntext\n"),
+            ("## A ##\n", "A", "B", "## B ##\n"),
+            ("## A ###   \n", "A", "C #", "## C # ###   \n"),
+            ("   ### A\n", "A", "B", "   ### B\n"),
+            ("A\n===\ntext\n", "A", "B", "B\n===\ntext\n"),
+            ("A\n---", "A", "Longer than the line", "Longer than the line\n---"),
+            ("#\n", "", "B", "# B\n"),
+            ("# A\n", "A", "", "# \n"),
+            ("x\n\n# A\n\ny\n\n# Z\n", "A", "  B  ", "x\n\n# B\n\ny\n\n# Z\n"),
+            ("# A ^id\n", "A ^id", "B ^id", "# B ^id\n"),
+            ("# **A** `c`\n", "**A** `c`", "[[x|y]] #tag", "# [[x|y]] #tag\n"),
+            ("---\nA: 1\n---\n# A\n", "A", "B", "---\nA: 1\n---\n# B\n"),
+        ] {
+            check(before, after, |file, text| rename_heading(file, text, &find(text.shown(), name), new));
+        }
+    }
+
+    #[test]
+    fn what_would_be_no_such_heading_is_refused() {
+        let lost = |text: &str| EditError::HeadingLost { text: text.to_owned() };
+        for (before, new, error) in [
+            ("# A\n", "B\n# C", EditError::SeveralLines),
+            ("# A\n", "B\r# C", EditError::SeveralLines),
+            ("A\n===\n", "- B", lost("- B")),
+            ("A\n===\n", "# B", lost("# B")),
+            ("A\n===\n", "> B", lost("> B")),
+            ("A\n===\n", "", lost("")),
+            ("A\n===\n", "```", lost("```")),
+            ("# A\n", "B #", lost("B #")),
+            ("# Z\n\nA\n---\n\n# Y\n", "<!-- B", lost("<!-- B")),
+        ] {
+            refuse(before, &error, |file, text| rename_heading(file, text, &find(text.shown(), "A"), new));
+        }
+    }
+}

@@ -1,0 +1,206 @@
+use std::ops::Range;
+
+use super::{Change, EditError, Edited, apply, lines::whole_lines, preview};
+use crate::{Frontmatter, Text, Value, replace::shared_ends, yaml};
+
+mod model;
+mod path;
+mod render;
+mod target;
+mod tree;
+mod write;
+
+pub use path::PropertyPath;
+use render::Hint;
+use target::addressed;
+use tree::Tree;
+
+/// Why properties were not edited.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PropertyError {
+    #[error("the properties are not valid YAML, line {line}: {problem}")]
+    Yaml { line: usize, problem: String },
+    #[error("the properties are not a list of `name: value`")]
+    NotAMap,
+    #[error("the property `{name}` stands there twice")]
+    Duplicate { name: String },
+    #[error("`{path}` is written with an anchor that is used elsewhere, or with an alias")]
+    Anchored { path: String },
+    #[error("`{path}` is not a path of property names")]
+    BadPath { path: String },
+    #[error("there is no property `{path}`")]
+    Missing { path: String },
+    #[error("there already is a property `{path}`")]
+    Taken { path: String },
+    #[error("`{path}` leads into a value that is neither a map nor a list")]
+    NotAContainer { path: String },
+    #[error("`{path}` is not a list")]
+    NotAList { path: String },
+    #[error("`{path}` is not in or right behind a list of {length} items")]
+    NoSuchItem { path: String, length: usize },
+    /// The written YAML would not say what was asked for, or would lose something else.
+    #[error("`{path}` cannot be changed without touching something else")]
+    Unsafe { path: String },
+}
+
+/// One change of the properties.
+#[derive(Clone, Copy, Debug)]
+pub enum PropertyEdit<'a> {
+    /// Maps on the way are made where they are missing.
+    Set {
+        path: &'a PropertyPath,
+        value: &'a Value,
+    },
+    Delete {
+        path: &'a PropertyPath,
+    },
+    /// Adds an item to a list; a property that is missing or empty becomes a list.
+    Append {
+        path: &'a PropertyPath,
+        value: &'a Value,
+    },
+    /// Gives a value another path; within one map only the name changes and the place stays.
+    Move {
+        from: &'a PropertyPath,
+        to: &'a PropertyPath,
+    },
+}
+
+impl PropertyEdit<'_> {
+    /// The place that changes.
+    fn path(&self) -> &PropertyPath {
+        match self {
+            Self::Set { path, .. } | Self::Delete { path } | Self::Append { path, .. } => path,
+            Self::Move { from, .. } => from,
+        }
+    }
+}
+
+/// Changes one property and leaves all others as they are written: comments, order, quotes, line ends.
+///
+/// A note without properties gets a block for the first, and loses it with the last. The new YAML is read again: if
+/// it says anything but the old values with this one change, the edit is refused.
+pub fn edit_property(file: &[u8], text: &Text<'_>, edit: &PropertyEdit<'_>) -> Result<Edited, EditError> {
+    edit_properties(file, text, std::slice::from_ref(edit))
+}
+
+/// Makes several changes, each on what the one before left; all of them or none.
+pub fn edit_properties(file: &[u8], text: &Text<'_>, edits: &[PropertyEdit<'_>]) -> Result<Edited, EditError> {
+    let shown = text.shown();
+    let block = Frontmatter::find(shown);
+    let mut yaml = block.as_ref().map(|block| shown[block.yaml.clone()].to_owned());
+    for edit in edits {
+        yaml = edited_yaml(&yaml.unwrap_or_default(), edit)?;
+    }
+    let change = match (block, &yaml) {
+        (None, None) => return apply(file, text, &[]),
+        (None, Some(yaml)) => Change::new(0..0, format!("---\n{yaml}---\n")),
+        (Some(block), Some(yaml)) => Change::new(block.yaml, yaml.clone()),
+        // Where the body itself looks like properties, an empty block keeps it a body.
+        (Some(block), None) if Frontmatter::find(&shown[block.span.end..]).is_some() => Change::new(block.yaml, "\n"),
+        (Some(block), None) => Change::new(block.span, ""),
+    };
+    let edited = preview(shown, std::slice::from_ref(&change)).unwrap_or_default();
+    let found = Frontmatter::find(&edited).map(|block| &edited[block.yaml]);
+    if yaml.is_some() && found != yaml.as_deref() {
+        let path = edits.last().map(|edit| edit.path().to_string()).unwrap_or_default();
+        return Err(PropertyError::Unsafe { path }.into());
+    }
+    apply(file, text, &[change])
+}
+
+/// The YAML after the edit; nothing if no property and no comment is left.
+fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, PropertyError> {
+    let before = match yaml::parse(old) {
+        Ok(Value::Null) => Value::Map(Vec::new()),
+        Ok(map @ Value::Map(_)) => map,
+        Ok(_) => return Err(PropertyError::NotAMap),
+        Err(error) => {
+            return Err(match Tree::read(old) {
+                Err(named @ PropertyError::Duplicate { .. }) => named,
+                // The opening fence is line 1 of the note.
+                _ => PropertyError::Yaml { line: error.line + 1, problem: error.problem },
+            });
+        }
+    };
+    let tree = Tree::read(old)?;
+    let after = model::edited(&before, edit)?;
+    let target = addressed(&tree, edit)?;
+    let unsafe_edit = || PropertyError::Unsafe { path: edit.path().to_string() };
+    let nothing_left = matches!(&after, Value::Map(entries) if entries.is_empty());
+    let is_right = |new: &String| {
+        let read = match yaml::parse(new) {
+            Ok(Value::Null) => Value::Map(Vec::new()),
+            Ok(value) => value,
+            Err(_) => return false,
+        };
+        model::same(&read, &after)
+            && target.is_all_that_changed(old, new)
+            && keeps_comments(old, &tree, &target.span, new)
+    };
+    let new = match (&tree.root, edit) {
+        (Some(_), _) if model::same(&before, &after) => Some(old.to_owned()),
+        (Some(_), PropertyEdit::Delete { .. }) => Some(without_lines(old, &target.span)).filter(is_right),
+        // Only comments and blank lines so far.
+        (None, _) => Some(format!("{old}{}", first_properties(&after))),
+        (Some(_), _) => None,
+    };
+    let new = new.or_else(|| {
+        write::edited(old, &before, edit, target.hint).map(|new| target.with_blank_lines(old, tidy(old, new)))
+    });
+    match (new.filter(is_right), edit) {
+        (Some(new), _) if nothing_left && new.trim().is_empty() => Ok(None),
+        (Some(new), _) => Ok(Some(new)),
+        (None, PropertyEdit::Move { from, to }) => {
+            // Taken along as it is written it does not fit there. Written anew it may, if no comment is lost.
+            let has_comments = tree.comments.iter().any(|comment| target.span.contains(&comment.start));
+            let value = from.find(&before).filter(|_| !has_comments).ok_or_else(unsafe_edit)?;
+            let without = edited_yaml(old, &PropertyEdit::Delete { path: from })?.unwrap_or_default();
+            edited_yaml(&without, &PropertyEdit::Set { path: to, value })
+        }
+        (None, _) => Err(unsafe_edit()),
+    }
+}
+
+/// The YAML without a property that has its lines to itself. yaml-edit would take a blank line along.
+fn without_lines(old: &str, property: &Range<usize>) -> String {
+    let lines = whole_lines(old, property.clone());
+    format!("{}{}", &old[..lines.start], &old[lines.end..])
+}
+
+fn first_properties(properties: &Value) -> String {
+    let Value::Map(entries) = properties else { return String::new() };
+    let line =
+        |(name, value): &(String, Value)| format!("{}:{}\n", render::key(name), render::after_colon(value, Hint::None));
+    entries.iter().map(line).collect()
+}
+
+/// The new YAML as it goes into the note: it ends its last line, and a name without a value has no space behind it.
+fn tidy(old: &str, mut new: String) -> String {
+    if !new.ends_with('\n') {
+        new.push('\n');
+    }
+    let (prefix, suffix) = shared_ends(old, &new);
+    let changed = whole_lines(&new, prefix..new.len() - suffix);
+    let lines: String = new[changed.clone()]
+        .split_inclusive('\n')
+        .map(|line| match line.strip_suffix(": \n") {
+            Some(name) => format!("{name}:\n"),
+            None => line.to_owned(),
+        })
+        .collect();
+    new.replace_range(changed, &lines);
+    new
+}
+
+/// Whether every comment outside the addressed lines is still there, in order.
+fn keeps_comments(old: &str, tree: &Tree, addressed: &Range<usize>, new: &str) -> bool {
+    let lines = if addressed.is_empty() { 0..0 } else { whole_lines(old, addressed.clone()) };
+    let Ok(after) = Tree::read(new) else { return false };
+    let mut left = after.comments.iter().map(|span| &new[span.clone()]);
+    let mut others = tree.comments.iter().filter(|span| !lines.contains(&span.start)).map(|span| &old[span.clone()]);
+    others.all(|comment| left.any(|kept| kept == comment))
+}
+
+#[cfg(test)]
+mod tests;

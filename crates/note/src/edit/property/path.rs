@@ -1,0 +1,81 @@
+use std::fmt;
+
+use super::PropertyError;
+use crate::Value;
+
+/// The way to a property: names of maps and positions in lists, from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyPath {
+    parent: Vec<String>,
+    last: String,
+}
+
+impl PropertyPath {
+    /// One top-level property, whatever characters its name has.
+    pub fn name(name: &str) -> Self {
+        Self { parent: Vec::new(), last: name.to_owned() }
+    }
+
+    /// Reads `a.b.0`; a dot that belongs to a name is written `\.`.
+    pub fn parse(path: &str) -> Result<Self, PropertyError> {
+        let mut segments = vec![String::new()];
+        let mut characters = path.chars().peekable();
+        while let Some(c) = characters.next() {
+            match (c, segments.last_mut()) {
+                ('.', _) => segments.push(String::new()),
+                ('\\', Some(segment)) => match characters.next_if(|next| matches!(next, '.' | '\\')) {
+                    Some(next) => segment.push(next),
+                    None => segment.push('\\'),
+                },
+                (c, Some(segment)) => segment.push(c),
+                (_, None) => {}
+            }
+        }
+        Self::of(segments).ok_or_else(|| PropertyError::BadPath { path: path.to_owned() })
+    }
+
+    /// The path that leads over these names and positions; nothing if one of them is empty or there are none.
+    pub fn of(mut segments: Vec<String>) -> Option<Self> {
+        if segments.iter().any(String::is_empty) {
+            return None;
+        }
+        let last = segments.pop()?;
+        Some(Self { parent: segments, last })
+    }
+
+    pub fn segments(&self) -> impl Iterator<Item = &str> {
+        self.parent.iter().chain(std::iter::once(&self.last)).map(String::as_str)
+    }
+
+    pub(super) fn parent(&self) -> &[String] {
+        &self.parent
+    }
+
+    pub(super) fn last(&self) -> &str {
+        &self.last
+    }
+
+    /// The value it leads to.
+    pub fn find<'v>(&self, properties: &'v Value) -> Option<&'v Value> {
+        self.segments().try_fold(properties, |value, segment| match value {
+            Value::Map(entries) => entries.iter().find(|(name, _)| name == segment).map(|(_, value)| value),
+            Value::List(items) => position(segment).and_then(|at| items.get(at)),
+            _ => None,
+        })
+    }
+}
+
+impl fmt::Display for PropertyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, segment) in self.segments().enumerate() {
+            let dot = if index == 0 { "" } else { "." };
+            write!(f, "{dot}{}", segment.replace('\\', "\\\\").replace('.', "\\."))?;
+        }
+        Ok(())
+    }
+}
+
+/// A position in a list, as a path says it.
+pub(super) fn position(segment: &str) -> Option<usize> {
+    segment.bytes().all(|byte| byte.is_ascii_digit()).then(|| segment.parse().ok())?
+}

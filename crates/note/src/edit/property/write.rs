@@ -1,0 +1,185 @@
+//! The edit on the text, by yaml-edit. Nothing here is trusted: what comes out is read and compared.
+
+use std::str::FromStr as _;
+
+use yaml_edit::{Document, Mapping, MappingEntry, Sequence, YamlNode};
+
+use super::{
+    PropertyEdit, PropertyPath,
+    path::position,
+    render::{self, Hint},
+};
+use crate::Value;
+
+/// The YAML after the edit, or nothing where yaml-edit does not find its way.
+pub(super) fn edited(yaml: &str, before: &Value, edit: &PropertyEdit<'_>, hint: Hint) -> Option<String> {
+    let document = Document::from_str(yaml).ok()?;
+    let root = Container::Map(document.as_mapping()?);
+    match edit {
+        PropertyEdit::Set { path, value } => match (find(&root, path.parent()), path.find(before), value) {
+            (Some(parent), Some(Value::List(old)), Value::List(new)) if !old.is_empty() && !new.is_empty() => {
+                let YamlNode::Sequence(list) = parent.get(path.last())? else { return None };
+                align(&list, old, new)?;
+            }
+            _ => set(&root, path, value, hint)?,
+        },
+        PropertyEdit::Delete { path } => find(&root, path.parent())?.remove(path.last())?,
+        PropertyEdit::Append { path, value } => append(&root, path, value)?,
+        PropertyEdit::Move { from, to } if from.parent() == to.parent() => {
+            let Container::Map(map) = find(&root, from.parent())? else { return None };
+            let old = entry(&map, from.last())?.key_node()?;
+            if !map.rename_key(old, node(&format!(" {}", render::key(to.last())))?) {
+                return None;
+            }
+        }
+        PropertyEdit::Move { from, to } => {
+            let parent = find(&root, from.parent())?;
+            let value = parent.get(from.last())?;
+            if deepest(&root, to).1.len() > 1 {
+                set(&root, to, &Value::Null, Hint::None)?;
+            }
+            // Copied while it stands where it was: its indentation is measured there.
+            find(&root, to.parent())?.set(to.last(), &value)?;
+            parent.remove(from.last())?;
+        }
+    }
+    Some(document.to_string())
+}
+
+#[derive(Clone)]
+enum Container {
+    Map(Mapping),
+    List(Sequence),
+}
+
+impl Container {
+    fn of(node: &YamlNode) -> Option<Self> {
+        match node {
+            YamlNode::Mapping(map) => Some(Self::Map(map.clone())),
+            YamlNode::Sequence(list) => Some(Self::List(list.clone())),
+            _ => None,
+        }
+    }
+
+    fn get(&self, segment: &str) -> Option<YamlNode> {
+        match self {
+            Self::Map(map) => entry(map, segment)?.value_node(),
+            Self::List(list) => list.get(position(segment)?),
+        }
+    }
+
+    /// Whether values in it stand on one line.
+    fn is_flow(&self) -> bool {
+        match self {
+            Self::Map(map) => map.is_flow_style(),
+            Self::List(list) => list.is_flow_style(),
+        }
+    }
+
+    /// A value as it may stand in here.
+    fn node(&self, value: &Value, hint: Hint) -> Option<YamlNode> {
+        let on_one_line = match value {
+            Value::Text(_) => self.is_flow() && hint == Hint::None,
+            Value::List(_) | Value::Map(_) => self.is_flow() || matches!(self, Self::List(_)),
+            _ => self.is_flow(),
+        };
+        if on_one_line { node(&format!(" {}", render::flow(value))) } else { node(&render::after_colon(value, hint)) }
+    }
+
+    fn set(&self, segment: &str, value: &YamlNode) -> Option<()> {
+        match self {
+            Self::Map(map) => match entry(map, segment) {
+                Some(entry) => entry.set_value(value, map.is_flow_style()),
+                None => map.set(node(&format!(" {}", render::key(segment)))?, value),
+            },
+            Self::List(list) => {
+                let at = position(segment)?;
+                if at == list.len() {
+                    list.push(value);
+                } else if !list.set(at, value) {
+                    return None;
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn remove(&self, segment: &str) -> Option<()> {
+        match self {
+            Self::Map(map) => map.remove(entry(map, segment)?.key_node()?).map(|_| ()),
+            Self::List(list) => list.remove(position(segment)?).map(|_| ()),
+        }
+    }
+}
+
+/// The entry whose name reads like the segment, whatever its type.
+fn entry(map: &Mapping, segment: &str) -> Option<MappingEntry> {
+    map.entries().find(|entry| match entry.key_node() {
+        Some(YamlNode::Scalar(scalar)) => scalar.as_string() == segment,
+        _ => false,
+    })
+}
+
+fn find(root: &Container, segments: &[String]) -> Option<Container> {
+    let mut at = root.clone();
+    for segment in segments {
+        at = Container::of(&at.get(segment)?)?;
+    }
+    Some(at)
+}
+
+/// As far as a path leads, and what is left of it.
+fn deepest<'p>(root: &Container, path: &'p PropertyPath) -> (Container, Vec<&'p str>) {
+    let segments: Vec<&str> = path.segments().collect();
+    let mut at = root.clone();
+    let mut used = 0;
+    for segment in &segments[..segments.len() - 1] {
+        let Some(next) = at.get(segment).as_ref().and_then(Container::of) else { break };
+        at = next;
+        used += 1;
+    }
+    (at, segments[used..].to_vec())
+}
+
+fn set(root: &Container, path: &PropertyPath, value: &Value, hint: Hint) -> Option<()> {
+    let (container, rest) = deepest(root, path);
+    let (first, deeper) = rest.split_first()?;
+    // Maps that are not there yet are written together with the value in them.
+    let value = deeper.iter().rev().fold(value.clone(), |value, name| Value::Map(vec![((*name).to_owned(), value)]));
+    container.set(first, &container.node(&value, hint)?)
+}
+
+/// Turns one list into another and touches only the items that differ.
+fn align(list: &Sequence, old: &[Value], items: &[Value]) -> Option<()> {
+    let same = |(old, new): &(&Value, &Value)| old == new;
+    let head = old.iter().zip(items).take_while(same).count();
+    let tail = old[head..].iter().rev().zip(items[head..].iter().rev()).take_while(same).count();
+    let (old_end, new_end) = (old.len() - tail, items.len() - tail);
+    for (at, value) in items.iter().enumerate().take(old_end.min(new_end)).skip(head) {
+        list.set(at, item(list, value)?).then_some(())?;
+    }
+    for at in (new_end..old_end).rev() {
+        list.remove(at)?;
+    }
+    for (at, value) in items.iter().enumerate().take(new_end).skip(old_end) {
+        list.insert(at, item(list, value)?);
+    }
+    Some(())
+}
+
+fn append(root: &Container, path: &PropertyPath, value: &Value) -> Option<()> {
+    match find(root, path.parent()).and_then(|parent| parent.get(path.last())) {
+        Some(YamlNode::Sequence(list)) => list.push(item(&list, value)?),
+        _ => set(root, path, &Value::List(vec![value.clone()]), Hint::None)?,
+    }
+    Some(())
+}
+
+fn item(list: &Sequence, value: &Value) -> Option<YamlNode> {
+    Container::List(list.clone()).node(value, Hint::None)
+}
+
+/// A node that is written as given.
+fn node(after_colon: &str) -> Option<YamlNode> {
+    Document::from_str(&format!("v:{after_colon}\n")).ok()?.as_mapping()?.get("v")
+}

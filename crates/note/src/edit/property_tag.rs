@@ -1,0 +1,191 @@
+use super::{EditError, Edited, PropertyEdit, PropertyError, PropertyPath, property::edit_properties, tag::checked};
+use crate::{Frontmatter, Text, Value};
+
+/// What happens to a tag of the properties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagEdit<'a> {
+    /// Adds it unless it is there.
+    Add { tag: &'a str },
+    /// Removes it; the property goes with its last tag.
+    Remove { tag: &'a str },
+    /// Renames it; if the new name is there already, the old one goes.
+    Rename { from: &'a str, to: &'a str },
+}
+
+/// Changes the tags in the properties of a note. Names are given with or without `#` and compared without case, as
+/// Obsidian does. A note that does not have the tag stays as it is.
+pub fn edit_property_tag(file: &[u8], text: &Text<'_>, edit: &TagEdit<'_>) -> Result<Edited, EditError> {
+    let (name, value) = tags_property(text.shown())?;
+    let path = PropertyPath::name(&name);
+    let steps = match &value {
+        Value::List(items) => in_list(items, &name, edit)?,
+        Value::Text(written) => in_text(written, &path, edit)?,
+        Value::Null => in_text("", &path, edit)?,
+        _ => return Err(PropertyError::NotAList { path: name }.into()),
+    };
+    let edits: Vec<PropertyEdit<'_>> = steps.iter().map(Step::edit).collect();
+    edit_properties(file, text, &edits)
+}
+
+enum Step {
+    Set(PropertyPath, Value),
+    Append(PropertyPath, Value),
+    Delete(PropertyPath),
+}
+
+impl Step {
+    fn edit(&self) -> PropertyEdit<'_> {
+        match self {
+            Self::Set(path, value) => PropertyEdit::Set { path, value },
+            Self::Append(path, value) => PropertyEdit::Append { path, value },
+            Self::Delete(path) => PropertyEdit::Delete { path },
+        }
+    }
+}
+
+/// The property that Obsidian reads tags from, as it is spelled, and its value.
+fn tags_property(shown: &str) -> Result<(String, Value), EditError> {
+    let none = ("tags".to_owned(), Value::Null);
+    let Some(block) = Frontmatter::find(shown) else { return Ok(none) };
+    // What is wrong with the YAML is said by the edit.
+    let Ok(properties) = block.properties(shown) else { return Ok(none) };
+    Ok(properties.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("tags")).unwrap_or(none))
+}
+
+fn bare(tag: &str) -> &str {
+    let tag = tag.trim();
+    tag.strip_prefix('#').unwrap_or(tag)
+}
+
+fn is(written: &str, tag: &str) -> bool {
+    bare(written).to_lowercase() == bare(tag).to_lowercase()
+}
+
+/// The new name in the form of the old one.
+fn renamed(written: &str, to: &str) -> String {
+    if written.starts_with('#') { format!("#{to}") } else { to.to_owned() }
+}
+
+fn in_list(items: &[Value], name: &str, edit: &TagEdit<'_>) -> Result<Vec<Step>, EditError> {
+    let path = PropertyPath::name(name);
+    let texts = || {
+        items.iter().enumerate().filter_map(|(at, item)| match item {
+            Value::Text(text) => Some((at, text.as_str())),
+            _ => None,
+        })
+    };
+    let has = |tag: &str| texts().any(|(_, text)| is(text, tag));
+    let item = |at: usize| PropertyPath::of(vec![name.to_owned(), at.to_string()]);
+    // From the back, so that positions stay right.
+    let found = |tag: &str| texts().filter(|(_, text)| is(text, tag)).collect::<Vec<_>>().into_iter().rev();
+    Ok(match edit {
+        TagEdit::Add { tag } if has(tag) => Vec::new(),
+        TagEdit::Add { tag } => vec![Step::Append(path, Value::Text(checked(tag)?.to_owned()))],
+        TagEdit::Rename { from, to } if is(from, to) || !has(to) => {
+            let to = checked(to)?;
+            let set = |(at, text): (usize, &str)| Some(Step::Set(item(at)?, Value::Text(renamed(text, to))));
+            found(from).filter_map(set).collect()
+        }
+        TagEdit::Remove { tag } | TagEdit::Rename { from: tag, .. } => {
+            let count = found(tag).count();
+            if count > 0 && count == items.len() {
+                vec![Step::Delete(path)]
+            } else {
+                found(tag).filter_map(|(at, _)| item(at)).map(Step::Delete).collect()
+            }
+        }
+    })
+}
+
+/// A text holds one tag, or several between commas and spaces, as older notes have them.
+fn in_text(written: &str, path: &PropertyPath, edit: &TagEdit<'_>) -> Result<Vec<Step>, EditError> {
+    let separates = |c: char| c == ',' || c.is_whitespace();
+    let words = || written.split(separates).filter(|word| !word.is_empty());
+    let has = |tag: &str| words().any(|word| is(word, tag));
+    let text = |text: &str| Value::Text(text.to_owned());
+    Ok(match edit {
+        TagEdit::Add { tag } if has(tag) => Vec::new(),
+        TagEdit::Add { tag } if words().next().is_none() && written.is_empty() => {
+            vec![Step::Append(path.clone(), text(checked(tag)?))]
+        }
+        TagEdit::Add { tag } => {
+            let tags = words().chain(std::iter::once(checked(tag)?)).map(text).collect();
+            vec![Step::Set(path.clone(), Value::List(tags))]
+        }
+        TagEdit::Rename { from, .. } | TagEdit::Remove { tag: from } if !has(from) => Vec::new(),
+        TagEdit::Rename { from, to } if is(from, to) || !has(to) => {
+            let to = checked(to)?;
+            let word =
+                |word: &str| if is(word, from) && !word.is_empty() { renamed(word, to) } else { word.to_owned() };
+            let mut new = String::new();
+            for part in written.split_inclusive(separates) {
+                let separator = part.len() - part.trim_end_matches(separates).len();
+                new += &word(&part[..part.len() - separator]);
+                new += &part[part.len() - separator..];
+            }
+            vec![Step::Set(path.clone(), Value::Text(new))]
+        }
+        TagEdit::Remove { tag } | TagEdit::Rename { from: tag, .. } => {
+            let left: Vec<&str> = words().filter(|word| !is(word, tag)).collect();
+            let comma = if written.contains(',') { ", " } else { " " };
+            match &left[..] {
+                [] => vec![Step::Delete(path.clone())],
+                left => vec![Step::Set(path.clone(), Value::Text(left.join(comma)))],
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::variants::{check, refuse};
+
+    const ADD: TagEdit<'_> = TagEdit::Add { tag: "#new" };
+    const REMOVE: TagEdit<'_> = TagEdit::Remove { tag: "a" };
+    const RENAME: TagEdit<'_> = TagEdit::Rename { from: "A", to: "z/y" };
+
+    #[test]
+    fn only_the_tag_changes_in_every_form_of_the_property() {
+        for (before, edit, after) in [
+            ("tags: [a, b] # c\n", ADD, "tags: [a, b, new] # c\n"),
+            ("tags:\n- a\n- b # c\nx: 1\n", ADD, "tags:\n- a\n- b # c\n- new\nx: 1\n"),
+            ("tags: a\n", ADD, "tags:\n  - a\n  - new\n"),
+            ("tags:\nx: 1\n", ADD, "tags:\n  - new\nx: 1\n"),
+            ("x: 1\n", ADD, "x: 1\ntags:\n  - new\n"),
+            ("Tags: [a, NEW]\n", ADD, "Tags: [a, NEW]\n"),
+            ("tags: [a, b]\n", REMOVE, "tags: [b]\n"),
+            ("tags:\n  - b # c\n  - \"#A\"\n  - d\n", REMOVE, "tags:\n  - b # c\n  - d\n"),
+            ("tags: [a, b, A]\n", REMOVE, "tags: [b]\n"),
+            ("x: 1\ntags: [a]\n", REMOVE, "x: 1\n"),
+            ("x: 1\ntags: a\n", REMOVE, "x: 1\n"),
+            ("tags: a, b\n", REMOVE, "tags: b\n"),
+            ("tags: [b]\n", REMOVE, "tags: [b]\n"),
+            ("tags: [a/b]\n", REMOVE, "tags: [a/b]\n"),
+            ("tags: [b, a] # c\n", RENAME, "tags: [b, z/y] # c\n"),
+            ("tags:\n- \"#a\"\n- 'a'\n- b\n", RENAME, "tags:\n- \"#z/y\"\n- 'z/y'\n- b\n"),
+            ("tags: 'a'\n", RENAME, "tags: 'z/y'\n"),
+            ("tags: b a c\n", RENAME, "tags: b z/y c\n"),
+            ("tags: [a, z/y]\n", RENAME, "tags: [z/y]\n"),
+            ("tags: [1, true, a]\n", RENAME, "tags: [1, true, z/y]\n"),
+        ] {
+            let (before, after) = (format!("---\n{before}---\nbody\n"), format!("---\n{after}---\nbody\n"));
+            check(&before, &after, |file, text| edit_property_tag(file, text, &edit));
+        }
+        check("body\n", "---\ntags:\n  - new\n---\nbody\n", |file, text| edit_property_tag(file, text, &ADD));
+        check("body\n", "body\n", |file, text| edit_property_tag(file, text, &REMOVE));
+        check("---\ntags: [a]\n---\nbody\n", "body\n", |file, text| edit_property_tag(file, text, &REMOVE));
+    }
+
+    #[test]
+    fn what_is_no_tag_or_no_list_of_tags_is_refused() {
+        refuse(
+            "---\ntags: {a: 1}\n---\n",
+            &PropertyError::NotAList { path: "tags".to_owned() }.into(),
+            |file, text| edit_property_tag(file, text, &ADD),
+        );
+        refuse("x\n", &EditError::BadTag { tag: "a b".to_owned() }, |file, text| {
+            edit_property_tag(file, text, &TagEdit::Add { tag: "a b" })
+        });
+    }
+}

@@ -1,0 +1,86 @@
+use super::{Heading, heading_key};
+use crate::Note;
+
+/// What a caller's name for a heading leads to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum HeadingMatch<'a> {
+    None,
+    One(&'a Heading),
+    /// Several match, the first of them first.
+    Several(Vec<&'a Heading>),
+}
+
+impl Note<'_> {
+    /// The texts of the headings above a heading and its own, outermost first.
+    pub fn heading_path<'h>(&'h self, heading: &'h Heading) -> Vec<&'h str> {
+        let mut path = vec![&*heading.text];
+        let mut parent = heading.parent;
+        while let Some(above) = parent.and_then(|index| self.headings.get(index)) {
+            path.push(&above.text);
+            parent = above.parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Finds a heading by its whole path (`A::B`), else by a run of its path that ends in it, which a bare heading
+    /// text is the shortest form of.
+    pub fn find_heading(&self, name: &str) -> HeadingMatch<'_> {
+        let mut whole = Vec::new();
+        let mut ending = Vec::new();
+        // Its own words end the name, so most headings need no look at their path.
+        let candidates = self.headings.iter().filter(|heading| name.ends_with(&heading.text));
+        for heading in candidates {
+            let path = self.heading_path(heading).join("::");
+            if path == name {
+                whole.push(heading);
+            } else if path.strip_suffix(name).is_some_and(|rest| rest.ends_with("::")) {
+                ending.push(heading);
+            }
+        }
+        let mut matches = if whole.is_empty() { ending } else { whole };
+        match matches.len() {
+            0 => HeadingMatch::None,
+            1 => matches.pop().map_or(HeadingMatch::None, HeadingMatch::One),
+            _ => HeadingMatch::Several(matches),
+        }
+    }
+
+    /// The n-th heading, counted from 1, that a name leads to.
+    pub fn find_heading_occurrence(&self, name: &str, occurrence: usize) -> Option<&Heading> {
+        let index = occurrence.checked_sub(1)?;
+        match self.find_heading(name) {
+            HeadingMatch::None => None,
+            HeadingMatch::One(heading) => (index == 0).then_some(heading),
+            HeadingMatch::Several(headings) => headings.get(index).copied(),
+        }
+    }
+
+    /// The heading that stands on a line, counted from 1; an underline belongs to its heading.
+    pub fn heading_at_line(&self, line: usize) -> Option<&Heading> {
+        let after = self.headings.partition_point(|heading| heading.line <= line);
+        let heading = self.headings.get(after.checked_sub(1)?)?;
+        let lines = self.text[heading.span.clone()].lines().count().max(1);
+        (line < heading.line + lines).then_some(heading)
+    }
+
+    /// The heading that the parts of a link's subpath lead to, as Obsidian finds it: each part is compared loosely
+    /// (see [`heading_key`]) and must lie below the one before it. The first that fits wins.
+    pub fn heading_of_link(&self, parts: &[&str]) -> Option<&Heading> {
+        let keys: Vec<String> = parts.iter().map(|part| heading_key(part)).collect();
+        let mut matched: Vec<u8> = Vec::new();
+        for heading in &self.headings {
+            // Outside the section of a match its parts no longer lead here. Obsidian's own behaviour is not known;
+            // this is what the path says.
+            while matched.pop_if(|level| *level >= heading.level).is_some() {}
+            let wanted = keys.get(matched.len())?;
+            if heading_key(&heading.text) == *wanted {
+                matched.push(heading.level);
+                if matched.len() == keys.len() {
+                    return Some(heading);
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,157 @@
+use std::{borrow::Cow, ops::Range};
+
+use crate::{Note, span::trim};
+
+mod target;
+#[cfg(test)]
+mod tests;
+mod written;
+
+pub(crate) use written::{InlineParts, definition, inline_parts, label, wiki};
+
+/// How a link is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkKind {
+    /// `[[path#subpath|alias]]`
+    Wiki,
+    /// `[alias](path#subpath "title")`
+    Markdown,
+    /// `[alias][label]`, `[label][]` or `[label]`; path and subpath stand in the definition.
+    Reference,
+    /// `<https://…>` or the bare address.
+    Url,
+}
+
+/// A link with its parts, each of them a span of the text it was read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub kind: LinkKind,
+    /// What it leads to is shown in place: `![[…]]`, `![…](…)`.
+    pub embed: bool,
+    /// Leads to a file of the vault or within the note, not to the web.
+    pub internal: bool,
+    /// The whole construct, a `!` in front included.
+    pub span: Range<usize>,
+    /// Path and subpath; of a Markdown link with the `<>` around them, of a reference link its label.
+    pub destination: Range<usize>,
+    /// What names the file, before the first `#`; empty if the link leads within the note.
+    pub path: Range<usize>,
+    /// What names a place in the file, from the first `#` on.
+    pub subpath: Option<Range<usize>>,
+    /// The text to show instead of the target; of an image its alternative text. Without the size.
+    pub alias: Option<Range<usize>>,
+    pub size: Option<Size>,
+    /// Without its quotes.
+    pub title: Option<Range<usize>>,
+}
+
+/// How large to show an embed, in pixels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub span: Range<usize>,
+    pub width: u32,
+    pub height: Option<u32>,
+}
+
+/// `[label]: destination "title"`, which reference links lead to. Obsidian does not count it as a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkDefinition {
+    pub span: Range<usize>,
+    pub label: Range<usize>,
+    pub destination: Range<usize>,
+    pub path: Range<usize>,
+    pub subpath: Option<Range<usize>>,
+    pub title: Option<Range<usize>>,
+    pub internal: bool,
+}
+
+/// A property whose whole value is a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyLink {
+    /// The way to the value: `related.0`, `a.b.1`.
+    pub key: String,
+    /// The value as YAML reads it; the spans of `link` are spans of this text.
+    pub value: String,
+    pub link: Link,
+    /// The YAML value, quotes included, in the note.
+    pub span: Range<usize>,
+    /// Where the value stands in the note, if it stands there without escapes: add it to a span of `link` to get a
+    /// span of the note.
+    pub offset: Option<usize>,
+}
+
+/// The place in a file that a subpath names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// `#A#B`: a heading `B` below a heading `A`.
+    Headings(Vec<&'a str>),
+    /// `#^id`
+    Block(&'a str),
+    /// `#[^1]`
+    Footnote(&'a str),
+}
+
+impl Note<'_> {
+    /// The definition that a reference link leads to.
+    pub fn definition_of(&self, link: &Link) -> Option<&LinkDefinition> {
+        let wanted = (link.kind == LinkKind::Reference).then(|| label(&self.text[link.destination.clone()]))?;
+        self.definitions.iter().find(|definition| label(&self.text[definition.label.clone()]) == wanted)
+    }
+}
+
+impl Link {
+    /// The file that is meant, as Obsidian looks it up: without percent escapes (Markdown links only), plain spaces,
+    /// no space around it. Whoever compares it with names of files must compare in one Unicode normal form.
+    pub fn target<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        target::target(self.kind, &text[self.path.clone()])
+    }
+
+    /// The place in the file that is meant.
+    pub fn place<'t>(&self, text: &'t str) -> Option<Place<'t>> {
+        Some(place(&text[self.subpath.clone()?]))
+    }
+}
+
+/// A subpath is split at each `#`, and empty parts do not count.
+fn place(subpath: &str) -> Place<'_> {
+    let parts: Vec<&str> = subpath.split('#').map(str::trim).filter(|part| !part.is_empty()).collect();
+    match parts[..] {
+        [only] if only.starts_with('^') => Place::Block(&only[1..]),
+        [only] if only.starts_with("[^") && only.ends_with(']') => Place::Footnote(&only[2..only.len() - 1]),
+        _ => Place::Headings(parts),
+    }
+}
+
+/// Path and subpath of a destination.
+pub(crate) fn split_destination(text: &str, span: Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
+    match memchr::memchr(b'#', text[span.clone()].as_bytes()) {
+        Some(at) => (trim(text, span.start..span.start + at), Some(span.start + at..span.end)),
+        None => (span, None),
+    }
+}
+
+/// Whether a Markdown destination stays in the vault: it does unless it names a scheme.
+pub(crate) fn is_internal(destination: &str) -> bool {
+    destination.starts_with("./")
+        || destination.starts_with("../")
+        || (!destination.contains(':') && target::decodes(destination))
+}
+
+/// `300` or `300x200`, spaces allowed.
+pub(crate) fn size(text: &str, span: Range<usize>) -> Option<Size> {
+    let span = trim(text, span);
+    let (width, height) = match text[span.clone()].split_once('x') {
+        Some((width, height)) => (width, Some(height)),
+        None => (&text[span.clone()], None),
+    };
+    let pixels = |digits: &str| {
+        let digits = digits.trim();
+        // `parse` alone would take a sign.
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+    };
+    let height = match height {
+        Some(height) => Some(pixels(height)?),
+        None => None,
+    };
+    Some(Size { width: pixels(width)?, height, span })
+}

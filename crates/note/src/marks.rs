@@ -1,0 +1,98 @@
+use std::ops::Range;
+
+/// Text that Obsidian does not show: `%%…%%`. Links and tags in it count, headings and blocks do not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comment {
+    /// Both `%%` included; an unclosed one runs to the end of what it stands in.
+    pub span: Range<usize>,
+    pub content: Range<usize>,
+    pub form: Form,
+}
+
+/// A formula: `$…$` or `$$…$$`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Math {
+    pub span: Range<usize>,
+    pub content: Range<usize>,
+    /// Written with `$$`.
+    pub display: bool,
+    pub form: Form,
+}
+
+/// Whether a construct is part of a paragraph or a block of its own, which may hold blank lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Inline,
+    Block,
+}
+
+/// Marked text: `==…==`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Highlight {
+    pub span: Range<usize>,
+    pub content: Range<usize>,
+}
+
+/// Code, in which nothing else counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// Backticks or fences included.
+    pub span: Range<usize>,
+    /// Between them; in a list or a quote the prefixes of the lines are in it.
+    pub content: Range<usize>,
+    pub kind: CodeKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CodeKind {
+    Span,
+    Indented,
+    Fenced {
+        /// The first word after the opening fence.
+        language: Option<Range<usize>>,
+    },
+}
+
+/// A quote that begins with `[!type]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callout {
+    /// The whole quote, without the last line end.
+    pub span: Range<usize>,
+    /// The type as written, `note` in `[!note|wide]`; its case does not matter.
+    pub kind: Range<usize>,
+    /// What follows a `|` in the brackets.
+    pub metadata: Option<Range<usize>>,
+    pub fold: Option<Fold>,
+    pub title: Option<Range<usize>>,
+    /// The callout around it, as an index.
+    pub parent: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// `+`
+    Open,
+    /// `-`
+    Closed,
+}
+
+/// A note at the foot, or a reference to one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Footnote {
+    pub kind: FootnoteKind,
+    pub span: Range<usize>,
+    /// The name without `[^` and `]`; an inline footnote has none. Its case does not matter.
+    pub label: Option<Range<usize>>,
+    /// The text of the note; a reference has none.
+    pub content: Option<Range<usize>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FootnoteKind {
+    /// `[^label]`
+    Reference,
+    /// `[^label]: text`
+    Definition,
+    /// `^[text]`
+    Inline,
+}

@@ -1,0 +1,17 @@
+//! From text to structure: what a Markdown parser finds, and what it does not know of Obsidian's syntax.
+
+mod brackets;
+mod leaf;
+mod mask;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use pulldown_cmark::Options;
+
+pub(crate) use walk::walk;
+
+/// Wikilinks, tasks and formulas are ours: the parser's rules for them are not Obsidian's.
+fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH
+}

@@ -1,0 +1,50 @@
+//! Brackets that are still open, to find the fields and inline footnotes they may turn out to be.
+
+/// Round and square ones do not know of each other, as in Dataview.
+#[derive(Default)]
+pub(super) struct Brackets {
+    pub(super) square: Stack,
+    pub(super) round: Stack,
+}
+
+#[derive(Default)]
+pub(super) struct Stack(Vec<Open>);
+
+#[derive(Clone, Copy)]
+pub(super) struct Open {
+    pub(super) at: usize,
+    /// Where the line began that it stands on: a field is one line.
+    pub(super) line: usize,
+    /// The first `::` in it.
+    pub(super) separator: Option<usize>,
+    /// It is `^[`.
+    pub(super) footnote: bool,
+}
+
+impl Stack {
+    pub(super) fn open(&mut self, at: usize, line: usize) {
+        self.0.push(Open { at, line, separator: None, footnote: false });
+    }
+
+    pub(super) fn open_footnote(&mut self, at: usize, line: usize) {
+        self.0.push(Open { at, line, separator: None, footnote: true });
+    }
+
+    pub(super) fn close(&mut self) -> Option<Open> {
+        self.0.pop()
+    }
+}
+
+impl Brackets {
+    /// Gives a `::` to the innermost open bracket of its line; false if there is none.
+    pub(super) fn separate(&mut self, at: usize, line: usize) -> bool {
+        let (square, round) = (self.square.0.last_mut(), self.round.0.last_mut());
+        let innermost = match (square, round) {
+            (Some(square), Some(round)) => Some(if square.at > round.at { square } else { round }),
+            (square, round) => square.or(round),
+        };
+        let Some(open) = innermost.filter(|open| open.line == line && !open.footnote) else { return false };
+        open.separator.get_or_insert(at);
+        true
+    }
+}

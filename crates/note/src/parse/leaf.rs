@@ -1,0 +1,465 @@
+//! The inline syntax of one paragraph, heading or table cell.
+//!
+//! Obsidian reads such text from left to right: whatever begins first wins. What a Markdown parser has already found
+//! in it (code, HTML, Markdown links) comes as tokens; all else is found here. Each byte is looked at a bounded
+//! number of times.
+
+use std::ops::Range;
+
+use memchr::memmem;
+use pulldown_cmark::LinkType;
+
+use super::brackets::Brackets;
+use crate::{
+    Code, CodeKind, Comment, Field, FieldForm, Footnote, FootnoteKind, Form, Highlight, Math, Note, Tag,
+    fields::line_key,
+    span::{line_end, trim},
+    tags::{is_space, tag_length},
+};
+
+mod link;
+
+/// Something a Markdown parser found in a leaf.
+#[derive(Debug)]
+pub(super) struct Token {
+    pub(super) span: Range<usize>,
+    pub(super) kind: TokenKind,
+}
+
+#[derive(Debug)]
+pub(super) enum TokenKind {
+    Code,
+    Html,
+    Link {
+        link_type: LinkType,
+        image: bool,
+        /// Where the last thing within the brackets ends; the `]` follows.
+        inner_end: usize,
+    },
+}
+
+/// One run of inline text and what is known about it.
+pub(super) struct Leaf<'a> {
+    pub(super) span: Range<usize>,
+    /// In order of their starts.
+    pub(super) tokens: &'a [Token],
+    /// Where text begins behind an emphasis mark, in order: a tag may begin there.
+    pub(super) marks: &'a [usize],
+    /// Where emphasized text ends, in order: `_` could be part of a tag.
+    pub(super) ends: &'a [usize],
+    /// How many quotes it stands in: that many `>` may begin each further line.
+    pub(super) quotes: usize,
+}
+
+/// Adds what stands in a leaf to the parts of a note.
+pub(super) fn scan(note: &mut Note<'_>, leaf: &Leaf<'_>) {
+    let start = leaf.span.start;
+    let mut scan = Scan {
+        text: note.text,
+        bytes: &note.text.as_bytes()[..leaf.span.end],
+        leaf,
+        at: start,
+        token: 0,
+        run: start,
+        line: start,
+        line_field: false,
+        link: None,
+        comment: None,
+        highlight: None,
+        brackets: Brackets::default(),
+        none_left: Missing::default(),
+        note,
+    };
+    scan.all();
+}
+
+/// Closers that were looked for and not found, so that nobody looks again.
+#[derive(Default)]
+struct Missing {
+    comment: bool,
+    math: bool,
+    display: bool,
+}
+
+/// A `==` that may begin a highlight.
+struct Opened {
+    at: usize,
+    /// A tag right behind it, which is one only if the highlight is closed.
+    tag: Option<usize>,
+}
+
+/// A Markdown link whose text is being read.
+struct OpenLink {
+    /// Where its text ends.
+    inner_end: usize,
+    end: usize,
+}
+
+struct Scan<'a, 'n, 't> {
+    text: &'t str,
+    /// Up to the end of the leaf.
+    bytes: &'t [u8],
+    leaf: &'a Leaf<'a>,
+    note: &'n mut Note<'t>,
+    at: usize,
+    /// The next token.
+    token: usize,
+    /// Where the present run of text began: behind the last thing that was not text.
+    run: usize,
+    /// Where the present line began.
+    line: usize,
+    /// The line already is a field.
+    line_field: bool,
+    link: Option<OpenLink>,
+    /// Where the `%%` stands that ends the comment being read.
+    comment: Option<usize>,
+    highlight: Option<Opened>,
+    brackets: Brackets,
+    none_left: Missing,
+}
+
+/// Bytes that may begin or end something.
+const STOPS: [bool; 256] = {
+    let mut stops = [false; 256];
+    let bytes = b"\\[]()!#$%=^:\n";
+    let mut at = 0;
+    while at < bytes.len() {
+        stops[bytes[at] as usize] = true;
+        at += 1;
+    }
+    stops
+};
+
+impl Scan<'_, '_, '_> {
+    fn all(&mut self) {
+        while self.at < self.bytes.len() {
+            let stop = self.next_border();
+            let ahead = self.bytes[self.at..stop].iter().position(|byte| STOPS[usize::from(*byte)]);
+            match ahead {
+                Some(length) => {
+                    self.at += length;
+                    self.stop();
+                }
+                None if stop == self.bytes.len() => break,
+                None => {
+                    self.at = stop;
+                    self.border();
+                }
+            }
+        }
+        if let Some(Opened { tag: Some(tag), .. }) = self.highlight.take() {
+            self.forget_tags(tag);
+        }
+    }
+
+    /// Where something begins or ends that no byte by itself announces.
+    fn next_border(&mut self) -> usize {
+        while self.leaf.tokens.get(self.token).is_some_and(|token| token.span.start < self.at) {
+            self.token += 1;
+        }
+        if self.link.as_ref().is_some_and(|link| link.inner_end < self.at) {
+            self.link = None;
+        }
+        if self.comment.is_some_and(|end| end < self.at) {
+            self.comment = None;
+        }
+        let token = self.leaf.tokens.get(self.token).map_or(usize::MAX, |token| token.span.start);
+        let link = self.link.as_ref().map_or(usize::MAX, |link| link.inner_end);
+        let comment = self.comment.unwrap_or(usize::MAX);
+        token.min(link).min(comment).min(self.bytes.len())
+    }
+
+    fn border(&mut self) {
+        if let Some(link) = self.link.take_if(|link| link.inner_end == self.at) {
+            return self.jump(link.end);
+        }
+        if self.comment.take_if(|end| *end == self.at).is_some() {
+            return self.jump(self.at + 2);
+        }
+        // A wikilink may begin where a Markdown link does, and goes first.
+        if STOPS[usize::from(self.bytes[self.at])] {
+            self.stop()
+        } else if !self.token() {
+            self.at += 1
+        }
+    }
+
+    /// Goes on behind something that was not text.
+    fn jump(&mut self, to: usize) {
+        self.at = to;
+        self.run = to;
+    }
+
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.at + ahead).copied()
+    }
+
+    fn stop(&mut self) {
+        match self.bytes[self.at] {
+            b'\\' if self.peek(1).is_some_and(|byte| byte.is_ascii_punctuation()) => self.jump(self.at + 2),
+            b'!' => self.bang(),
+            b'[' => self.bracket(),
+            b']' => self.close_square(),
+            b'(' => {
+                self.brackets.round.open(self.at, self.line);
+                self.at += 1;
+            }
+            b')' => self.close_round(),
+            b'#' => self.tag(),
+            b'$' => self.math(),
+            b'%' => self.percent(),
+            b'=' => self.equals(),
+            b'^' if self.peek(1) == Some(b'[') => {
+                self.brackets.square.open_footnote(self.at, self.line);
+                self.jump(self.at + 2);
+            }
+            b':' => self.colon(),
+            b'\n' => self.newline(),
+            _ => self.at += 1,
+        }
+    }
+
+    /// Takes the token that begins here, if one does.
+    fn token(&mut self) -> bool {
+        let Some(token) = self.leaf.tokens.get(self.token).filter(|token| token.span.start == self.at) else {
+            return false;
+        };
+        self.token += 1;
+        let span = token.span.clone();
+        match token.kind {
+            TokenKind::Html => self.jump(span.end),
+            TokenKind::Code => {
+                let ticks = self.text.as_bytes()[span.clone()].iter().take_while(|byte| **byte == b'`').count();
+                let content = span.start + ticks..span.end.saturating_sub(ticks).max(span.start + ticks);
+                self.note.code.push(Code { span: span.clone(), content, kind: CodeKind::Span });
+                self.jump(span.end);
+            }
+            TokenKind::Link { link_type, image, inner_end } => self.link(link_type, image, span, inner_end),
+        }
+        true
+    }
+
+    fn bang(&mut self) {
+        if self.peek(1) == Some(b'[') && self.peek(2) == Some(b'[') && self.wiki(self.at + 1, true) {
+            return;
+        }
+        if !self.token() {
+            self.at += 1;
+        }
+    }
+
+    fn bracket(&mut self) {
+        let taken = match self.peek(1) {
+            Some(b'[') => self.wiki(self.at, false),
+            Some(b'^') => self.footnote(),
+            _ => false,
+        };
+        if taken || self.token() {
+            return;
+        }
+        self.brackets.square.open(self.at, self.line);
+        self.at += 1;
+    }
+
+    fn footnote(&mut self) -> bool {
+        let from = self.at + 2;
+        let ends = |byte: &u8| matches!(byte, b'[' | b']' | b'^' | b' ' | b'\t' | b'\n');
+        let Some(length) = self.bytes[from..].iter().position(ends) else { return false };
+        if length == 0 || self.bytes[from + length] != b']' {
+            return false;
+        }
+        let span = self.at..from + length + 1;
+        let end = span.end;
+        let label = Some(from..from + length);
+        self.note.footnotes.push(Footnote { kind: FootnoteKind::Reference, span, label, content: None });
+        self.jump(end);
+        true
+    }
+
+    fn close_square(&mut self) {
+        let at = self.at;
+        self.at += 1;
+        let Some(open) = self.brackets.square.close() else { return };
+        if open.footnote {
+            let content = Some(open.at + 2..at);
+            let span = open.at..at + 1;
+            self.note.footnotes.push(Footnote { kind: FootnoteKind::Inline, span, label: None, content });
+            self.run = self.at;
+        } else if let Some(separator) = open.separator.filter(|_| open.line == self.line) {
+            self.field(FieldForm::Square, open.at + 1..separator, open.at..at + 1);
+        }
+    }
+
+    fn close_round(&mut self) {
+        let at = self.at;
+        self.at += 1;
+        let Some(open) = self.brackets.round.close() else { return };
+        if let Some(separator) = open.separator.filter(|_| open.line == self.line) {
+            self.field(FieldForm::Round, open.at + 1..separator, open.at..at + 1);
+        }
+    }
+
+    fn field(&mut self, form: FieldForm, key: Range<usize>, span: Range<usize>) {
+        let value = trim(self.text, key.end + 2..span.end - 1);
+        let key = trim(self.text, key);
+        if !key.is_empty() {
+            self.note.fields.push(Field { span, key, value, form });
+        }
+    }
+
+    fn tag(&mut self) {
+        let at = self.at;
+        let end = self.leaf.ends.get(self.leaf.ends.partition_point(|end| *end <= at));
+        let length = tag_length(&self.text[at + 1..end.copied().unwrap_or(self.bytes.len())]);
+        if length == 0 {
+            self.at += 1;
+            return;
+        }
+        let before = self.text[self.leaf.span.start..at].chars().next_back();
+        let begins = at == self.run || before.is_none_or(is_space) || self.leaf.marks.binary_search(&at).is_ok();
+        if !begins {
+            // Nothing within the name can begin a tag either.
+            self.at += 1 + length;
+            return;
+        }
+        let index = self.note.tags.len();
+        if let Some(opened) = self.highlight.as_mut().filter(|opened| opened.at + 2 == at) {
+            opened.tag = Some(index);
+        }
+        self.note.tags.push(Tag { span: at..at + 1 + length });
+        self.jump(at + 1 + length);
+    }
+
+    /// Takes back a tag that stood right behind a `==` that was never closed, and those that touch it.
+    fn forget_tags(&mut self, first: usize) {
+        let tags = &self.note.tags[first..];
+        let touching = tags.windows(2).take_while(|pair| pair[0].span.end == pair[1].span.start).count();
+        self.note.tags.drain(first..=first + touching);
+    }
+
+    fn math(&mut self) {
+        let at = self.at;
+        let display = self.peek(1) == Some(b'$');
+        let close = if display { self.display_close(at) } else { self.math_close(at) };
+        let marks = if display { 2 } else { 1 };
+        let Some(close) = close else {
+            self.at += marks;
+            return;
+        };
+        let span = at..close + marks;
+        self.note.math.push(Math { span, content: at + marks..close, display, form: Form::Inline });
+        self.jump(close + marks);
+    }
+
+    fn display_close(&mut self, open: usize) -> Option<usize> {
+        if self.none_left.display {
+            return None;
+        }
+        let found = self.bytes.get(open + 3..).and_then(|rest| memmem::find(rest, b"$$"));
+        self.none_left.display = found.is_none();
+        found.map(|length| open + 3 + length)
+    }
+
+    /// A single `$` opens before something and closes behind something, and not before a digit: `$5 and $6` is money.
+    fn math_close(&mut self, open: usize) -> Option<usize> {
+        if self.none_left.math || self.peek(1).is_none_or(|byte| byte.is_ascii_whitespace()) {
+            return None;
+        }
+        let closes = |at: &usize| {
+            let before = self.bytes[at - 1];
+            let after = self.bytes.get(at + 1);
+            !before.is_ascii_whitespace() && before != b'\\' && !after.is_some_and(u8::is_ascii_digit)
+        };
+        let found = memchr::memchr_iter(b'$', &self.bytes[open + 1..]).map(|at| open + 1 + at).find(closes);
+        self.none_left.math = found.is_none();
+        found
+    }
+
+    fn percent(&mut self) {
+        let at = self.at;
+        let run = self.bytes[at..].iter().take_while(|byte| **byte == b'%').count();
+        // Four and more are a row of percent signs.
+        if !(2..=3).contains(&run) || self.none_left.comment || self.comment.is_some() {
+            self.at += run;
+            return;
+        }
+        let found = self.bytes.get(at + 3..).and_then(|rest| memmem::find(rest, b"%%"));
+        let Some(end) = found.map(|length| at + 3 + length) else {
+            self.none_left.comment = true;
+            self.at += run;
+            return;
+        };
+        self.note.comments.push(Comment { span: at..end + 2, content: at + 2..end, form: Form::Inline });
+        self.comment = Some(end);
+        self.jump(at + 2);
+    }
+
+    fn equals(&mut self) {
+        let at = self.at;
+        let run = self.bytes[at..].iter().take_while(|byte| **byte == b'=').count();
+        if run != 2 {
+            self.at += run;
+            return;
+        }
+        match self.highlight.take() {
+            Some(opened) => {
+                let content = opened.at + 2..at;
+                self.note.highlights.push(Highlight { span: opened.at..at + 2, content });
+                self.jump(at + 2);
+            }
+            None => {
+                let next = self.text[at + 2..self.bytes.len()].chars().next();
+                if next.is_some_and(|c| !is_space(c)) {
+                    self.highlight = Some(Opened { at, tag: None });
+                    self.run = at + 2;
+                }
+                self.at += 2;
+            }
+        }
+    }
+
+    fn colon(&mut self) {
+        match (self.peek(1), self.peek(2)) {
+            (Some(b'/'), Some(b'/')) => self.bare_url(),
+            (Some(b':'), after) => {
+                if after != Some(b':') {
+                    self.separator();
+                }
+                let run = self.bytes[self.at..].iter().take_while(|byte| **byte == b':').count();
+                self.at += run;
+            }
+            _ => self.at += 1,
+        }
+    }
+
+    /// A `::` makes a field of the brackets around it, or of the line.
+    fn separator(&mut self) {
+        let at = self.at;
+        if self.link.is_some() || self.brackets.separate(at, self.line) || self.line_field {
+            return;
+        }
+        if let Some(key) = line_key(self.text, self.line..at) {
+            self.line_field = true;
+            let end = line_end(self.text, at).min(self.bytes.len());
+            let value = trim(self.text, at + 2..end);
+            let span = key.start..value.end.max(at + 2);
+            self.note.fields.push(Field { span, key, value, form: FieldForm::Line });
+        }
+    }
+
+    fn newline(&mut self) {
+        let mut at = self.at + 1;
+        let mut quotes = 0;
+        while let Some(byte) = self.bytes.get(at) {
+            match byte {
+                b' ' | b'\t' => {}
+                b'>' if quotes < self.leaf.quotes => quotes += 1,
+                _ => break,
+            }
+            at += 1;
+        }
+        self.jump(at);
+        self.line = at;
+        self.line_field = false;
+    }
+}

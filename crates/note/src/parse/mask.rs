@@ -1,0 +1,376 @@
+//! Block comments and block formulas, which no Markdown parser knows. They may hold blank lines and anything that
+//! looks like structure, so the parser gets to see blanks instead.
+
+use std::{borrow::Cow, ops::Range};
+
+use memchr::memmem;
+use pulldown_cmark::{Event, Parser, Tag};
+
+use super::options;
+use crate::span::{is_blank_line, line_end, line_start};
+
+/// A part of the text that the Markdown parser must not see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Masked {
+    pub(super) span: Range<usize>,
+    pub(super) content: Range<usize>,
+    pub(super) kind: MaskedKind,
+    /// How many quotes it stands in.
+    quotes: usize,
+    /// A list item begins on the same line.
+    in_item: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MaskedKind {
+    Comment,
+    Math,
+}
+
+/// How often a note is parsed again because what was masked could have looked like the begin or end of a code block.
+/// Only a hostile note goes beyond it, and is then read a little less exactly.
+const MAX_PARSES: usize = 8;
+
+/// The body with every block comment and block formula as blanks of the same length, and where they stand.
+pub(super) fn mask(body: &str) -> (Cow<'_, str>, Vec<Masked>) {
+    let found = regions(body);
+    (blank_out(body, &found), found)
+}
+
+fn regions(body: &str) -> Vec<Masked> {
+    let mut found: Vec<Masked> = Vec::new();
+    let mut fences = Fences::default();
+    let mut closed = Vec::new();
+    let mut parses = 0;
+    let mut stale = true;
+    let mut at = 0;
+    let mut dangling = Dangling::default();
+    while let Some(opener) = next_opener(body, at, &mut dangling) {
+        match fences.state(body, &opener) {
+            Fence::None => {}
+            Fence::Open => {
+                at = line_end(body, opener.at);
+                continue;
+            }
+            Fence::Unsure => {
+                if stale && parses < MAX_PARSES {
+                    closed = closed_blocks(&blank_out(body, &found));
+                    parses += 1;
+                    stale = false;
+                }
+                let before = closed.partition_point(|block| block.start <= opener.at);
+                if let Some(block) = closed[..before].last().filter(|block| opener.at < block.end) {
+                    at = block.end;
+                    continue;
+                }
+            }
+        }
+        let region = opener.region(body);
+        fences.skip(region.span.end);
+        at = region.span.end;
+        let hidden = &body[region.span.clone()];
+        stale |= hidden.contains("```") || hidden.contains("~~~") || hidden.contains('<');
+        found.push(region);
+    }
+    found
+}
+
+/// Whether a place stands in a fenced block, as far as a look at the lines at the margin can tell. It saves a parse of
+/// most notes.
+#[derive(Default)]
+struct Fences {
+    at: usize,
+    open: Option<(u8, usize)>,
+    unsure: bool,
+}
+
+enum Fence {
+    None,
+    Open,
+    /// Something before it is in a list or a quote, or is HTML: only the parser knows.
+    Unsure,
+}
+
+impl Fences {
+    fn skip(&mut self, to: usize) {
+        self.at = self.at.max(to);
+    }
+
+    fn state(&mut self, body: &str, opener: &Opener) -> Fence {
+        self.advance(body, opener.at);
+        match self.open {
+            _ if self.unsure || opener.may_be_code(body) => Fence::Unsure,
+            Some(_) => Fence::Open,
+            None => Fence::None,
+        }
+    }
+
+    fn advance(&mut self, body: &str, to: usize) {
+        let bytes = body.as_bytes();
+        while !self.unsure && self.at < to {
+            let Some(length) = memchr::memchr3(b'`', b'~', b'<', &bytes[self.at..to]) else { break };
+            let at = self.at + length;
+            let end = line_end(body, at);
+            self.line(&bytes[line_start(body, at)..end], at - line_start(body, at));
+            // Only the first mark of a line can begin it.
+            self.at = end;
+        }
+        self.at = self.at.max(to);
+    }
+
+    /// Looks at a line whose first mark is at `column`.
+    fn line(&mut self, line: &[u8], column: usize) {
+        let mark = line[column];
+        let run = line[column..].iter().take_while(|byte| **byte == mark).count();
+        let rest = &line[column + run..];
+        let begins = column == 0 || prefix(&line[..column]).is_some();
+        match self.open {
+            Some((open, length)) => {
+                let at_margin = column < 4 && line[..column].iter().all(|byte| *byte == b' ');
+                if at_margin && mark == open && run >= length && rest.trim_ascii().is_empty() {
+                    self.open = None;
+                }
+            }
+            None if !begins => {}
+            None if mark == b'<' => self.unsure = true,
+            None if run < 3 || (mark == b'`' && rest.contains(&b'`')) => {}
+            None if column > 0 => self.unsure = true,
+            None => self.open = Some((mark, run)),
+        }
+    }
+}
+
+/// A `%%` or `$$` that begins a line and stands alone on it.
+struct Opener {
+    at: usize,
+    mark: u8,
+    length: usize,
+    quotes: usize,
+    /// Where the content of the list item begins that begins on the same line.
+    item: Option<usize>,
+}
+
+/// Where a `%%` or `$$` within a line was left open. One that begins a later line of the same paragraph closes it:
+/// Obsidian's two views differ here, and this is what the editor shows; the other reading would hide the rest of
+/// the note.
+#[derive(Default)]
+struct Dangling {
+    percent: Option<usize>,
+    dollar: Option<usize>,
+}
+
+impl Dangling {
+    fn of(&mut self, mark: u8) -> &mut Option<usize> {
+        if mark == b'%' { &mut self.percent } else { &mut self.dollar }
+    }
+
+    /// Counts the pairs of marks of a line that begins with something else.
+    fn pass(&mut self, mark: u8, line: &[u8], at: usize) {
+        if memmem::find_iter(line, &[mark; 2]).count() % 2 == 1 {
+            let open = self.of(mark);
+            *open = if open.is_some() { None } else { Some(at) };
+        }
+    }
+
+    /// Whether the mark at `at` ends what was left open.
+    fn closes(&mut self, body: &str, mark: u8, at: usize) -> bool {
+        let Some(open) = self.of(mark).take() else { return false };
+        let mut between = body[open..line_start(body, at)].lines().skip(1);
+        between.all(|line| !line.trim().is_empty())
+    }
+}
+
+fn next_opener(body: &str, mut at: usize, dangling: &mut Dangling) -> Option<Opener> {
+    let bytes = body.as_bytes();
+    loop {
+        at += memchr::memchr2(b'%', b'$', bytes.get(at..)?)?;
+        let mark = bytes[at];
+        let length = bytes[at..].iter().take_while(|byte| **byte == mark).count();
+        let end = line_end(body, at);
+        // Four and more percent signs are a row of them, and a second mark on the line makes it inline.
+        if (2..=3).contains(&length)
+            && memchr::memchr(mark, &bytes[at + length..end]).is_none()
+            && let Some((quotes, item)) = prefix(&bytes[line_start(body, at)..at])
+        {
+            if !dangling.closes(body, mark, at) {
+                return Some(Opener { at, mark, length, quotes, item });
+            }
+        } else {
+            for mark in *b"%$" {
+                dangling.pass(mark, &bytes[at..end], at);
+            }
+        }
+        // What follows a first mark on this line does not begin the line; a single `%` or `$` is prose.
+        at = end;
+    }
+}
+
+/// The quotes and the list item that a line begins with, if nothing else stands there.
+fn prefix(line: &[u8]) -> Option<(usize, Option<usize>)> {
+    let (mut quotes, mut item, mut at) = (0, None, 0);
+    while let Some(byte) = line.get(at) {
+        match byte {
+            b' ' | b'\t' => at += 1,
+            b'>' => {
+                quotes += 1;
+                at += 1;
+            }
+            _ => {
+                let digits = line[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+                let marker = line.get(at + digits)?;
+                let known = if digits == 0 { b"-*+".contains(marker) } else { b".)".contains(marker) };
+                let blank = line.get(at + digits + 1).is_some_and(|byte| matches!(byte, b' ' | b'\t'));
+                if !known || !blank {
+                    return None;
+                }
+                at += digits + 2;
+                item = Some(columns(line));
+            }
+        }
+    }
+    Some((quotes, item))
+}
+
+/// How wide the begin of a line is, with tabs to every fourth column.
+fn columns(line: &[u8]) -> usize {
+    line.iter().fold(0, |column, byte| if *byte == b'\t' { column / 4 * 4 + 4 } else { column + 1 })
+}
+
+impl Opener {
+    /// Far from the margin it may stand in indented code.
+    fn may_be_code(&self, body: &str) -> bool {
+        let prefix = &body[line_start(body, self.at)..self.at];
+        prefix.len() >= 4 || prefix.contains('\t')
+    }
+
+    /// To the next run of as many marks, else to the end of the quote or list item it stands in, else of the text.
+    fn region(&self, body: &str) -> Masked {
+        let from = self.at + self.length;
+        let mark = [self.mark; 3];
+        let close = memmem::find(&body.as_bytes()[from..], &mark[..self.length]).map(|length| from + length);
+        let limit = self.limit(body, close.unwrap_or(body.len()));
+        let kind = if self.mark == b'%' { MaskedKind::Comment } else { MaskedKind::Math };
+        let (content, end) = match close.filter(|close| *close < limit) {
+            Some(close) => (from..close, close + self.length),
+            None => (from..limit, limit),
+        };
+        Masked { span: self.at..end, content, kind, quotes: self.quotes, in_item: self.item.is_some() }
+    }
+
+    /// Where the quote or the list item ends that begins on the same line, not looking further than `wanted`.
+    fn limit(&self, body: &str, wanted: usize) -> usize {
+        if self.quotes == 0 && self.item.is_none() {
+            return body.len();
+        }
+        let mut at = self.at;
+        loop {
+            let end = line_end(body, at);
+            if end >= wanted || end == body.len() {
+                return body.len();
+            }
+            at = end + 1;
+            let line = &body[at..line_end(body, at)];
+            let content = line.trim_start_matches([' ', '\t']);
+            let indent = columns(&line.as_bytes()[..line.len() - content.len()]);
+            let left_quote = self.quotes > 0 && (indent > 3 || !content.starts_with('>'));
+            let left_item = self.quotes == 0 && self.item.is_some_and(|item| indent < item) && !content.is_empty();
+            if left_quote || left_item {
+                return end;
+            }
+        }
+    }
+}
+
+/// The code and HTML blocks, in which nothing begins.
+fn closed_blocks(body: &str) -> Vec<Range<usize>> {
+    if !["```", "~~~", "    ", "\t", "<"].iter().any(|mark| body.contains(mark)) {
+        return Vec::new();
+    }
+    let block = |(event, range)| matches!(event, Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock)).then_some(range);
+    Parser::new_ext(body, options()).into_offset_iter().filter_map(block).collect()
+}
+
+fn blank_out<'b>(body: &'b str, regions: &[Masked]) -> Cow<'b, str> {
+    if regions.is_empty() {
+        return Cow::Borrowed(body);
+    }
+    let mut bytes = body.as_bytes().to_vec();
+    for region in regions {
+        // On the first line the quotes stand before the region.
+        let mut quotes = 0;
+        for byte in &mut bytes[region.span.clone()] {
+            match byte {
+                b'\n' => quotes = region.quotes,
+                b' ' | b'\t' => {}
+                b'>' if quotes > 0 => quotes -= 1,
+                _ => {
+                    quotes = 0;
+                    *byte = b' ';
+                }
+            }
+        }
+        if region.in_item {
+            // An item with nothing but blanks on its line could be none.
+            let end = line_end(body, region.span.start).min(region.span.end);
+            bytes[region.span.start..end].fill(b'.');
+        }
+        // Text behind the closing marks begins a paragraph; blanks in front could make code of it.
+        if region.content.end < region.span.end && !is_blank_line(body, region.span.end) {
+            let line = line_start(body, region.content.end).max(region.span.start);
+            let blanks = bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'>')).count();
+            let from = if region.quotes > 0 { line + blanks } else { line };
+            bytes[from.min(region.content.end)..region.span.end].fill(b'.');
+        }
+    }
+    // Whole characters became blanks, so this is still text.
+    String::from_utf8(bytes).map_or(Cow::Borrowed(body), Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_comment_and_formula_are_found_where_obsidian_finds_them() {
+        for (body, expected) in [
+            ("%%\na\n%%\n", vec!["%%\na\n%%"]),
+            ("%% a\n\nb %%\n", vec!["%% a\n\nb %%"]),
+            ("%% a %%\n", vec![]),
+            ("text %%\nb\n%%\n", vec![]),
+            ("text %%\nb\n\n%%\nc\n%%\n", vec!["%%\nc\n%%"]),
+            ("so $$\nx\n$$\n\n$$\ny\n$$\n", vec!["$$\ny\n$$"]),
+            ("%%%%\na\n%%%%\n", vec![]),
+            ("%%\nunclosed\n\nto the end", vec!["%%\nunclosed\n\nto the end"]),
+            ("```\n%%\n```\ntext\n", vec![]),
+            ("    %%\n\n%%\na\n%%\n", vec!["%%\na\n%%"]),
+            ("<!--\n%%\n-->\n\n%%\nx\n%%\n", vec!["%%\nx\n%%"]),
+            ("$$\nx\n\ny\n$$\n", vec!["$$\nx\n\ny\n$$"]),
+            ("$$x$$\n", vec![]),
+            ("%%\n```\n%%\n\n```\n%%\n```\n", vec!["%%\n```\n%%"]),
+            ("> %%\n> a\n> %%\n", vec!["%%\n> a\n> %%"]),
+            ("> %%\n> a\n\nb %%\n", vec!["%%\n> a"]),
+            ("- %% a\n- b\n", vec!["%% a"]),
+            ("- %%\n  a\n  %%\n- b\n", vec!["%%\n  a\n  %%"]),
+            ("100% of\n50% off\n", vec![]),
+            ("%%\na\n%% b\n$$\nc\n$$\n", vec!["%%\na\n%%", "$$\nc\n$$"]),
+        ] {
+            let found: Vec<&str> = regions(body).into_iter().map(|region| &body[region.span]).collect();
+            assert_eq!(found, expected, "{body:?}");
+            assert_eq!(mask(body).0.len(), body.len(), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_masked_reads_as_blanks_and_keeps_its_quotes() {
+        for (body, expected) in [
+            ("a\n%%\n# é\n%%\nb", "a\n  \n    \n  \nb"),
+            ("> %%\n> # h\n> %%\n", ">   \n>    \n>   \n"),
+            ("%%\na\n%% # b", "  \n \n.. # b"),
+            ("%%\né石%%a", "  \n.......a"),
+            ("- %%\n  x\n  %%\n", "- ..\n   \n    \n"),
+            ("> %%\n> x %% b", ">   \n>   .. b"),
+        ] {
+            assert_eq!(mask(body).0, expected, "{body:?}");
+        }
+    }
+}

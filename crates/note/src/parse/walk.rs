@@ -1,0 +1,492 @@
+//! The one pass over the events of the Markdown parser.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, LinkType, Parser, Tag, TagEnd};
+
+use super::{
+    leaf::{Leaf, Token, TokenKind, scan},
+    mask::{Masked, MaskedKind, mask},
+    options,
+};
+use crate::{
+    BlockKind, Code, CodeKind, Comment, Footnote, FootnoteKind, Form, ListItem, Math, Note,
+    blocks::{Trailing, trailing_id},
+    callouts::callout,
+    headings::heading,
+    items, links,
+    span::{line_end, line_start, trim, trim_end},
+    tasks,
+};
+
+mod names;
+
+/// Adds the structure of the body, which begins at `start`, to a note.
+pub(crate) fn walk(note: &mut Note<'_>, start: usize) {
+    let text = note.text;
+    let (body, mut masked) = mask(&text[start..]);
+    for region in &mut masked {
+        for span in [&mut region.span, &mut region.content] {
+            *span = span.start + start..span.end + start;
+        }
+    }
+    let mut walk = Walk::new(note, &masked, Part::Body);
+    walk.events(&body, start);
+    walk.finish();
+    for region in masked {
+        let Masked { span, content, kind, .. } = region;
+        match kind {
+            MaskedKind::Math => note.math.push(Math { span, content, display: true, form: Form::Block }),
+            MaskedKind::Comment => {
+                note.comments.push(Comment { span, content: content.clone(), form: Form::Block });
+                // Obsidian reads what is in a comment as one run of text, so links and tags count and nothing else.
+                Walk::new(note, &[], Part::Comment).events(&text[content.clone()], content.start);
+            }
+        }
+    }
+}
+
+/// Which part of a note is walked: in a comment only inline syntax counts.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Body,
+    Comment,
+}
+
+/// A block that holds other blocks and is still open.
+enum Container {
+    List,
+    Item(usize),
+    Quote { span: Range<usize>, callout: Option<usize> },
+    Footnote(Range<usize>),
+    Table(Range<usize>),
+}
+
+/// What a leaf is, for the block id at its end.
+#[derive(Clone, Copy, PartialEq)]
+enum LeafKind {
+    Paragraph,
+    /// The text of a tight list item, which has no paragraph around it.
+    Tight,
+    Heading(u8),
+    Cell,
+}
+
+struct Walk<'n, 'm, 't> {
+    note: &'n mut Note<'t>,
+    masked: &'m [Masked],
+    part: Part,
+    /// Where the walked text ends.
+    end: usize,
+    containers: Vec<Container>,
+    quotes: usize,
+    /// The items that are open, outermost first.
+    open_items: Vec<usize>,
+    /// The callouts that are open, outermost first.
+    open_callouts: Vec<usize>,
+    /// A run of whitespace that was measured last; what stands in many things ends many times at one place.
+    blank: Range<usize>,
+    /// The leaf being read.
+    leaf: Option<(LeafKind, Range<usize>)>,
+    tokens: Vec<Token>,
+    /// Links whose end has not been seen, as indexes of tokens.
+    open_links: Vec<usize>,
+    marks: Vec<usize>,
+    ends: Vec<usize>,
+    /// Where the last inline event ended.
+    inline_end: usize,
+    code: bool,
+    /// The last finished block that stands in no other, with what blanks may follow it.
+    previous: Option<(BlockKind, Range<usize>)>,
+    /// Blocks that name an item, whose own content may not have ended yet.
+    named_items: Vec<(usize, usize)>,
+}
+
+impl<'n, 'm, 't> Walk<'n, 'm, 't> {
+    fn new(note: &'n mut Note<'t>, masked: &'m [Masked], part: Part) -> Self {
+        Self {
+            note,
+            masked,
+            part,
+            end: 0,
+            containers: Vec::new(),
+            quotes: 0,
+            open_items: Vec::new(),
+            open_callouts: Vec::new(),
+            blank: 0..0,
+            leaf: None,
+            tokens: Vec::new(),
+            open_links: Vec::new(),
+            marks: Vec::new(),
+            ends: Vec::new(),
+            inline_end: 0,
+            code: false,
+            previous: None,
+            named_items: Vec::new(),
+        }
+    }
+
+    /// Walks the events of a text that begins at `base` in the note.
+    fn events(&mut self, body: &str, base: usize) {
+        let events = Parser::new_ext(body, options()).into_offset_iter();
+        self.definitions(&events, base);
+        self.end = base + body.len();
+        let text = self.note.text;
+        let exact = self.masked.is_empty();
+        for (event, range) in events {
+            let range = range.start + base..range.end + base;
+            // What is masked has other characters in the text than the parser saw.
+            let range =
+                if exact { range } else { text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end) };
+            self.step(event, range);
+        }
+        self.end_tight();
+    }
+
+    fn definitions(&mut self, events: &pulldown_cmark::OffsetIter<'_>, base: usize) {
+        let from = self.note.definitions.len();
+        for (_, definition) in events.reference_definitions().iter() {
+            let span = definition.span.start + base..definition.span.end + base;
+            self.note.definitions.extend(links::definition(self.note.text, span));
+        }
+        // They come in no order.
+        self.note.definitions[from..].sort_by_key(|definition| definition.span.start);
+    }
+
+    fn step(&mut self, event: Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => self.start(&tag, range),
+            Event::End(tag) => self.end(tag, range),
+            Event::Text(_) if self.code => {}
+            Event::Text(_) | Event::SoftBreak | Event::HardBreak | Event::FootnoteReference(_) => self.inline(&range),
+            Event::Code(_) => self.token(TokenKind::Code, range),
+            Event::InlineHtml(_) => self.token(TokenKind::Html, range),
+            Event::Rule => {
+                self.end_tight();
+                self.finish_top(BlockKind::Rule, &range);
+            }
+            Event::Html(_) | Event::InlineMath(_) | Event::DisplayMath(_) | Event::TaskListMarker(_) => {}
+        }
+    }
+
+    /// Something inline: outside a paragraph it is the text of a tight item.
+    fn inline(&mut self, range: &Range<usize>) {
+        match &mut self.leaf {
+            Some((LeafKind::Tight, span)) => span.end = span.end.max(range.end),
+            Some(_) => {}
+            None => self.leaf = Some((LeafKind::Tight, range.clone())),
+        }
+        self.inline_end = range.end;
+    }
+
+    fn token(&mut self, kind: TokenKind, span: Range<usize>) {
+        self.inline(&span);
+        self.tokens.push(Token { span, kind });
+    }
+
+    fn start(&mut self, tag: &Tag<'_>, range: Range<usize>) {
+        match tag {
+            Tag::Emphasis | Tag::Strikethrough => self.mark(&range, 1),
+            Tag::Strong => self.mark(&range, 2),
+            Tag::Link { link_type, .. } => self.link(*link_type, false, range),
+            Tag::Image { link_type, .. } => self.link(*link_type, true, range),
+            _ => {
+                self.end_tight();
+                self.start_block(tag, range);
+            }
+        }
+    }
+
+    fn mark(&mut self, range: &Range<usize>, length: usize) {
+        // Text may be struck out with one tilde or two.
+        let length = length + usize::from(self.note.text[range.clone()].starts_with("~~"));
+        self.inline(&(range.start..range.start + length));
+        self.marks.push(range.start + length);
+    }
+
+    fn end_mark(&mut self, range: &Range<usize>, length: usize) {
+        self.inline(range);
+        self.ends.push(range.end - length);
+        self.marks.push(range.end);
+    }
+
+    fn link(&mut self, link_type: LinkType, image: bool, range: Range<usize>) {
+        self.inline(&(range.start..range.start + 1));
+        self.open_links.push(self.tokens.len());
+        self.tokens.push(Token { span: range, kind: TokenKind::Link { link_type, image, inner_end: 0 } });
+    }
+
+    fn end_link(&mut self, range: &Range<usize>) {
+        let inner = self.inline_end;
+        let open = self.open_links.pop().and_then(|index| self.tokens.get_mut(index));
+        if let Some(Token { kind: TokenKind::Link { inner_end, .. }, .. }) = open {
+            *inner_end = inner;
+        }
+        self.inline(range);
+    }
+
+    fn start_block(&mut self, tag: &Tag<'_>, range: Range<usize>) {
+        match tag {
+            Tag::Paragraph => self.leaf = Some((LeafKind::Paragraph, range)),
+            Tag::Heading { level, .. } => self.leaf = Some((LeafKind::Heading(*level as u8), range)),
+            Tag::TableCell => self.leaf = Some((LeafKind::Cell, range)),
+            Tag::BlockQuote(_) => self.start_quote(range),
+            Tag::List(_) => {
+                // A list in an item ends what the item says itself.
+                if let Some(Container::Item(item)) = self.containers.last()
+                    && let Some(item) = self.note.items.get_mut(*item)
+                {
+                    // Only the first list counts; the whitespace in front of it is short.
+                    item.span = trim_end(self.note.text, item.span.start..item.span.end.min(range.start));
+                }
+                self.containers.push(Container::List);
+            }
+            Tag::Item => self.start_item(range),
+            Tag::FootnoteDefinition(label) => self.start_footnote(range, label.len()),
+            Tag::Table(_) => self.containers.push(Container::Table(range)),
+            Tag::CodeBlock(kind) => {
+                self.code = true;
+                self.code_block(kind, range);
+            }
+            _ => {}
+        }
+    }
+
+    fn start_quote(&mut self, range: Range<usize>) {
+        let text = self.note.text;
+        let span = self.trimmed(range);
+        let found = if self.part == Part::Body { callout(text, span.clone()) } else { None };
+        let callout = found.map(|mut callout| {
+            callout.parent = self.open_callouts.last().copied();
+            self.note.callouts.push(callout);
+            self.note.callouts.len() - 1
+        });
+        self.open_callouts.extend(callout);
+        self.quotes += 1;
+        self.containers.push(Container::Quote { span, callout });
+    }
+
+    fn start_item(&mut self, range: Range<usize>) {
+        let text = self.note.text;
+        let index = self.note.items.len();
+        if self.part == Part::Comment {
+            return self.containers.push(Container::Item(usize::MAX));
+        }
+        let (marker, content) = items::marker(text, range.start, range.end);
+        let parent = self.open_items.last().copied();
+        let depth = self.open_items.len();
+        let whole = marker.start..self.trimmed(marker.start..range.end).end.max(marker.end);
+        let task = tasks::task(text, content, whole.end).map(|mut task| {
+            task.item = index;
+            self.note.tasks.push(task);
+            self.note.tasks.len() - 1
+        });
+        self.note.items.push(ListItem { span: whole.clone(), whole, marker, parent, depth, task });
+        self.open_items.push(index);
+        self.containers.push(Container::Item(index));
+    }
+
+    fn start_footnote(&mut self, range: Range<usize>, label_length: usize) {
+        let text = self.note.text;
+        let span = self.trimmed(range);
+        let label = span.start + 2..span.start + 2 + label_length;
+        let content = trim(text, (label.end + 2).min(span.end)..span.end);
+        self.note.footnotes.push(Footnote {
+            kind: FootnoteKind::Definition,
+            span: span.clone(),
+            label: Some(label),
+            content: Some(content),
+        });
+        self.containers.push(Container::Footnote(span));
+    }
+
+    fn code_block(&mut self, kind: &CodeBlockKind<'_>, range: Range<usize>) {
+        let text = self.note.text;
+        let span = self.trimmed(range);
+        let CodeBlockKind::Fenced(_) = kind else {
+            self.note.code.push(Code { content: span.clone(), span, kind: CodeKind::Indented });
+            return;
+        };
+        let first_end = line_end(text, span.start).min(span.end);
+        let opening = &text[span.start..first_end];
+        let fence = opening.trim_start_matches(['`', '~']);
+        let info = trim(text, first_end - fence.len()..first_end);
+        let word = text[info.clone()].split_whitespace().next().map_or(0, str::len);
+        let language = (word > 0).then(|| info.start..info.start + word);
+        let content = (first_end + 1).min(span.end)..closing_fence(text, first_end, &span, opening);
+        self.note.code.push(Code { span, content, kind: CodeKind::Fenced { language } });
+    }
+
+    fn end(&mut self, tag: TagEnd, range: Range<usize>) {
+        match tag {
+            TagEnd::Emphasis | TagEnd::Strikethrough => self.end_mark(&range, 1),
+            TagEnd::Strong => self.end_mark(&range, 2),
+            TagEnd::Link | TagEnd::Image => self.end_link(&range),
+            TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::TableCell => self.end_leaf(),
+            _ => {
+                self.end_tight();
+                self.end_block(tag, range);
+            }
+        }
+    }
+
+    fn end_block(&mut self, tag: TagEnd, range: Range<usize>) {
+        match tag {
+            TagEnd::BlockQuote(_) => {
+                self.quotes -= 1;
+                if let Some(Container::Quote { callout, .. }) = self.containers.pop() {
+                    self.open_callouts.truncate(self.open_callouts.len() - usize::from(callout.is_some()));
+                    let kind = if callout.is_some() { BlockKind::Callout } else { BlockKind::Quote };
+                    self.finish_top(kind, &range);
+                }
+            }
+            TagEnd::List(_) => {
+                self.containers.pop();
+                self.finish_top(BlockKind::List, &range);
+            }
+            TagEnd::Item => {
+                self.containers.pop();
+                self.open_items.pop();
+            }
+            TagEnd::FootnoteDefinition => {
+                self.containers.pop();
+                self.finish_top(BlockKind::Footnote, &range);
+            }
+            TagEnd::Table => {
+                self.containers.pop();
+                self.finish_top(BlockKind::Table, &range);
+            }
+            TagEnd::TableHead | TagEnd::TableRow => self.end_row(range),
+            TagEnd::CodeBlock => {
+                self.code = false;
+                self.finish_top(BlockKind::Code, &range);
+            }
+            TagEnd::HtmlBlock => self.finish_top(BlockKind::Html, &range),
+            _ => {}
+        }
+    }
+
+    /// Remembers a block that stands in no other, for a marker on a line of its own below it.
+    fn finish_top(&mut self, kind: BlockKind, range: &Range<usize>) {
+        if self.containers.is_empty() {
+            self.previous = Some((kind, range.clone()));
+        }
+    }
+
+    /// The span without whitespace at its end, and without what is masked there: the parser saw blanks.
+    fn trimmed(&mut self, span: Range<usize>) -> Range<usize> {
+        let mut end = span.end;
+        loop {
+            if !(self.blank.start..=self.blank.end).contains(&end) {
+                self.blank = self.note.text[..end].trim_end().len()..end;
+            }
+            end = self.blank.start;
+            let before = self.masked.partition_point(|region| region.span.start < end);
+            match self.masked[..before].last() {
+                Some(region) if region.span.end >= end && region.span.start > span.start => end = region.span.start,
+                _ => return span.start..end.max(span.start),
+            }
+        }
+    }
+
+    fn end_tight(&mut self) {
+        if matches!(self.leaf, Some((LeafKind::Tight, _))) {
+            self.end_leaf();
+        }
+    }
+
+    fn end_leaf(&mut self) {
+        let Some((kind, span)) = self.leaf.take() else { return };
+        let span = self.unmasked(span);
+        let text = self.note.text;
+        match kind {
+            LeafKind::Cell => self.scan(span),
+            LeafKind::Paragraph => {
+                let line_end = text.as_bytes()[span.clone()].ends_with(b"\n");
+                let span = span.start..span.end - usize::from(line_end);
+                self.scan(span.clone());
+                self.name(BlockKind::Paragraph, span);
+            }
+            LeafKind::Tight => {
+                // The parser's text leaves out the backslash in front of it and blanks at the end of the line.
+                let start = span.start - usize::from(text.as_bytes()[..span.start].ends_with(b"\\"));
+                let span = start..line_end(text, span.end).min(self.end);
+                self.scan(span.clone());
+                self.name(BlockKind::Paragraph, span);
+            }
+            LeafKind::Heading(level) => self.end_heading(level, span),
+        }
+    }
+
+    fn end_heading(&mut self, level: u8, span: Range<usize>) {
+        let text = self.note.text;
+        let top = self.containers.is_empty();
+        let found = if top { heading(text, level, span.clone()) } else { None };
+        if let Some(found) = found.filter(|_| self.part == Part::Body) {
+            self.scan(found.words.clone());
+            if let Some(Trailing::Behind(marker) | Trailing::Alone(marker)) =
+                trailing_id(text, found.words.clone(), &[])
+            {
+                self.block(BlockKind::Heading, found.span.clone(), marker);
+            }
+            self.previous = Some((BlockKind::Heading, found.span.clone()));
+            self.note.headings.push(found);
+            return;
+        }
+        // An underline of more than one line of text makes no heading: it is a rule, or belongs to the paragraph.
+        let span = trim_end(text, span);
+        let last = line_start(text, span.end);
+        let rule = last > span.start && text[last..span.end].bytes().filter(|byte| *byte == b'-').count() >= 3;
+        let words = span.start..if rule { text[..last].trim_end_matches('\n').len() } else { span.end };
+        self.scan(words.clone());
+        self.name(BlockKind::Paragraph, words);
+        if rule {
+            self.finish_top(BlockKind::Rule, &(last..span.end));
+        }
+    }
+
+    /// The end of a comment block on the same line is not part of the paragraph behind it.
+    fn unmasked(&self, span: Range<usize>) -> Range<usize> {
+        let before = self.masked.partition_point(|region| region.span.start <= span.start);
+        let Some(region) = self.masked[..before].last().filter(|region| region.span.end > span.start) else {
+            return span;
+        };
+        region.span.end.min(span.end)..span.end
+    }
+
+    fn scan(&mut self, span: Range<usize>) {
+        let mut span = span;
+        // The box of a task is not part of its text.
+        if let Some(Container::Item(item)) = self.containers.last()
+            && let Some(task) = self.note.items.get(*item).and_then(|item| self.note.tasks.get(item.task?))
+            && task.checkbox.start == span.start
+        {
+            span.start = task.checkbox.end.min(span.end);
+        }
+        let (tokens, marks, ends, quotes) = (&self.tokens, &self.marks, &self.ends, self.quotes);
+        // A mask can stand within a leaf only where a line looked like a list item and was none.
+        let masked = &self.masked[self.masked.partition_point(|region| region.span.start < span.start)..];
+        for region in masked.iter().take_while(|region| region.span.start < span.end) {
+            scan(self.note, &Leaf { span: span.start..region.span.start, tokens, marks, ends, quotes });
+            span.start = region.span.end.min(span.end);
+        }
+        scan(self.note, &Leaf { span, tokens, marks, ends, quotes });
+        self.tokens.clear();
+        self.marks.clear();
+        self.ends.clear();
+        self.open_links.clear();
+    }
+}
+
+/// Where the content of a fenced block ends: before its closing fence, if it has one.
+fn closing_fence(text: &str, first_end: usize, span: &Range<usize>, opening: &str) -> usize {
+    let last = line_start(text, span.end);
+    if last <= first_end {
+        return span.end;
+    }
+    let mark = opening.chars().next().unwrap_or('`');
+    let length = opening.len() - opening.trim_start_matches(mark).len();
+    let fence = text[last..span.end].trim_matches([' ', '\t', '>']);
+    let closes = fence.len() >= length && fence.chars().all(|c| c == mark);
+    if closes { last } else { span.end }
+}

@@ -1,0 +1,121 @@
+//! Block ids, and what they name.
+
+use std::ops::Range;
+
+use super::{Container, Part, Walk};
+use crate::{
+    Block, BlockKind,
+    blocks::{Trailing, trailing_id},
+    parse::mask::MaskedKind,
+    span::{is_blank_line, line_end, trim, trim_end},
+};
+
+/// The block that an id stands in.
+enum Holder {
+    Item(usize),
+    Block(BlockKind, Range<usize>),
+}
+
+impl Walk<'_, '_, '_> {
+    /// Gives the block id at the end of a leaf to what it names.
+    pub(super) fn name(&mut self, kind: BlockKind, span: Range<usize>) {
+        if self.part == Part::Comment {
+            return;
+        }
+        let text = self.note.text;
+        let prefix: &[char] = if self.quotes > 0 { &[' ', '\t', '>'] } else { &[' ', '\t'] };
+        match (trailing_id(text, span.clone(), prefix), self.holder()) {
+            (None, _) => {}
+            (Some(Trailing::Behind(marker)), None) => self.block(kind, span.clone(), marker),
+            (Some(Trailing::Alone(marker)), None) => {
+                // A marker of its own names what stands above, if nothing follows on the next line.
+                if is_blank_line(text, (span.end + 1).min(text.len()))
+                    && let Some((kind, named)) = self.above(span.start)
+                {
+                    return self.block(kind, named, marker);
+                }
+            }
+            // In an item or a quote the parts have no names of their own, so a marker on its own line there names
+            // the whole as well; Obsidian's rules do not say.
+            (Some(Trailing::Behind(marker) | Trailing::Alone(marker)), Some(holder)) => self.block_of(holder, marker),
+        }
+        self.finish_top(kind, &span);
+    }
+
+    /// The block above a place: the last one that the parser or the mask saw end.
+    fn above(&mut self, at: usize) -> Option<(BlockKind, Range<usize>)> {
+        let parsed = self.previous.clone().map(|(kind, span)| (kind, self.trimmed(span)));
+        let before = self.masked.partition_point(|region| region.span.end <= at);
+        let masked = self.masked[..before].last().map(|region| {
+            let kind = if region.kind == MaskedKind::Math { BlockKind::Math } else { BlockKind::Comment };
+            (kind, trim_end(self.note.text, region.span.clone()))
+        });
+        let start = |(_, span): &(BlockKind, Range<usize>)| span.start;
+        if masked.as_ref().map(start) > parsed.as_ref().map(start) { masked } else { parsed }
+    }
+
+    /// What an id names that stands in other blocks: the innermost item, else the outermost block.
+    fn holder(&self) -> Option<Holder> {
+        if let Some(item) = self.open_items.last() {
+            return Some(Holder::Item(*item));
+        }
+        let (kind, span) = match self.containers.first()? {
+            Container::List | Container::Item(_) => return None,
+            Container::Quote { span, callout: None } => (BlockKind::Quote, span),
+            Container::Quote { span, callout: Some(_) } => (BlockKind::Callout, span),
+            Container::Footnote(span) => (BlockKind::Footnote, span),
+            Container::Table(span) => (BlockKind::Table, span),
+        };
+        Some(Holder::Block(kind, span.clone()))
+    }
+
+    fn block_of(&mut self, holder: Holder, marker: Range<usize>) {
+        match holder {
+            Holder::Block(kind, span) => self.block(kind, span, marker),
+            Holder::Item(item) => {
+                self.named_items.push((self.note.blocks.len(), item));
+                self.block(BlockKind::Item, marker.clone(), marker);
+            }
+        }
+    }
+
+    pub(super) fn block(&mut self, kind: BlockKind, span: Range<usize>, marker: Range<usize>) {
+        let id = self.note.text[marker.start + 1..marker.end].to_owned();
+        self.note.blocks.push(Block { id, kind, span, marker });
+    }
+
+    /// A marker right below a table is read as its last row; one at the end of a row names the row.
+    pub(super) fn end_row(&mut self, range: Range<usize>) {
+        if self.part == Part::Comment {
+            return;
+        }
+        let text = self.note.text;
+        let Some(Container::Table(table)) = self.containers.last() else { return };
+        let row = trim(text, range);
+        let last_cell = text[row.clone()].strip_suffix('|').map_or(row.end, |rest| row.start + rest.trim_end().len());
+        let table = trim_end(text, table.start..row.start);
+        let nested = self.containers.len() > 1;
+        match trailing_id(text, row.start..last_cell, &[]) {
+            Some(Trailing::Alone(marker)) if last_cell == row.end => {
+                if !is_blank_line(text, (line_end(text, row.end) + 1).min(text.len())) {
+                    return;
+                }
+                match self.holder().filter(|_| nested) {
+                    Some(holder) => self.block_of(holder, marker),
+                    None => self.block(BlockKind::Table, table, marker),
+                }
+            }
+            Some(Trailing::Behind(marker)) => self.block(BlockKind::Row, row, marker),
+            _ => {}
+        }
+    }
+
+    /// Gives the blocks that name items the spans that these have in the end.
+    pub(super) fn finish(self) {
+        for (block, item) in self.named_items {
+            if let (Some(block), Some(item)) = (self.note.blocks.get_mut(block), self.note.items.get(item)) {
+                block.span = item.span.start..item.span.end.max(block.marker.end);
+            }
+        }
+    }
+}

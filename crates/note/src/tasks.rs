@@ -1,0 +1,49 @@
+use std::ops::Range;
+
+use crate::{
+    span::{line_end, trim},
+    tags::is_space,
+};
+
+mod fields;
+
+pub use fields::{TaskField, TaskFieldKind};
+
+/// A list item with a box: `- [x] text`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Which of the list items it is; nesting, marker and spans stand there.
+    pub item: usize,
+    /// The character in the box. A space means open; Obsidian takes every other one for done.
+    pub status: char,
+    /// `[x]`
+    pub checkbox: Range<usize>,
+    /// The rest of the line, fields and block id included.
+    pub text: Range<usize>,
+    /// What the Tasks plugin reads from the end of the line, in the order of the text.
+    pub fields: Vec<TaskField>,
+}
+
+impl Task {
+    /// Where the status character stands.
+    pub fn status_span(&self) -> Range<usize> {
+        self.checkbox.start + 1..self.checkbox.end - 1
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.status != ' '
+    }
+}
+
+/// The task that the content of a list item is, if it begins with a box.
+pub(crate) fn task(text: &str, content: usize, end: usize) -> Option<Task> {
+    let inner = text.get(content..end.max(content))?.strip_prefix('[')?;
+    let mut characters = inner.chars();
+    let status = characters.next().filter(|c| *c != '\n')?;
+    characters.as_str().starts_with(']').then_some(())?;
+    let checkbox = content..content + 2 + status.len_utf8();
+    text[checkbox.end..].starts_with(is_space).then_some(())?;
+    let words = trim(text, checkbox.end..line_end(text, checkbox.end).min(end.max(checkbox.end)));
+    let fields = fields::task_fields(text, words.clone());
+    Some(Task { item: 0, status, checkbox, text: words, fields })
+}

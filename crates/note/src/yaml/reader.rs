@@ -1,0 +1,209 @@
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
+
+use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
+
+use super::{Content, Node, Property, Value, YamlError, key_text, scalar};
+
+/// Nesting beyond this is hostile; people do not write it.
+const MAX_DEPTH: usize = 64;
+/// This many nodes is far beyond any real note.
+const MAX_NODES: usize = 100_000;
+/// Aliases can multiply a small text into a huge value: what they stand for may weigh this much in all.
+const MAX_REPEATED: usize = 1 << 20;
+
+pub(super) fn read(yaml: &str) -> Result<Node, YamlError> {
+    let mut reader = Reader {
+        yaml,
+        parser: Parser::new_from_str(yaml),
+        line: 1,
+        end: 0,
+        anchors: HashMap::new(),
+        nodes: 0,
+        repeated: 0,
+    };
+    let node = loop {
+        match reader.next()? {
+            None | Some((Event::StreamEnd, _)) => break Node { span: 0..0, content: Content::Scalar(Value::Null) },
+            Some((event, span)) if event.is_node() => break reader.node(event, span, 0)?,
+            Some(_) => {}
+        }
+    };
+    // A second document in one block is not something a property editor could show.
+    while let Some((event, _)) = reader.next()? {
+        if event.is_node() {
+            return Err(reader.problem("more than one YAML document"));
+        }
+    }
+    Ok(node)
+}
+
+struct Reader<'a> {
+    yaml: &'a str,
+    parser: Parser<'a, granit_parser::StrInput<'a>>,
+    line: usize,
+    /// Where the last key, item or value ended.
+    end: usize,
+    anchors: HashMap<usize, Value>,
+    nodes: usize,
+    repeated: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<Option<(Event<'a>, Span)>, YamlError> {
+        loop {
+            match self.parser.next() {
+                None => return Ok(None),
+                Some(Ok((Event::Comment(..), _))) => {}
+                Some(Ok((event, span))) => {
+                    self.line = span.start.line();
+                    return Ok(Some((event, span)));
+                }
+                Some(Err(error)) => {
+                    return Err(YamlError { line: error.marker().line(), problem: error.info().clone() });
+                }
+            }
+        }
+    }
+
+    fn problem(&self, problem: &str) -> YamlError {
+        YamlError { line: self.line, problem: problem.to_owned() }
+    }
+
+    /// The bytes of an event.
+    fn bytes(&self, span: Span) -> Range<usize> {
+        span.byte_range().filter(|range| self.yaml.get(range.clone()).is_some()).unwrap_or(self.end..self.end)
+    }
+
+    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, YamlError> {
+        self.nodes += 1;
+        if depth > MAX_DEPTH || self.nodes > MAX_NODES {
+            return Err(self.problem("nested or repeated beyond any reason"));
+        }
+        let anchor = event.anchor_id();
+        let range = self.bytes(span);
+        let node = match event {
+            Event::Scalar(text, style, _, tag) => {
+                let value = match tag.as_ref().and_then(|tag| tag.core_suffix()) {
+                    Some("str") if range.is_empty() && style == ScalarStyle::Plain => Value::Text(String::new()),
+                    Some("str") => Value::Text(text.into_owned()),
+                    _ => scalar(text, style),
+                };
+                Node { span: self.scalar_span(range, style), content: Content::Scalar(value) }
+            }
+            Event::SequenceStart(style, ..) => self.list(style, range, depth)?,
+            Event::MappingStart(style, ..) => self.map(style, range, depth)?,
+            Event::Alias(id) => Node { span: range, content: Content::Alias(self.alias(id)?) },
+            _ => return Err(self.problem("unexpected YAML")),
+        };
+        self.end = node.span.end.max(self.end);
+        if let Some(id) = anchor {
+            let value = node.to_value();
+            self.weigh(&value)?;
+            self.anchors.insert(id, value);
+        }
+        Ok(node)
+    }
+
+    /// A scalar as written: the parser leaves out the header of a block scalar, and puts an absent value before the
+    /// `:` of its key.
+    fn scalar_span(&self, range: Range<usize>, style: ScalarStyle) -> Range<usize> {
+        let before = &self.yaml[self.end.min(range.start)..range.start];
+        match style {
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                let header = before.find(['|', '>']).map_or(range.start, |at| range.start - before.len() + at);
+                header..header + self.yaml[header..range.end].trim_end().len()
+            }
+            _ if range.is_empty() => {
+                let behind = &self.yaml[range.start..];
+                let colon = behind.trim_start_matches([' ', '\t']).strip_prefix(':');
+                let at = colon.map_or(range.start, |rest| self.yaml.len() - rest.len());
+                at..at
+            }
+            _ => range,
+        }
+    }
+
+    fn list(&mut self, style: StructureStyle, range: Range<usize>, depth: usize) -> Result<Node, YamlError> {
+        // The parser may begin a block list behind its first dash.
+        let start = match self.yaml.as_bytes().get(range.start) {
+            Some(b'-') | None => range.start,
+            _ if style == StructureStyle::Flow => range.start,
+            _ => self.yaml[..range.start].rfind('-').unwrap_or(range.start),
+        };
+        self.end = self.end.max(range.start);
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                Some((Event::SequenceEnd, end)) => {
+                    let span = start..self.collection_end(style, end).max(start);
+                    return Ok(Node { span, content: Content::List(items) });
+                }
+                Some((event, span)) => items.push(self.node(event, span, depth + 1)?),
+                None => return Err(self.problem("unfinished list")),
+            }
+        }
+    }
+
+    fn map(&mut self, style: StructureStyle, range: Range<usize>, depth: usize) -> Result<Node, YamlError> {
+        self.end = self.end.max(range.start);
+        let mut entries: Vec<Property> = Vec::new();
+        let mut known = HashSet::new();
+        loop {
+            let (key, key_span) = match self.next()? {
+                Some((Event::MappingEnd, end)) => {
+                    let start = if style == StructureStyle::Flow {
+                        range.start
+                    } else {
+                        entries.first().map_or(range.start, |entry| entry.key_span.start)
+                    };
+                    let span = start..self.collection_end(style, end).max(start);
+                    return Ok(Node { span, content: Content::Map(entries) });
+                }
+                Some((event, span)) => {
+                    let key = self.node(event, span, depth + 1)?;
+                    (key.to_value(), key.span)
+                }
+                None => return Err(self.problem("unfinished map")),
+            };
+            let Some(key) = key_text(&key) else {
+                return Err(self.problem("a property name that is a list or a map"));
+            };
+            if !known.insert(key.clone()) {
+                return Err(self.problem(&format!("the property `{key}` stands there twice")));
+            }
+            let Some((event, span)) = self.next()? else { return Err(self.problem("unfinished map")) };
+            let value = self.node(event, span, depth + 1)?;
+            entries.push(Property { key, key_span, value });
+        }
+    }
+
+    /// A bracket ends a flow collection, the last thing in it a block one.
+    fn collection_end(&self, style: StructureStyle, end: Span) -> usize {
+        if style == StructureStyle::Flow { self.bytes(end).end } else { self.end }
+    }
+
+    fn alias(&mut self, id: usize) -> Result<Value, YamlError> {
+        let Some(value) = self.anchors.get(&id).cloned() else {
+            return Err(self.problem("an alias without its anchor"));
+        };
+        self.weigh(&value)?;
+        Ok(value)
+    }
+
+    fn weigh(&mut self, value: &Value) -> Result<(), YamlError> {
+        self.repeated += weight(value);
+        if self.repeated > MAX_REPEATED { Err(self.problem("nested or repeated beyond any reason")) } else { Ok(()) }
+    }
+}
+
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::List(items) => 8 + items.iter().map(weight).sum::<usize>(),
+        Value::Map(entries) => 8 + entries.iter().map(|(key, value)| key.len() + weight(value)).sum::<usize>(),
+        Value::Text(text) => 8 + text.len(),
+        _ => 8,
+    }
+}

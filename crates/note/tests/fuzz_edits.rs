@@ -1,0 +1,250 @@
+//! Every edit on notes of every kind: nothing panics, and nothing outside the addressed part changes. A short run as
+//! a test; `BOLERO_RANDOM_ITERATIONS` makes it longer, `cargo bolero test` gives it to a fuzzer.
+
+use std::ops::Range;
+
+use bolero::check;
+use lapidary_note::*;
+
+/// What notes are made of.
+const PIECES: [&str; 48] = [
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\r",
+    " ",
+    "  ",
+    "\t",
+    "a",
+    "word ",
+    "é石",
+    "# ",
+    "## ",
+    " ##",
+    "===\n",
+    "---\n",
+    "- ",
+    "* ",
+    "1. ",
+    "- [ ] ",
+    "> ",
+    "> [!note] ",
+    "```\n",
+    "~~~\n",
+    "$$\n",
+    "%%",
+    "<!--",
+    "-->",
+    "|",
+    "| - |\n",
+    "\\",
+    " ^id",
+    "^id\n",
+    " ^b-1\n",
+    "[[x]]",
+    "[[x#h|y]]",
+    "[t](a%20b.md)",
+    "[t](<a b>)",
+    "[r]: d.md\n",
+    "![[i.png|100]]",
+    "#t ",
+    "#t/u",
+    "tags: ",
+    "[a, b]\n",
+    "k: v\n",
+    "x:\n  - 1\n",
+    "\"q\": 'r' # c\n",
+    "&a ",
+    "*a",
+];
+
+fn note(bytes: &[u8]) -> Vec<u8> {
+    // Bytes beyond the pieces stand for themselves, so that files which are no text occur too.
+    let mut file = Vec::new();
+    for byte in bytes {
+        match PIECES.get(usize::from(*byte) % 60) {
+            Some(piece) => file.extend_from_slice(piece.as_bytes()),
+            None => file.push(*byte & 0x7f),
+        }
+    }
+    file
+}
+
+/// Whether an edit, if it was made, left everything outside of a part as it was.
+fn keeps(file: &[u8], text: &Text<'_>, part: Range<usize>, outcome: Result<Edited, EditError>) {
+    let Ok(edited) = outcome else { return };
+    let span = text.file_span(part);
+    assert!(edited.file.len() + span.len() >= file.len());
+    assert!(edited.file.starts_with(&file[..span.start]), "{:?}", str::from_utf8(&edited.file));
+    assert!(edited.file.ends_with(&file[span.end..]), "{:?}", str::from_utf8(&edited.file));
+    let new = Text::decode(&edited.file).expect("text");
+    assert!(new.shown().get(edited.span).is_some());
+}
+
+/// Runs a law over made-up notes and new text for them.
+fn law(law: impl Fn(&[u8], &Text<'_>, &str, (usize, usize)) + std::panic::RefUnwindSafe) {
+    check!().with_type::<(Vec<u8>, Vec<u8>, u8, u8)>().for_each(|(bytes, content, a, b)| {
+        let (file, content) = (note(bytes), String::from_utf8(note(content)).expect("text"));
+        if let Ok(text) = Text::decode(&file) {
+            law(&file, &text, &content, (usize::from(*a), usize::from(*b)));
+        }
+    });
+}
+
+#[test]
+fn ranges() {
+    law(|file, text, content, (a, b)| {
+        keeps(file, text, a.min(b)..a.max(b), replace_range(file, text, a..b, content));
+        keeps(file, text, a..a, insert_at(file, text, a, content));
+        let outcome = replace_range(file, text, a..b, content);
+        if let (Ok(edited), false) = (outcome, text.eol() == Eol::Mixed) {
+            let new = Text::decode(&edited.file).unwrap();
+            // A text that lost its only line end forgot what kind it was.
+            if new.eol() == text.eol() {
+                let back = replace_range(&edited.file, &new, edited.span, &text.shown()[a..b]);
+                assert_eq!(back.unwrap().file, file);
+            }
+        }
+    });
+}
+
+#[test]
+fn lines() {
+    law(|file, text, content, (from, to)| {
+        let span = Lines { from, to }.span(text.shown());
+        if let Ok(span) = span.clone() {
+            keeps(file, text, span.clone(), replace_lines(file, text, Lines { from, to }, content));
+            keeps(file, text, span, delete_lines(file, text, Lines { from, to }));
+        } else {
+            assert!(replace_lines(file, text, Lines { from, to }, content).is_err());
+        }
+        let Ok(edited) = insert_lines(file, text, from, content) else { return };
+        let new = Text::decode(&edited.file).unwrap();
+        if let (Ok(at), false, true) =
+            (Lines::one(from).span(text.shown()), content.is_empty(), new.eol() == text.eol())
+        {
+            let added = new.line_count() - text.line_count();
+            let back = delete_lines(&edited.file, &new, Lines { from, to: from + added - 1 }).unwrap();
+            assert_eq!(back.file, file, "{at:?}");
+        }
+    });
+}
+
+#[test]
+fn sections() {
+    law(|file, text, content, (a, b)| {
+        let note = Note::parse(text.shown());
+        let Some(heading) = note.headings.get(a % note.headings.len().max(1)) else { return };
+        let part = if b % 2 == 0 { SectionPart::Own } else { SectionPart::Subtree };
+        let end = if b % 2 == 0 { heading.own.end } else { heading.section.end };
+        let blanks = [Blanks::AsSent, Blanks::Kept, Blanks::Trimmed][b % 3];
+        let body = heading.body..end;
+        keeps(file, text, heading.section.start..end, replace_section(file, text, heading, part, content, blanks));
+        for edit in [replace_body, append_to_section, prepend_to_section] {
+            let outcome = edit(file, text, heading, part, content, blanks);
+            if let Ok(edited) = &outcome {
+                // The heading is there, and all before it and behind its section.
+                let new = Text::decode(&edited.file).unwrap();
+                let after = Note::parse(new.shown());
+                let index = note.headings.iter().position(|other| other == heading).unwrap();
+                assert_eq!(after.headings[index].text, heading.text);
+                assert_eq!(after.headings[index].section.start, heading.section.start);
+            }
+            keeps(file, text, body.clone(), outcome);
+        }
+    });
+}
+
+#[test]
+fn headings_and_blocks() {
+    law(|file, text, content, (a, b)| {
+        let note = Note::parse(text.shown());
+        if let Some(heading) = note.headings.get(a % note.headings.len().max(1)) {
+            let outcome = rename_heading(file, text, heading, content);
+            if let Ok(edited) = &outcome {
+                let new = Text::decode(&edited.file).unwrap();
+                let back =
+                    rename_heading(&edited.file, &new, &headings(new.shown())[a % note.headings.len()], &heading.text);
+                // An empty heading gets a space with its first text, and keeps it.
+                if !heading.text.is_empty() && !content.trim().is_empty() {
+                    assert_eq!(back.map(|edited| edited.file).as_deref(), Ok(file));
+                }
+            }
+            keeps(file, text, heading.words.clone(), outcome);
+        }
+        if let Some(block) = note.blocks.get(b % note.blocks.len().max(1)) {
+            keeps(file, text, block.span.clone(), replace_block(file, text, block, content));
+            keeps(file, text, block.marker.clone(), rename_block_id(file, text, block, content.trim()));
+            keeps(
+                file,
+                text,
+                block.marker.clone(),
+                rename_block_id(file, text, block, if a % 2 == 0 { "new-id" } else { "n" }),
+            );
+            // What a block says already can be said to it again.
+            if let Ok(edited) = replace_block(file, text, block, &text.shown()[block.span.clone()]) {
+                let new = Text::decode(&edited.file).unwrap();
+                assert!(Note::parse(new.shown()).find_block(&block.id).is_some());
+            }
+        }
+    });
+}
+
+#[test]
+fn tags_and_links() {
+    law(|file, text, content, (a, _)| {
+        let note = Note::parse(text.shown());
+        let tags: Vec<Range<usize>> = note.tags.iter().map(|tag| tag.span.clone()).collect();
+        let all = tags.first().map_or(0, |tag| tag.start)..tags.last().map_or(0, |tag| tag.end);
+        keeps(file, text, all.clone(), rename_tags(file, text, &tags, "renamed/tag"));
+        let spaces = all.start.saturating_sub(1)..(all.end + 1).min(text.shown().len());
+        if text.shown().get(spaces.clone()).is_some() {
+            keeps(file, text, spaces, remove_tags(file, text, &tags));
+        }
+        keeps(file, text, a..a, insert_tag(file, text, a, "tag"));
+        let end = text.shown().len();
+        keeps(file, text, end..end, append_tags(file, text, &["one", content.trim()]));
+        let target = content.trim();
+        for link in &note.links {
+            let Some(retarget) = Retarget::link(link, target) else { continue };
+            let outcome = retarget_links(file, text, &[retarget]);
+            if let Ok(edited) = &outcome {
+                let new = Text::decode(&edited.file).unwrap();
+                let after = Note::parse(new.shown());
+                let found = after.links.iter().find(|found| found.span.start == link.span.start).unwrap();
+                assert_eq!((found.kind, found.embed), (link.kind, link.embed));
+            }
+            keeps(file, text, link.span.clone(), outcome);
+        }
+    });
+}
+
+#[test]
+fn properties() {
+    check!().with_type::<(Vec<u8>, Vec<u8>, Vec<u8>, u8, u8)>().for_each(|(yaml, body, value, a, b)| {
+        let mut file = if a % 4 == 0 { Vec::new() } else { b"---\n".to_vec() };
+        file.extend(note(yaml));
+        file.extend_from_slice(b"\n---\n");
+        file.extend(note(body));
+        let Ok(text) = Text::decode(&file) else { return };
+        let value = Value::Text(String::from_utf8(note(value)).unwrap());
+        let path = |index: u8| {
+            let paths = ["k", "x", "tags", "q", "x.0", "tags.1", "new.deep", "a"];
+            PropertyPath::parse(paths[usize::from(index) % paths.len()]).unwrap()
+        };
+        let (from, to) = (path(*a), path(*b));
+        let all = Frontmatter::find(text.shown()).map_or(0..0, |block| block.span);
+        for edit in [
+            PropertyEdit::Set { path: &from, value: &value },
+            PropertyEdit::Delete { path: &from },
+            PropertyEdit::Append { path: &from, value: &value },
+            PropertyEdit::Move { from: &from, to: &to },
+        ] {
+            keeps(&file, &text, all.clone(), edit_property(&file, &text, &edit));
+        }
+        for edit in [TagEdit::Add { tag: "new" }, TagEdit::Remove { tag: "a" }, TagEdit::Rename { from: "b", to: "c" }]
+        {
+            keeps(&file, &text, all.clone(), edit_property_tag(&file, &text, &edit));
+        }
+    });
+}
