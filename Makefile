@@ -17,6 +17,7 @@ test:
 # Measure; the results are kept in benches/results/.
 bench:
 	cargo bench --package lapidary-server --bench wire
+	cargo bench --package lapidary-note --bench parse | tee "benches/results/$$(date +%F)-$$(git rev-parse --short HEAD)-parse.txt"
 
 # Write the generated references anew.
 docs:

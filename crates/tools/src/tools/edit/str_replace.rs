@@ -201,15 +201,15 @@ impl WriteTool for StrReplace {
 
 fn refusal(path: &lapidary_vault::VaultPath, find: &str, error: ReplaceError) -> Reason {
     let path = path.clone();
+    let bad_argument = |at: &str, problem: &str| Reason::InvalidArguments {
+        tool: StrReplace::DECLARATION.name.to_owned(),
+        problems: vec![crate::ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None }],
+    };
     match error {
-        ReplaceError::EmptyFind => Reason::InvalidArguments {
-            tool: StrReplace::DECLARATION.name.to_owned(),
-            problems: vec![crate::ArgumentProblem {
-                at: "find".into(),
-                problem: "must not be empty".into(),
-                nearest: None,
-            }],
-        },
+        ReplaceError::EmptyFind => bad_argument("find", "must not be empty"),
+        ReplaceError::MergedLineEnds => {
+            bad_argument("replace", "would join two line ends of different kinds into one; include them in `find`")
+        }
         ReplaceError::NotFound => Reason::TextMissing { path, preview: find.chars().take(80).collect() },
         ReplaceError::NotUnique { occurrences } => Reason::TextNotUnique { path, occurrences },
         ReplaceError::OutOfRange { occurrences, wanted } => Reason::OccurrenceOutOfRange { path, occurrences, wanted },
