@@ -173,6 +173,9 @@ impl Spec {
         if self.needs_vault {
             reasons.extend(Kind::IN_A_VAULT);
         }
+        if !self.declaration.paths.is_empty() {
+            reasons.extend(Kind::WITH_A_PATH);
+        }
         if self.effect != Effect::Read && self.needs_vault {
             reasons.extend(Kind::WHEN_WRITING);
         }

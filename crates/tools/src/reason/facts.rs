@@ -102,6 +102,16 @@ impl Kind {
         Self::InternalError,
     ];
 
+    /// What any tool that is given a path may answer besides.
+    pub const WITH_A_PATH: &[Self] = &[
+        Self::PathTraversal,
+        Self::PathForbidden,
+        Self::PathIsDirectory,
+        Self::NotAFile,
+        Self::NotText,
+        Self::FileTooLarge,
+    ];
+
     /// What any tool that works on a vault may answer besides.
     pub const IN_A_VAULT: &[Self] = &[Self::VaultUnknown, Self::VaultRequired, Self::VaultUnavailable, Self::DiskError];
 

@@ -71,16 +71,7 @@ impl WriteTool for ObsidianWriteNote {
         listed: true,
         idempotent: true,
         paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
-        reasons: &[
-            Kind::FileExists,
-            Kind::PathForbidden,
-            Kind::StalePrecondition,
-            Kind::PathIsDirectory,
-            Kind::PathTraversal,
-            Kind::NotAFile,
-            Kind::NotText,
-            Kind::FileTooLarge,
-        ],
+        reasons: &[Kind::FileExists, Kind::StalePrecondition],
         words: "create new note, make write save a file, overwrite replace whole note",
     };
     const EFFECT: Effect = Effect::Write;

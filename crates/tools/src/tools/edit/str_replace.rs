@@ -102,13 +102,7 @@ impl WriteTool for StrReplace {
         idempotent: false,
         paths: &[PathArgument { pointer: "/file", role: Role::Write }],
         reasons: &[
-            Kind::PathTraversal,
-            Kind::PathForbidden,
             Kind::NoteMissing,
-            Kind::PathIsDirectory,
-            Kind::NotAFile,
-            Kind::NotText,
-            Kind::FileTooLarge,
             Kind::StalePrecondition,
             Kind::TextMissing,
             Kind::TextNotUnique,

@@ -59,15 +59,7 @@ impl ReadTool for FileRead {
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[
-            Kind::PathTraversal,
-            Kind::PathForbidden,
-            Kind::NoteMissing,
-            Kind::PathIsDirectory,
-            Kind::NotAFile,
-            Kind::NotText,
-            Kind::FileTooLarge,
-        ],
+        reasons: &[Kind::NoteMissing],
         words: "read open show get content text of a file or note, cat",
     };
     type Input = Input;

@@ -170,16 +170,10 @@ impl ReadTool for ObsidianGetNote {
         paths: &[PathArgument { pointer: "/target/path", role: Role::Read }],
         reasons: &[
             Kind::SectionRequired,
-            Kind::PathForbidden,
             Kind::NoteMissing,
             Kind::AmbiguousPath,
             Kind::SectionMissing,
             Kind::FrontmatterInvalid,
-            Kind::PathIsDirectory,
-            Kind::PathTraversal,
-            Kind::NotAFile,
-            Kind::NotText,
-            Kind::FileTooLarge,
         ],
         words: "read open show get note, outline, headings, table of contents, section, frontmatter, properties, metadata, tags, links in a note",
     };
