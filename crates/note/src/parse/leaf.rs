@@ -438,8 +438,9 @@ impl Scan<'_, '_, '_> {
         if self.link.is_some() || self.brackets.separate(at, self.line) || self.line_field {
             return;
         }
+        // Only the first one of a line can follow a key, so a line is looked at once.
+        self.line_field = true;
         if let Some(key) = line_key(self.text, self.line..at) {
-            self.line_field = true;
             let end = line_end(self.text, at).min(self.bytes.len());
             let value = trim(self.text, at + 2..end);
             let span = key.start..value.end.max(at + 2);

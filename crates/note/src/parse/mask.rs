@@ -164,9 +164,12 @@ impl Dangling {
         if mark == b'%' { &mut self.percent } else { &mut self.dollar }
     }
 
-    /// Counts the pairs of marks of a line that begins with something else.
-    fn pass(&mut self, mark: u8, line: &[u8], at: usize) {
-        if memmem::find_iter(line, &[mark; 2]).count() % 2 == 1 {
+    /// Counts the pairs of marks of a line that begins with something else, from the first of them on.
+    fn pass(&mut self, mark: u8, body: &str, at: usize) {
+        let (start, end) = (line_start(body, at), line_end(body, at));
+        if !is_prose(&body[start..end]) {
+            *self.of(mark) = None;
+        } else if memmem::find_iter(&body.as_bytes()[at..end], &[mark; 2]).count() % 2 == 1 {
             let open = self.of(mark);
             *open = if open.is_some() { None } else { Some(at) };
         }
@@ -175,9 +178,19 @@ impl Dangling {
     /// Whether the mark at `at` ends what was left open.
     fn closes(&mut self, body: &str, mark: u8, at: usize) -> bool {
         let Some(open) = self.of(mark).take() else { return false };
-        let mut between = body[open..line_start(body, at)].lines().skip(1);
-        between.all(|line| !line.trim().is_empty())
+        body[open..line_start(body, at)].lines().skip(1).all(is_prose)
     }
+}
+
+/// A line that can only be running text of a paragraph, with nothing in it that hides a mark. Where this is in doubt, a
+/// mark at the begin of a line opens a block, as the rule says.
+fn is_prose(line: &str) -> bool {
+    let text = line.trim_start();
+    let begins_block = text.is_empty()
+        || text.starts_with(['#', '>', '-', '*', '+', '|', '<', '~', '=', '`'])
+        || text.starts_with(|first: char| first.is_ascii_digit());
+    let hides = text.contains(['`', '\\', '<']) || text.contains("](");
+    !begins_block && !hides
 }
 
 fn next_opener(body: &str, mut at: usize, dangling: &mut Dangling) -> Option<Opener> {
@@ -197,7 +210,7 @@ fn next_opener(body: &str, mut at: usize, dangling: &mut Dangling) -> Option<Ope
             }
         } else {
             for mark in *b"%$" {
-                dangling.pass(mark, &bytes[at..end], at);
+                dangling.pass(mark, body, at);
             }
         }
         // What follows a first mark on this line does not begin the line; a single `%` or `$` is prose.

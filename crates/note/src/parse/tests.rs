@@ -515,3 +515,22 @@ fn a_reference_link_leads_to_its_definition() {
     assert_eq!(definition.title.clone().map(|span| &text[span]), Some("T"));
     assert_eq!(note.definitions.iter().map(|definition| definition.internal).collect::<Vec<_>>(), [true, false]);
 }
+
+#[test]
+fn a_mark_that_only_looks_open_does_not_swallow_the_rest() {
+    for before in
+        ["`%%` marks a comment:", "\\%% x", "<!-- %% -->", "[a](x%%y)", "```\na %%\n```", "- a %%\n- b", "# 50 %% off"]
+    {
+        let text = format!("{before}\n%%\n# hidden\n%%\n\n# Real\n");
+        let note = Note::parse(&text);
+        let last = note.headings.last().map(|heading| heading.text.clone());
+        assert_eq!(last.as_deref(), Some("Real"), "{text:?}");
+        assert!(!note.headings.iter().any(|heading| heading.text == "hidden"), "{text:?}");
+    }
+}
+
+#[test]
+fn a_line_of_separators_is_read_in_one_go() {
+    let text = "]]::".repeat(100_000);
+    assert!(Note::parse(&text).fields.is_empty());
+}
