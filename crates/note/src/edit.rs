@@ -50,7 +50,7 @@ pub enum EditError {
     SeveralLines,
     #[error("`{text}` would not be read as the text of this heading, or would change another")]
     HeadingLost { text: String },
-    #[error("a heading outside the section would be lost or changed")]
+    #[error("a heading or a named block outside the section would be lost or changed")]
     HeadingsLost,
     #[error("the content would not be read as the one block `^{id}`, or would change another")]
     BlockLost { id: String },
@@ -137,5 +137,7 @@ pub(crate) fn begins_line(shown: &str, at: usize) -> bool {
     shown[..at].is_empty() || shown[..at].ends_with('\n')
 }
 
+#[cfg(test)]
+mod neighbours;
 #[cfg(test)]
 pub(crate) mod variants;

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, apply, lines::whole_lines, preview};
-use crate::{Block, BlockKind, Text, blocks, text::plain_line_ends};
+use super::{Change, EditError, Edited, apply, lines::whole_lines, outline::keeps_headings, preview};
+use crate::{Block, BlockKind, Note, Text, blocks, text::plain_line_ends};
 
 mod item;
 mod marker;
@@ -49,6 +49,12 @@ pub fn rename_block_id(file: &[u8], text: &Text<'_>, block: &Block, new_id: &str
         return Err(EditError::BlockIdTaken { id: new_id.to_owned() });
     }
     write(file, text, block, Change::new(block.marker.clone(), format!("^{new_id}")), new_id)
+}
+
+/// A callout is a quote with a title, which content may bring along or leave out.
+fn alike(a: BlockKind, b: BlockKind) -> bool {
+    let quote = |kind| matches!(kind, BlockKind::Quote | BlockKind::Callout);
+    a == b || (quote(a) && quote(b))
 }
 
 fn heading(old: &str, content: &str, marker: &Marker<'_>) -> Result<String, EditError> {
@@ -122,7 +128,7 @@ fn write(file: &[u8], text: &Text<'_>, block: &Block, change: Change, id: &str) 
     };
     let found: Vec<Range<usize>> = blocks(&edited)
         .into_iter()
-        .filter(|block| block.id.eq_ignore_ascii_case(id))
+        .filter(|found| found.id.eq_ignore_ascii_case(id) && alike(found.kind, block.kind))
         .map(|block| whole_lines(&edited, trimmed(&edited, block.span)))
         .collect();
     let old = trimmed(shown, block.span.clone());
@@ -131,7 +137,17 @@ fn write(file: &[u8], text: &Text<'_>, block: &Block, change: Change, id: &str) 
     let end = if below { old.end } else { (old.end + edited.len()).saturating_sub(shown.len()) };
     let expected = whole_lines(&edited, old.start..end.max(old.start));
     let once = found.iter().filter(|found| **found == expected).count() == 1;
-    if once && others(shown) == others(&edited) { apply(file, text, &[change]) } else { Err(lost()) }
+    // An item can hold a list in the middle of its own text; replacing around it would lose that list.
+    let inside = |item: &crate::ListItem| item.span.start > change.span.start && item.span.start < change.span.end;
+    let items = Note::parse(shown).items;
+    if block.kind == BlockKind::Item && items.iter().any(inside) {
+        return Err(lost());
+    }
+    if once && others(shown) == others(&edited) && keeps_headings(shown, &edited, &touched) {
+        apply(file, text, &[change])
+    } else {
+        Err(lost())
+    }
 }
 
 fn trimmed(text: &str, span: Range<usize>) -> Range<usize> {

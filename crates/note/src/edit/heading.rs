@@ -13,6 +13,10 @@ pub fn rename_heading(file: &[u8], text: &Text<'_>, heading: &Heading, new_text:
     let outside = || EditError::OutsideText { span: heading.words.clone(), length: shown.len() };
     let before = shown.get(..heading.words.start).ok_or_else(outside)?;
     let after = shown.get(heading.words.end..).ok_or_else(outside)?;
+    // What the heading is linked by belongs to it, not to its text.
+    let id = heading.text.rsplit_once(" ^").filter(|(_, id)| is_block_id(id)).map(|(_, id)| format!(" ^{id}"));
+    let named = new_text.rsplit_once('^').is_some_and(|(_, id)| is_block_id(id));
+    let new_text: &str = &format!("{new_text}{}", id.filter(|_| !named).unwrap_or_default());
     let mut written = new_text.to_owned();
     // An empty heading may have no space after its marks.
     if !written.is_empty() && before.ends_with('#') {
@@ -33,6 +37,10 @@ pub fn rename_heading(file: &[u8], text: &Text<'_>, heading: &Heading, new_text:
             (a.level, expected, shift(a.start)) == (b.level, b.text.as_str(), b.start)
         });
     if kept { apply(file, text, &change) } else { Err(lost()) }
+}
+
+fn is_block_id(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 #[cfg(test)]
@@ -63,6 +71,7 @@ pub(super) mod tests {
             ("# A\n", "A", "", "# \n"),
             ("x\n\n# A\n\ny\n\n# Z\n", "A", "  B  ", "x\n\n# B\n\ny\n\n# Z\n"),
             ("# A ^id\n", "A ^id", "B ^id", "# B ^id\n"),
+            ("# A ^id\n", "A ^id", "B", "# B ^id\n"),
             ("# **A** `c`\n", "**A** `c`", "[[x|y]] #tag", "# [[x|y]] #tag\n"),
             ("---\nA: 1\n---\n# A\n", "A", "B", "---\nA: 1\n---\n# B\n"),
         ] {

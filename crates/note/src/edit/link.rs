@@ -92,6 +92,8 @@ fn change(text: &str, link: &Retarget<'_>) -> Result<Change, EditError> {
     match link.form {
         LinkForm::Wiki if target.contains(['[', ']', '|', '#', '^', '\\']) => Err(bad()),
         LinkForm::Wiki => Ok(Change::new(link.path.clone(), target)),
+        // `%23` is not decoded, and what holds a colon is an address.
+        LinkForm::Markdown if target.contains(['#', ':']) => Err(bad()),
         LinkForm::Markdown => {
             let destination = text.get(link.destination.clone()).ok_or_else(outside)?;
             let inside = link.destination.start <= link.path.start && link.path.end <= link.destination.end;
@@ -122,17 +124,17 @@ enum Within {
     Brackets,
 }
 
-/// The path as Obsidian writes it: only what would end or change the link is encoded. Obsidian leaves `%` and `#`
-/// alone too, and its link to such a file is broken; ours is not.
+/// The path as Obsidian writes it: only what would end or change the link is encoded. Obsidian leaves `%` alone too,
+/// and its link to such a file is broken; ours is not.
 fn encoded(path: &str, within: Within) -> String {
     let mut written = String::with_capacity(path.len());
     for (at, c) in path.char_indices() {
         let escape = match c {
             ' ' => within == Within::Parentheses,
-            '\\' | '#' => true,
+            '\\' | '|' => true,
             '<' | '>' => within == Within::Brackets || at == 0,
-            // Left alone it would be read as an escape.
-            '%' => path.as_bytes()[at + 1..].iter().take_while(|byte| byte.is_ascii_hexdigit()).count() >= 2,
+            // Left alone it would be read as an escape, or make the whole path unreadable.
+            '%' => true,
             c => c.is_ascii_control(),
         };
         if escape {
@@ -204,8 +206,8 @@ mod tests {
             ("[x](<Old.md>)\n", "a>b.md", "[x](<a%3Eb.md>)\n"),
             ("[x](Old.md)\n", "<b.md", "[x](%3Cb.md)\n"),
             ("[x](Old.md)\n", "50%25.md", "[x](50%2525.md)\n"),
-            ("[x](Old.md)\n", "50% é.md", "[x](50%%20é.md)\n"),
-            ("[x](Old.md)\n", "a#b\\c.md", "[x](a%23b%5Cc.md)\n"),
+            ("[x](Old.md)\n", "50% é.md", "[x](50%25%20é.md)\n"),
+            ("[x](Old.md)\n", "a|b\\c.md", "[x](a%7Cb%5Cc.md)\n"),
             ("[r]: Old.md 'T'\n", "A b.md", "[r]: A%20b.md 'T'\n"),
             ("![](Old.png)\n", "New.png", "![](New.png)\n"),
         ] {

@@ -1,8 +1,8 @@
-//! What an edit must leave standing: the headings around it.
+//! What an edit must leave standing: the headings and the named blocks around it.
 
 use std::ops::Range;
 
-use crate::{Heading, headings};
+use crate::{Block, BlockKind, CodeKind, Heading, Note, headings};
 
 /// A heading as far as an edit elsewhere must not change it.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,9 +22,40 @@ pub(super) fn outline(shown: &str) -> Vec<Entry> {
     headings(shown).into_iter().map(Entry::from).collect()
 }
 
-/// Whether all headings that begin before or behind the changed span stand in the new text too, and where they
-/// should.
+/// The structure that a change within a line, like that of a tag, leaves alone: which blocks are named, what they are,
+/// how headings are nested, how many items, code blocks and quotes there are.
+pub(super) fn frame(shown: &str) -> impl PartialEq + use<> {
+    let note = Note::parse(shown);
+    // A block that loses a line has been cut in two.
+    let lines = |block: &Block| shown[block.span.clone()].matches('\n').count();
+    let blocks: Vec<(String, BlockKind, usize)> =
+        note.blocks.iter().map(|block| (block.id.clone(), block.kind, lines(block))).collect();
+    let levels: Vec<u8> = note.headings.iter().map(|heading| heading.level).collect();
+    let code: usize = note.code.iter().filter(|code| code.kind != CodeKind::Span).count();
+    (blocks, levels, note.items.len(), code, note.callouts.len())
+}
+
+/// Whether all headings and named blocks that stand before or behind the changed span are read in the new text too,
+/// and where they should.
 pub(super) fn keeps_others(before: &str, after: &str, span: &Range<usize>) -> bool {
+    keeps_headings(before, after, span) && keeps_blocks(before, after, span)
+}
+
+fn keeps_blocks(before: &str, after: &str, span: &Range<usize>) -> bool {
+    let named = |text: &str, within: &dyn Fn(usize, usize) -> bool| -> Vec<(String, BlockKind)> {
+        let blocks = Note::parse(text).blocks;
+        let stands =
+            |block: &Block| within(block.span.start.min(block.marker.start), block.span.end.max(block.marker.end));
+        blocks.into_iter().filter(stands).map(|block| (block.id, block.kind)).collect()
+    };
+    let behind = before.len() - span.end;
+    let ahead = |_: usize, end: usize| end <= span.start;
+    let following_before = |start: usize, _: usize| start >= span.end;
+    let following_after = |start: usize, _: usize| start >= after.len() - behind;
+    named(before, &ahead) == named(after, &ahead) && named(before, &following_before) == named(after, &following_after)
+}
+
+pub(super) fn keeps_headings(before: &str, after: &str, span: &Range<usize>) -> bool {
     let behind = |length: usize, start: usize| length - start;
     let (old, new) = (outline(before), outline(after));
     let ahead = old.iter().take_while(|entry| entry.start < span.start);

@@ -128,16 +128,17 @@ fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, Pro
     let target = addressed(&tree, edit)?;
     let unsafe_edit = || PropertyError::Unsafe { path: edit.path().to_string() };
     let nothing_left = matches!(&after, Value::Map(entries) if entries.is_empty());
+    // What is moved is not gone, and neither is the comment on it.
+    let gone = if matches!(edit, PropertyEdit::Move { .. }) { 0..0 } else { target.span.clone() };
     let is_right = |new: &String| {
         let read = match yaml::parse(new) {
             Ok(Value::Null) => Value::Map(Vec::new()),
             Ok(value) => value,
             Err(_) => return false,
         };
-        model::same(&read, &after)
-            && target.is_all_that_changed(old, new)
-            && keeps_comments(old, &tree, &target.span, new)
+        model::same(&read, &after) && target.is_all_that_changed(old, new) && keeps_comments(old, &tree, &gone, new)
     };
+
     let new = match (&tree.root, edit) {
         (Some(_), _) if model::same(&before, &after) => Some(old.to_owned()),
         (Some(_), PropertyEdit::Delete { .. }) => Some(without_lines(old, &target.span)).filter(is_right),
@@ -153,7 +154,9 @@ fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, Pro
         (Some(new), _) => Ok(Some(new)),
         (None, PropertyEdit::Move { from, to }) => {
             // Taken along as it is written it does not fit there. Written anew it may, if no comment is lost.
-            let has_comments = tree.comments.iter().any(|comment| target.span.contains(&comment.start));
+            // A comment behind the value goes with its line, and would be lost as well.
+            let lines = whole_lines(old, target.span.clone());
+            let has_comments = tree.comments.iter().any(|comment| lines.contains(&comment.start));
             let value = from.find(&before).filter(|_| !has_comments).ok_or_else(unsafe_edit)?;
             let without = edited_yaml(old, &PropertyEdit::Delete { path: from })?.unwrap_or_default();
             edited_yaml(&without, &PropertyEdit::Set { path: to, value })

@@ -174,11 +174,14 @@ fn write(file: &[u8], text: &Text<'_>, change: Change) -> Result<Edited, EditErr
     let keeps = |change: &Change| {
         preview(shown, std::slice::from_ref(change)).is_some_and(|edited| keeps_others(shown, &edited, &change.span))
     };
-    if keeps(&change) {
-        return apply(file, text, &[change]);
+    // A blank line before or behind may be all that is missing to leave a neighbour as it is.
+    for (lead, trail) in [("", ""), ("", "\n"), ("\n", ""), ("\n", "\n")] {
+        let spaced = Change::new(change.span.clone(), format!("{lead}{}{trail}", change.text));
+        if keeps(&spaced) {
+            return apply(file, text, &[spaced]);
+        }
     }
-    let spaced = Change::new(change.span.clone(), format!("{}\n", change.text));
-    if keeps(&spaced) { apply(file, text, &[spaced]) } else { Err(EditError::HeadingsLost) }
+    Err(EditError::HeadingsLost)
 }
 
 #[cfg(test)]

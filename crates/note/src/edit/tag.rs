@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, apply, begins_line, preview};
+use super::{Change, EditError, Edited, apply, begins_line, outline::frame, preview};
 use crate::{Note, Text, tags::tag_length};
 
 /// Gives tags in the text another name. Each span is one `#tag`; they are in order.
@@ -65,8 +65,13 @@ pub fn append_tags(file: &[u8], text: &Text<'_>, names: &[&str]) -> Result<Edite
         return apply(file, text, &[]);
     }
     let lead = if begins_line(shown, shown.len()) { "" } else { "\n" };
-    let change = Change::new(shown.len()..shown.len(), format!("{lead}{}\n", tags.join(" ")));
-    write(file, text, &[change], names.first().copied().unwrap_or_default(), Expected::More(tags.len()))
+    let first = names.first().copied().unwrap_or_default();
+    let append = |blank: &str| {
+        let change = Change::new(shown.len()..shown.len(), format!("{lead}{blank}{}\n", tags.join(" ")));
+        write(file, text, &[change], first, Expected::More(tags.len()))
+    };
+    // Right below a table or a block id, the line would become a part of it.
+    append("").or_else(|_| append("\n"))
 }
 
 /// What an edit does to the number of tags.
@@ -85,12 +90,18 @@ fn write(file: &[u8], text: &Text<'_>, changes: &[Change], tag: &str, expected: 
         |text: &str| -> Vec<String> { Note::parse(text).tags.iter().map(|tag| text[tag.name()].to_owned()).collect() };
     let (before, after) = (names(shown), names(&edited));
     let count = |names: &[String]| names.iter().filter(|name| *name == tag).count();
+    let spans: Vec<Range<usize>> = Note::parse(shown).tags.iter().map(|tag| tag.span.clone()).collect();
+    let are_tags = changes.iter().all(|change| spans.contains(&change.span));
     let right = match expected {
-        Expected::Renamed => before.len() == after.len() && count(&after) >= changes.len(),
+        Expected::Renamed => are_tags && before.len() == after.len() && count(&after) >= changes.len(),
         Expected::Fewer => before.len() == after.len() + changes.len(),
         Expected::More(tags) => before.len() + tags == after.len(),
     };
-    if right { apply(file, text, changes) } else { Err(EditError::TagLost { tag: tag.to_owned() }) }
+    if right && frame(shown) == frame(&edited) {
+        apply(file, text, changes)
+    } else {
+        Err(EditError::TagLost { tag: tag.to_owned() })
+    }
 }
 
 /// A name that Obsidian reads as one tag, without its `#`.

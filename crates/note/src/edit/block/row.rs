@@ -10,7 +10,10 @@ pub(super) fn replaced(old: &str, content: &str, marker: &Marker<'_>) -> Result<
     if expected != found {
         return Err(EditError::Columns { expected, found });
     }
-    let lead = &old[..old.len() - old.trim_start_matches([' ', '\t', '|']).len()];
+    // One outer pipe: a second one is an empty cell.
+    let unpadded = old.trim_start();
+    let cells = unpadded.strip_prefix('|').unwrap_or(unpadded).trim_start();
+    let lead = &old[..old.len() - cells.len()];
     if marker.is_inside() {
         return Ok(format!("{lead}{new_cells}{}{}", marker.tail, marker.rest));
     }

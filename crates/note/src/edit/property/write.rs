@@ -17,7 +17,7 @@ pub(super) fn edited(yaml: &str, before: &Value, edit: &PropertyEdit<'_>, hint: 
     let root = Container::Map(document.as_mapping()?);
     match edit {
         PropertyEdit::Set { path, value } => match (find(&root, path.parent()), path.find(before), value) {
-            (Some(parent), Some(Value::List(old)), Value::List(new)) if !old.is_empty() && !new.is_empty() => {
+            (Some(parent), Some(Value::List(old)), Value::List(new)) if few_differ(old, new) => {
                 let YamlNode::Sequence(list) = parent.get(path.last())? else { return None };
                 align(&list, old, new)?;
             }
@@ -147,6 +147,16 @@ fn set(root: &Container, path: &PropertyPath, value: &Value, hint: Hint) -> Opti
     // Maps that are not there yet are written together with the value in them.
     let value = deeper.iter().rev().fold(value.clone(), |value, name| Value::Map(vec![((*name).to_owned(), value)]));
     container.set(first, &container.node(&value, hint)?)
+}
+
+/// Whether item by item is worth it: each step costs the whole list, so many are written anew together.
+fn few_differ(old: &[Value], new: &[Value]) -> bool {
+    const FEW: usize = 16;
+    let same = |(old, new): &(&Value, &Value)| old == new;
+    let head = old.iter().zip(new).take_while(same).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
+    let differ = old.len().max(new.len()) - head - tail;
+    !old.is_empty() && !new.is_empty() && differ <= FEW
 }
 
 /// Turns one list into another and touches only the items that differ.
