@@ -1,6 +1,6 @@
 # The commands of the README. Each does all of its own set-up.
 
-.PHONY: run test bench docs
+.PHONY: run test bench fuzz docs
 
 # Serve the bundled demo vault over HTTP on loopback.
 run:
@@ -10,9 +10,16 @@ run:
 test:
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	INSTA_UPDATE=no cargo test --workspace --locked
+	INSTA_UPDATE=no BOLERO_RANDOM_SEED=1 cargo test --workspace --locked
 	cargo xtask docs --check
 	tests/outside/run target/debug/lapidary
+
+# Look for faults in the parser and the edits of notes, SECONDS long for each target. `make test` has a fixed seed, so
+# that it does not fail by chance; this one has not.
+SECONDS ?= 60
+fuzz:
+	BOLERO_RANDOM_TEST_TIME_MS=$(SECONDS)000 BOLERO_RANDOM_ITERATIONS=1000000000 \
+		cargo test --release --package lapidary-note --test fuzz_edits --test structure
 
 # Measure; the results are kept in benches/results/.
 bench:

@@ -51,8 +51,8 @@ fn removing_a_tag_makes_nothing_else_of_its_line() {
 #[test]
 fn only_tags_are_renamed() {
     let lost = EditError::TagLost { tag: "new".into() };
-    refuse("`#t` #new\n", &lost, |file, text| rename_tags(file, text, &[1..3], "new"));
-    refuse("http://x/#t #new\n", &lost, |file, text| rename_tags(file, text, &[9..11], "new"));
+    refuse("`#t` #new\n", &lost, |file, text| rename_tags(file, text, std::slice::from_ref(&(1..3)), "new"));
+    refuse("http://x/#t #new\n", &lost, |file, text| rename_tags(file, text, std::slice::from_ref(&(9..11)), "new"));
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub fn replace_body(
     let (before, after) = around(shown, &body)?;
     let separated = blanks != Blanks::AsSent && !after.is_empty() && shown[..body.end].ends_with("\n\n");
     let content = Wanted { separated, ..Wanted::below(before, content) }.above(shown, after);
-    write(file, text, Change::new(body, content))
+    write(file, text, &Change::new(body, content))
 }
 
 /// Puts new text in place of a heading and what stands under it. `""` deletes the section.
@@ -67,7 +67,7 @@ pub fn replace_section(
         && !content.is_empty()
         && shown[section.clone()].ends_with("\n\n");
     let content = Wanted { separated, ..Wanted::below(before, content) }.above(shown, after);
-    write(file, text, Change::new(section, content))
+    write(file, text, &Change::new(section, content))
 }
 
 /// Adds text at the end of a section.
@@ -102,7 +102,7 @@ pub fn append_to_section(
     let joined = blanks == Blanks::Trimmed && span.start > body.start;
     let wanted = if joined { Wanted { content: plain_line_ends(content).into_owned(), ..wanted } } else { wanted };
     let content = wanted.above(shown, &shown[span.end..]);
-    write(file, text, Change::new(span, content))
+    write(file, text, &Change::new(span, content))
 }
 
 /// Adds text right below a heading.
@@ -126,7 +126,7 @@ pub fn prepend_to_section(
     let wanted = Wanted::below(before, content);
     let joined = !span.is_empty();
     let content = if joined { wanted.content } else { wanted.above(shown, &shown[span.end..]) };
-    write(file, text, Change::new(span, content))
+    write(file, text, &Change::new(span, content))
 }
 
 /// The text before and behind a span.
@@ -169,7 +169,7 @@ impl Wanted {
 
 /// Makes the change if the headings around it stay what they are. A setext heading below takes in the line above it,
 /// so it gets a blank line where it needs one.
-fn write(file: &[u8], text: &Text<'_>, change: Change) -> Result<Edited, EditError> {
+fn write(file: &[u8], text: &Text<'_>, change: &Change) -> Result<Edited, EditError> {
     let shown = text.shown();
     let keeps = |change: &Change| {
         preview(shown, std::slice::from_ref(change)).is_some_and(|edited| keeps_others(shown, &edited, &change.span))
