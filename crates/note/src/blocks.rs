@@ -36,6 +36,11 @@ pub enum BlockKind {
     Footnote,
 }
 
+/// Whether Obsidian takes it for the name of a block, without the caret.
+pub(crate) fn is_block_id(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
 /// The named blocks of a note in order.
 pub fn blocks(text: &str) -> Vec<Block> {
     Note::parse(text).blocks

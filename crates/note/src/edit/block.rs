@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::{Change, EditError, Edited, apply, lines::whole_lines, outline::keeps_headings, preview};
-use crate::{Block, BlockKind, Note, Text, blocks, text::plain_line_ends};
+use crate::{Block, BlockKind, Note, Text, blocks, blocks::is_block_id, text::plain_line_ends};
 
 mod item;
 mod marker;
@@ -41,7 +41,7 @@ pub fn replace_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str)
 /// Gives a block another id. Only the id changes.
 pub fn rename_block_id(file: &[u8], text: &Text<'_>, block: &Block, new_id: &str) -> Result<Edited, EditError> {
     let new_id = new_id.strip_prefix('^').unwrap_or(new_id);
-    if new_id.is_empty() || !new_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+    if !is_block_id(new_id) {
         return Err(EditError::BadBlockId { id: new_id.to_owned() });
     }
     let same = |id: &str| id.eq_ignore_ascii_case(new_id);

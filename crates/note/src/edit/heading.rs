@@ -1,5 +1,5 @@
 use super::{Change, EditError, Edited, apply, outline::outline, preview};
-use crate::{Heading, Text};
+use crate::{Heading, Text, blocks::is_block_id};
 
 /// Gives a heading another text. `#` marks, closing marks and the underline stay.
 ///
@@ -37,10 +37,6 @@ pub fn rename_heading(file: &[u8], text: &Text<'_>, heading: &Heading, new_text:
             (a.level, expected, shift(a.start)) == (b.level, b.text.as_str(), b.start)
         });
     if kept { apply(file, text, &change) } else { Err(lost()) }
-}
-
-fn is_block_id(id: &str) -> bool {
-    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 #[cfg(test)]
