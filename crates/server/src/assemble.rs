@@ -5,8 +5,8 @@ use std::{path::Path, sync::Arc};
 use lapidary_pipeline::{AUDIT_FILE, Clock, Decision, Limits, Pipeline, Rule, Rules, ServedVault, Setup, Vaults};
 use lapidary_tools::{Catalogue, Effect, Selection, SelectionError};
 use lapidary_vault::{
-    PathPrefix, Scope, ScopeError, Vault,
-    store::{DemoFolder, FolderStore, LogFile, StateFolder, TurnFile},
+    PathPrefix, Scope, ScopeError, Vault, VaultLimits,
+    store::{DemoFolder, FolderStore, LogFile, StateFolder},
 };
 
 use crate::{config, demo, log};
@@ -42,7 +42,7 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
         }
     };
     let state = demo.as_ref().map_or_else(|| config.state_dir.clone(), DemoFolder::state);
-    let mut served = chosen.iter().map(|vault| serve(vault, &state, config.limits.audit_max_bytes));
+    let mut served = chosen.iter().map(|vault| serve(vault, &state, &config.limits));
     let vaults = Vaults::new(served.next().ok_or(StartError::NoVault)?, served.collect());
     let selection = Selection {
         chosen: config.tools.include.clone().unwrap_or_default(),
@@ -62,12 +62,13 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
     Ok(Assembled { pipeline: Arc::new(pipeline), vaults: chosen, _demo: demo })
 }
 
-fn serve(vault: &config::ChosenVault, state: &Path, max_log_bytes: u64) -> ServedVault {
+fn serve(vault: &config::ChosenVault, state: &Path, limits: &config::Limits) -> ServedVault {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
     let store = Arc::new(FolderStore::new(vault.path.clone()));
+    let vault_limits = VaultLimits { max_file_bytes: limits.max_file_bytes, ..VaultLimits::default() };
     ServedVault {
-        vault: Arc::new(Vault::shared(vault.name.clone(), store, TurnFile::new(Arc::clone(&state)))),
-        log: LogFile::new(state, AUDIT_FILE, max_log_bytes),
+        vault: Arc::new(Vault::shared(vault.name.clone(), store, &state, vault_limits)),
+        log: LogFile::new(state, AUDIT_FILE, limits.audit_max_bytes),
     }
 }
 

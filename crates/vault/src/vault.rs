@@ -1,18 +1,33 @@
 use std::{
     io::ErrorKind,
-    sync::{Arc, Mutex, MutexGuard, TryLockError},
-    time::Duration,
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use lapidary_note::ContentHash;
 
 use crate::{
     Change, ChangeSet, Guard, Receipt, Scope, VaultPath, View,
-    store::{Store, StoreError, TurnFile},
+    index::{Cache, Live},
+    patience::lock,
+    store::{CacheFile, StateFolder, Store, StoreError, TurnFile},
 };
 
-/// How often somebody who waits for the turn looks again.
-const LOOK_AGAIN: Duration = Duration::from_micros(500);
+/// What a vault may cost.
+#[derive(Clone, Debug)]
+pub struct VaultLimits {
+    /// Larger files are not read.
+    pub max_file_bytes: u64,
+    /// How much text is kept in memory; what is beyond is read from disk each time.
+    pub max_text_bytes: u64,
+    /// Names of folders that are no part of the vault, at any depth.
+    pub skip_folders: Vec<String>,
+}
+
+impl Default for VaultLimits {
+    fn default() -> Self {
+        Self { max_file_bytes: 64 << 20, max_text_bytes: 512 << 20, skip_folders: vec!["node_modules".to_owned()] }
+    }
+}
 
 /// One vault: views of it for readers, and the one place where it changes.
 pub struct Vault {
@@ -22,6 +37,7 @@ pub struct Vault {
     writer: Mutex<()>,
     /// Servers on the same vault take turns too.
     turns: Option<TurnFile>,
+    live: Arc<Live>,
 }
 
 /// Why a change set was not carried out.
@@ -36,14 +52,18 @@ pub struct CommitError {
 }
 
 impl Vault {
-    /// A vault that other servers may change as well; they agree on the file by which they take turns.
-    pub fn shared(name: String, store: Arc<dyn Store>, turns: TurnFile) -> Self {
-        Self { name, store, writer: Mutex::default(), turns: Some(turns) }
+    /// A vault that other servers may change as well; they agree on where to keep their state.
+    pub fn shared(name: String, store: Arc<dyn Store>, state: &Arc<StateFolder>, limits: VaultLimits) -> Self {
+        let cache = Cache::new(CacheFile::new(Arc::clone(state)));
+        let live = Arc::new(Live::new(Arc::clone(&store), limits, Some(cache)));
+        let turns = Some(TurnFile::new(Arc::clone(state)));
+        Self { name, store, writer: Mutex::default(), turns, live }
     }
 
     /// A vault that only this process knows.
     pub fn private(name: String, store: Arc<dyn Store>) -> Self {
-        Self { name, store, writer: Mutex::default(), turns: None }
+        let live = Arc::new(Live::new(Arc::clone(&store), VaultLimits::default(), None));
+        Self { name, store, writer: Mutex::default(), turns: None, live }
     }
 
     pub fn name(&self) -> &str {
@@ -51,21 +71,19 @@ impl Vault {
     }
 
     pub fn view(&self, scope: Arc<Scope>, max_file_bytes: u64) -> View {
-        View::new(Arc::clone(&self.store), scope, max_file_bytes)
+        View::new(Arc::clone(&self.store), scope, max_file_bytes, Arc::clone(&self.live))
+    }
+
+    /// Writes down what was learnt of the vault, so that the next start is quick. For the end of the process; while it
+    /// runs, that happens by itself.
+    pub fn save_index(&self) {
+        self.live.save();
     }
 
     /// Waits, as long as it is told to, until no other change of ours is under way. Whoever holds the turn can plan and
     /// commit without another caller in between; it is never held while a person is asked.
     pub fn turn(&self, go_on: &dyn Fn() -> bool) -> Result<Turn<'_>, TurnError> {
-        let writer = loop {
-            match self.writer.try_lock() {
-                Ok(writer) => break writer,
-                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-                // Not simply waited for: whoever holds it may wait for a disk that never answers.
-                Err(TryLockError::WouldBlock) if go_on() => std::thread::sleep(LOOK_AGAIN),
-                Err(TryLockError::WouldBlock) => return Err(TurnError::GivenUp),
-            }
-        };
+        let writer = lock(&self.writer, go_on).ok_or(TurnError::GivenUp)?;
         // Without the lock two servers could overwrite each other, so there is no change without it.
         let lock =
             self.turns.as_ref().map(|turns| turns.take(go_on)).transpose().map_err(|error| match error.kind() {

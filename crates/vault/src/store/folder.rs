@@ -1,4 +1,5 @@
 mod temporary;
+mod walk;
 
 use std::{
     io::{self, Read},
@@ -13,7 +14,8 @@ use cap_std::{
 use lapidary_note::ContentHash;
 
 use self::temporary::Temporary;
-use super::{Entry, EntryKind, Open, Store, StoreError, StoredFile};
+pub use self::walk::Skip;
+use super::{Entry, EntryKind, Found, Open, Stat, Store, StoreError, StoredFile, Walked, Watch, nanoseconds, watch};
 use crate::VaultPath;
 
 /// More links in a row than this are a loop.
@@ -71,7 +73,7 @@ impl Store for FolderStore {
             // A name that is not UTF-8 cannot be asked for, so it is not offered.
             let Some(text) = name.file_name().to_str().map(str::to_owned) else { continue };
             let within = |folder: Option<&VaultPath>| {
-                spelt(&folder.map_or_else(|| text.clone(), |folder| format!("{folder}/{text}")))
+                VaultPath::spelt(&folder.map_or_else(|| text.clone(), |folder| format!("{folder}/{text}")))
             };
             let Some(path) = within(folder) else { continue };
             // Through a link, an entry has two paths, and both have to be open.
@@ -140,6 +142,31 @@ impl Store for FolderStore {
         // A folder lasts when the one it stands in does.
         made.iter().try_for_each(|made| sync_folder(&folder.beside(made).map_err(|_| StoreError::Unsure)?))
     }
+
+    fn walk(&self, below: Option<&VaultPath>, skip: Skip<'_>, watch: Option<&dyn Watch>) -> Result<Walked, StoreError> {
+        self.folder()?.walk(below, skip, watch)
+    }
+
+    fn look(&self, path: &VaultPath) -> Result<Found, StoreError> {
+        self.folder()?.look(path)
+    }
+
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+        self.folder()?.load(path, max_bytes, into)
+    }
+
+    fn watch(&self) -> Option<Box<dyn Watch>> {
+        watch::start(&self.folder().ok()?.dir)
+    }
+
+    fn identity(&self) -> Result<u64, StoreError> {
+        Ok(self.folder()?.identity.number())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "compared with the times of files, which no caller can choose")]
+    fn now(&self) -> i64 {
+        nanoseconds(std::time::SystemTime::now())
+    }
 }
 
 impl Opened {
@@ -174,7 +201,7 @@ impl Opened {
             }
             real.push(name);
             let place = real.join("/");
-            let closed = || links > 0 && !spelt(&place).is_some_and(|place| open(&place));
+            let closed = || links > 0 && !VaultPath::spelt(&place).is_some_and(|place| open(&place));
             let metadata = match self.dir.symlink_metadata(&place).map_err(StoreError::from) {
                 Err(StoreError::Missing) => return Err(StoreError::Missing),
                 Err(_) if closed() => return Err(StoreError::Closed),
@@ -207,7 +234,7 @@ impl Opened {
         match real.join("/").as_str() {
             // The vault itself, which has no path.
             "" => Err(StoreError::IsFolder),
-            real => spelt(real).ok_or(StoreError::BadName),
+            real => VaultPath::spelt(real).ok_or(StoreError::BadName),
         }
     }
 
@@ -233,7 +260,7 @@ impl Opened {
             folder = above.folder();
         }
         names.reverse();
-        let place = spelt(&names.join("/")).ok_or(StoreError::BadName)?;
+        let place = VaultPath::spelt(&names.join("/")).ok_or(StoreError::BadName)?;
         if !open(&place) {
             return Err(StoreError::Closed);
         }
@@ -285,11 +312,6 @@ impl Opened {
     }
 }
 
-/// The path that is spelt exactly so. A name of the disk that would be read as something else (`a\b`, `C:x`) has none.
-fn spelt(path: &str) -> Option<VaultPath> {
-    VaultPath::parse(path).ok().filter(|parsed| parsed.as_str() == path)
-}
-
 fn ordinary(metadata: &Metadata) -> Result<(), StoreError> {
     match metadata {
         metadata if metadata.is_dir() => Err(StoreError::IsFolder),
@@ -330,6 +352,16 @@ impl Identity {
     #[cfg(not(unix))]
     fn of(metadata: &std::fs::Metadata) -> Self {
         Self(metadata.created().ok())
+    }
+
+    #[cfg(unix)]
+    fn number(&self) -> u64 {
+        self.0.rotate_left(32) ^ self.1
+    }
+
+    #[cfg(not(unix))]
+    fn number(&self) -> u64 {
+        self.0.map_or(0, |created| nanoseconds(created).cast_unsigned())
     }
 }
 
