@@ -9,6 +9,8 @@ mod view;
 
 pub use change::{Change, ChangeSet, Changed, Diff, Guard, Receipt};
 pub use path::{PathError, VaultPath};
-pub use scope::{Denied, PathPrefix, Scope, ScopeError};
+pub use scope::{
+    Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, Scope, ScopeError,
+};
 pub use vault::{CommitError, Turn, TurnError, Vault};
 pub use view::{File, ReadError, View};

@@ -5,6 +5,7 @@
 mod folder;
 mod memory;
 mod outside;
+mod stamp;
 mod state;
 
 use std::time::SystemTime;
@@ -16,6 +17,7 @@ use crate::VaultPath;
 pub use folder::FolderStore;
 pub use memory::MemoryStore;
 pub use outside::{DemoFolder, folder_exists, read_settings};
+pub use stamp::Stamp;
 pub use state::{LogFile, LogTail, StateFolder, TurnFile};
 
 /// Asked about the place a path really leads to, so that a link inside the vault opens nothing that is closed.
@@ -26,6 +28,9 @@ pub trait Store: Send + Sync {
     fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError>;
 
     fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError>;
+
+    /// What is known of a file without reading it; `None` where there is nothing at all, not even a broken link.
+    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError>;
 
     /// Puts new bytes in place of exactly the expected ones, or changes nothing.
     fn replace(&self, path: &VaultPath, expected: &ContentHash, bytes: &[u8], open: Open<'_>)

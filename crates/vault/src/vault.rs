@@ -1,13 +1,14 @@
 use std::{
     io::ErrorKind,
     sync::{Arc, Mutex, MutexGuard, TryLockError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use lapidary_note::ContentHash;
 
 use crate::{
-    Change, ChangeSet, Guard, Receipt, Scope, VaultPath, View,
+    Change, ChangeSet, Guard, Policy, Receipt, RulesError, Scope, VaultPath, View,
+    scope::ScopeKeeper,
     store::{Store, StoreError, TurnFile},
 };
 
@@ -18,6 +19,7 @@ const LOOK_AGAIN: Duration = Duration::from_micros(500);
 pub struct Vault {
     name: String,
     store: Arc<dyn Store>,
+    scope: ScopeKeeper,
     /// Changes of one server take turns; readers never wait.
     writer: Mutex<()>,
     /// Servers on the same vault take turns too.
@@ -38,16 +40,33 @@ pub struct CommitError {
 impl Vault {
     /// A vault that other servers may change as well; they agree on the file by which they take turns.
     pub fn shared(name: String, store: Arc<dyn Store>, turns: TurnFile) -> Self {
-        Self { name, store, writer: Mutex::default(), turns: Some(turns) }
+        Self { name, store, scope: ScopeKeeper::default(), writer: Mutex::default(), turns: Some(turns) }
     }
 
     /// A vault that only this process knows.
     pub fn private(name: String, store: Arc<dyn Store>) -> Self {
-        Self { name, store, writer: Mutex::default(), turns: None }
+        Self { name, store, scope: ScopeKeeper::default(), writer: Mutex::default(), turns: None }
     }
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same vault, of which callers may use only what the policy opens.
+    #[must_use]
+    pub fn under(mut self, policy: Policy) -> Self {
+        self.scope = ScopeKeeper::new(policy);
+        self
+    }
+
+    pub fn policy(&self) -> &Policy {
+        self.scope.policy()
+    }
+
+    /// What callers may read and change now, by the policy and by the rule files in the vault. As long as the rules
+    /// say the same, this is the same `Arc`.
+    pub fn scope(&self, now: SystemTime) -> Result<Arc<Scope>, RulesError> {
+        self.scope.scope(&*self.store, now)
     }
 
     pub fn view(&self, scope: Arc<Scope>, max_file_bytes: u64) -> View {

@@ -13,7 +13,7 @@ use cap_std::{
 use lapidary_note::ContentHash;
 
 use self::temporary::Temporary;
-use super::{Entry, EntryKind, Open, Store, StoreError, StoredFile};
+use super::{Entry, EntryKind, Open, Stamp, Store, StoreError, StoredFile};
 use crate::VaultPath;
 
 /// More links in a row than this are a loop.
@@ -92,6 +92,19 @@ impl Store for FolderStore {
             }
         }
         Ok(entries)
+    }
+
+    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+        let folder = self.folder()?;
+        let found = match folder.dir.symlink_metadata(path.as_str()).map_err(StoreError::from) {
+            Err(StoreError::Missing) => return Ok(None),
+            found => found?,
+        };
+        if !found.is_symlink() {
+            return Ok(Some(Stamp::of(&found)));
+        }
+        let place = folder.place(path, &|_| true)?;
+        Ok(Some(Stamp::of(&folder.dir.symlink_metadata(place.as_str())?)))
     }
 
     fn replace(

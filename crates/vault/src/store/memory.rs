@@ -5,7 +5,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 
-use super::{Entry, EntryKind, Open, Store, StoreError, StoredFile};
+use super::{Entry, EntryKind, Open, Stamp, Store, StoreError, StoredFile};
 use crate::VaultPath;
 
 /// A vault in memory: what the examples of the tools run on.
@@ -72,6 +72,15 @@ impl Store for MemoryStore {
             return Err(StoreError::Missing);
         }
         Ok(entries.into_iter().map(|(path, kind)| Entry { path, kind }).collect())
+    }
+
+    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+        let files = self.files();
+        match files.get(path) {
+            Some(bytes) => Ok(Some(Stamp::of_bytes(bytes))),
+            None if nothing(&files, path) == StoreError::Missing => Ok(None),
+            None => Ok(Some(Stamp::of_bytes(&[]))),
+        }
     }
 
     fn replace(&self, path: &VaultPath, expected: &ContentHash, bytes: &[u8], _: Open<'_>) -> Result<(), StoreError> {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use lapidary_vault::{
-    Change, ChangeSet, CommitError, Guard, PathPrefix, ReadError, Receipt, Scope, Vault, VaultPath, View,
+    Change, ChangeSet, CommitError, Guard, PathPrefix, Policy, ReadError, Receipt, Scope, Vault, VaultPath, View,
     store::{FolderStore, StateFolder, StoreError, TurnFile},
 };
 use tempfile::TempDir;
@@ -181,7 +181,11 @@ pub(crate) fn prefixes(list: &[&str]) -> Vec<PathPrefix> {
 }
 
 pub(crate) fn deny(list: &[&str]) -> Scope {
-    Scope { deny: prefixes(list), ..Scope::default() }
+    denying(list).into()
+}
+
+pub(crate) fn denying(list: &[&str]) -> Policy {
+    Policy { deny: prefixes(list), ..Policy::default() }
 }
 
 #[track_caller]
