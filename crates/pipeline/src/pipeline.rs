@@ -8,7 +8,7 @@ use lapidary_note::ContentHash;
 use lapidary_tools::{
     Cancel, Catalogue, Effect, Entry, Family, Interruption, NoSuchTool, Reason, Rendered, render_refusal,
 };
-use lapidary_vault::{Receipt, Scope};
+use lapidary_vault::Receipt;
 use serde_json::Value;
 
 use crate::{
@@ -32,7 +32,6 @@ pub struct Pipeline {
 pub struct Setup {
     pub catalogue: Catalogue,
     pub vaults: Vaults,
-    pub scope: Arc<Scope>,
     pub rules: Rules,
     pub limits: Limits,
     pub clock: Clock,
@@ -67,10 +66,6 @@ impl Pipeline {
 
     pub fn vaults(&self) -> &Vaults {
         &self.setup.vaults
-    }
-
-    pub fn scope(&self) -> &Scope {
-        &self.setup.scope
     }
 
     pub fn limits(&self) -> &Limits {

@@ -1,7 +1,7 @@
 //! Whether a planned change may happen. Judged on the actual changes, never on what a call says about itself.
 
 use lapidary_tools::{Effect, Entry, Group, Reason, Refused, Spec};
-use lapidary_vault::{ChangeSet, PathPrefix};
+use lapidary_vault::{ChangeSet, PathPrefix, Scope};
 
 use crate::Setup;
 
@@ -61,10 +61,10 @@ impl Rules {
 
 /// Every file of the change lies in the caller's scope and can be read again afterwards, or the reason why not; then
 /// what the rules say.
-pub(crate) fn judge(changes: &ChangeSet, entry: &Entry, setup: &Setup) -> Result<Decision, Reason> {
+pub(crate) fn judge(changes: &ChangeSet, entry: &Entry, scope: &Scope, setup: &Setup) -> Result<Decision, Reason> {
     for change in &changes.changes {
         let path = || change.path().clone();
-        setup.scope.may_write(change.path()).map_err(|denied| Reason::PathForbidden {
+        scope.may_write(change.path()).map_err(|denied| Reason::PathForbidden {
             path: path(),
             writing: true,
             denied: Refused::ByScope(denied),

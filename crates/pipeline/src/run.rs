@@ -7,7 +7,9 @@ use lapidary_tools::{
     ArgumentProblem, Cancel, Checked, Context, Disk, Entry, Family, Planned, Reason, Rendered, Standing,
     check_arguments, clipped, render_answer, render_dry_run,
 };
-use lapidary_vault::{ChangeSet, CommitError, Guard, Receipt, Turn, TurnError, View, store::StoreError};
+use lapidary_vault::{
+    ChangeSet, CommitError, Guard, Receipt, RulesError, Scope, Turn, TurnError, View, store::StoreError,
+};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -101,7 +103,9 @@ impl<'a> Call<'a> {
         // The first plan is made freely. If another caller was faster, the next ones are made in turn.
         let mut turn = None;
         for attempt in 1..=PLANS {
-            let planned = entry.tool.plan(context, Some(&self.view(served)), arguments.clone())?;
+            let scope = self.scope(served)?;
+            let view = self.view(served, Arc::clone(&scope));
+            let planned = entry.tool.plan(context, Some(&view), arguments.clone())?;
             let (changes, dry_run, output, text) = match planned {
                 Planned::Answer { output, text } => {
                     report(Stage::Done);
@@ -111,7 +115,7 @@ impl<'a> Call<'a> {
                 Planned::Relay { .. } => return Err(Reason::Internal),
             };
             report(Stage::Planned);
-            let decision = judge(&changes, entry, &self.pipeline.setup)?;
+            let decision = judge(&changes, entry, &scope, &self.pipeline.setup)?;
             if dry_run {
                 self.line.dry_run = true;
                 self.line.receipt = Receipt::of(&changes);
@@ -130,7 +134,7 @@ impl<'a> Call<'a> {
                 return Ok(self.answer(output, text));
             }
             let now = self.take_turn(served, turn.take())?;
-            match now.commit(&changes, &self.pipeline.setup.scope) {
+            match now.commit(&changes, &scope) {
                 Ok(receipt) => {
                     self.line.receipt = receipt;
                     report(Stage::Done);
@@ -178,8 +182,21 @@ impl<'a> Call<'a> {
         vec![format!("Arguments repaired: {}.", self.repairs.join("; "))]
     }
 
-    fn view(&self, served: &ServedVault) -> View {
-        served.vault.view(Arc::clone(&self.pipeline.setup.scope), self.pipeline.setup.limits.max_file_bytes)
+    /// What may be read and changed at this moment. The owner hears what is wrong with the rules, the caller only that
+    /// the vault is closed.
+    fn scope(&self, served: &ServedVault) -> Result<Arc<Scope>, Reason> {
+        let setup = &self.pipeline.setup;
+        served.vault.scope(setup.clock.now()).map_err(|error| match error {
+            RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
+            RulesError::Unreadable { file, .. } => {
+                (setup.warn)(&format!("the vault `{}` is closed: {error}", served.vault.name()));
+                Reason::VaultClosed { file }
+            }
+        })
+    }
+
+    fn view(&self, served: &ServedVault, scope: Arc<Scope>) -> View {
+        served.vault.view(scope, self.pipeline.setup.limits.max_file_bytes)
     }
 
     /// `None` if a person has agreed to exactly this change, otherwise the question.

@@ -40,8 +40,8 @@ impl Vaults {
         }
     }
 
-    /// Where calls are recorded that concern no vault.
-    pub(crate) fn first(&self) -> &ServedVault {
+    /// Calls that concern no vault are recorded there.
+    pub fn first(&self) -> &ServedVault {
         &self.first
     }
 }

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use lapidary_pipeline::{AUDIT_FILE, Clock, Decision, Limits, Pipeline, Rule, Rules, ServedVault, Setup, Vaults};
 use lapidary_tools::{Catalogue, Effect, Selection, SelectionError};
 use lapidary_vault::{
-    PathPrefix, Scope, ScopeError, Vault, VaultLimits,
+    FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits,
     store::{DemoFolder, FolderStore, LogFile, StateFolder},
 };
 
@@ -24,6 +24,8 @@ pub(crate) enum StartError {
     Tools(#[from] SelectionError),
     #[error("path policy: {0}")]
     Scope(#[from] ScopeError),
+    #[error("`{list}` of the vault '{vault}': {error}")]
+    Globs { vault: String, list: &'static str, error: GlobError },
     #[error("the demo vault could not be unpacked: {0}")]
     Demo(std::io::Error),
     #[error("no vault is configured")]
@@ -38,12 +40,14 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
         config::Vaults::Demo => {
             let folder = demo::unpack().map_err(StartError::Demo)?;
             let path = folder.path().to_owned();
-            (vec![config::ChosenVault { name: demo::NAME.to_owned(), path }], Some(folder))
+            let access = config::VaultAccess::default();
+            (vec![config::ChosenVault { name: demo::NAME.to_owned(), path, access }], Some(folder))
         }
     };
     let state = demo.as_ref().map_or_else(|| config.state_dir.clone(), DemoFolder::state);
-    let mut served = chosen.iter().map(|vault| serve(vault, &state, &config.limits));
-    let vaults = Vaults::new(served.next().ok_or(StartError::NoVault)?, served.collect());
+    let mut served = chosen.iter().map(|vault| serve(vault, &state, config));
+    let first = served.next().ok_or(StartError::NoVault)??;
+    let vaults = Vaults::new(first, served.collect::<Result<_, _>>()?);
     let selection = Selection {
         chosen: config.tools.include.clone().unwrap_or_default(),
         excluded: config.tools.exclude.clone(),
@@ -52,7 +56,6 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
     let setup = Setup {
         catalogue: Catalogue::new(&selection, &vaults.names())?,
         vaults,
-        scope: Arc::new(scope(&config.access)?),
         rules: rules(config.approval),
         limits: limits(config),
         clock: Clock::system(),
@@ -62,25 +65,33 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
     Ok(Assembled { pipeline: Arc::new(pipeline), vaults: chosen, _demo: demo })
 }
 
-fn serve(vault: &config::ChosenVault, state: &Path, limits: &config::Limits) -> ServedVault {
+fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
     let store = Arc::new(FolderStore::new(vault.path.clone()));
-    let vault_limits = VaultLimits { max_file_bytes: limits.max_file_bytes, ..VaultLimits::default() };
-    ServedVault {
-        vault: Arc::new(Vault::shared(vault.name.clone(), store, &state, vault_limits)),
-        log: LogFile::new(state, AUDIT_FILE, limits.audit_max_bytes),
-    }
+    let limits = VaultLimits { max_file_bytes: config.limits.max_file_bytes, ..VaultLimits::default() };
+    let policy = policy(&config.access, vault)?;
+    Ok(ServedVault {
+        vault: Arc::new(Vault::shared(vault.name.clone(), store, &state, policy, limits)),
+        log: LogFile::new(state, AUDIT_FILE, config.limits.audit_max_bytes),
+    })
 }
 
-fn scope(access: &config::Access) -> Result<Scope, ScopeError> {
+fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy, StartError> {
     let prefixes = |list: &Option<Vec<String>>| -> Result<Option<Vec<PathPrefix>>, ScopeError> {
         list.as_ref().map(|list| list.iter().map(|prefix| PathPrefix::parse(prefix)).collect()).transpose()
     };
-    Ok(Scope {
+    let globs = |list: &'static str, patterns: &[String]| {
+        Globs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
+    };
+    Ok(Policy {
         read: prefixes(&access.read_paths)?,
         write: prefixes(&access.write_paths)?,
         deny: prefixes(&access.deny_paths)?.unwrap_or_default(),
         read_only: access.read_only,
+        allow_globs: vault.access.allow.as_deref().map(|patterns| globs("allow", patterns)).transpose()?,
+        deny_globs: globs("deny", &vault.access.deny)?,
+        skip_folders: FolderNames::new(&access.skip_folders),
+        hide_excluded: access.hide_excluded,
     })
 }
 

@@ -24,6 +24,7 @@ mod setting;
 mod settings;
 mod value;
 mod variables;
+mod vault_table;
 mod vaults;
 mod warning;
 
@@ -32,7 +33,8 @@ mod tests;
 
 pub(crate) use error::ConfigError;
 pub(crate) use model::{
-    Access, Approval, ChosenVault, Config, Decision, Http, LogLevel, Origins, SessionMode, Transport, Vaults,
+    Access, Approval, ChosenVault, Config, Decision, Http, LogLevel, Origins, SessionMode, Transport, VaultAccess,
+    Vaults,
 };
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};

@@ -24,7 +24,8 @@ pub(crate) fn instructions(pipeline: &Pipeline) -> String {
 
 /// What this server may touch, in one or two sentences.
 pub(crate) fn policy(pipeline: &Pipeline) -> String {
-    let scope = pipeline.scope();
+    // Paths are configured for all vaults alike, patterns for each of them.
+    let policy = pipeline.vaults().first().vault.policy();
     let listed = |prefixes: &Option<Vec<PathPrefix>>| match prefixes {
         None => "full vault".to_owned(),
         Some(prefixes) => {
@@ -32,17 +33,18 @@ pub(crate) fn policy(pipeline: &Pipeline) -> String {
             quoted.join(", ")
         }
     };
-    let some_closed = if scope.deny.is_empty() { "" } else { " Some paths are closed." };
-    let access = match (scope.read_only, &scope.read, &scope.write) {
+    let closes = pipeline.vaults().iter().any(|served| served.vault.policy().closes_some());
+    let some_closed = if closes { " Some paths are closed." } else { "" };
+    let access = match (policy.read_only, &policy.read, &policy.write) {
         (true, None, _) => "Read-only: nothing can be changed.".to_owned(),
         (true, read, _) => format!("Read-only: nothing can be changed. Readable: {}.", listed(read)),
-        (false, None, None) if some_closed.is_empty() => "Everything may be read and changed.".to_owned(),
+        (false, None, None) if !closes => "Everything may be read and changed.".to_owned(),
         (false, read, write) => {
             format!("Vault path policy is enforced. Readable: {}. Writable: {}.", listed(read), listed(write))
         }
     };
     let approval = match pipeline.decision_on_writing() {
-        _ if scope.read_only => "",
+        _ if policy.read_only => "",
         Decision::Allow => "",
         Decision::Ask => " Every change is shown to a person first.",
         Decision::Deny => " The owner's rules allow no change.",

@@ -27,6 +27,8 @@ pub enum Reason {
     VaultUnknown { given: String, names: Vec<String> },
     #[error("Several vaults are served, so `vault` has to say which one.")]
     VaultRequired { names: Vec<String> },
+    #[error("The vault is closed: its rule file {file} cannot be read.")]
+    VaultClosed { file: &'static str },
     #[error("`{given}` is not a path inside the vault: {problem}.")]
     PathInvalid { given: String, problem: PathError },
     #[error("Path '{path}' is not {}: {}.", if *.writing { "writable" } else { "readable" }, closed(.denied))]
@@ -155,7 +157,11 @@ fn closed(refused: &Refused) -> &'static str {
         Refused::ByScope(Denied::OutsideReadPaths { .. }) => "outside OBSIDIAN_READ_PATHS",
         Refused::ByScope(Denied::OutsideWritePaths { .. }) => "outside OBSIDIAN_WRITE_PATHS",
         Refused::ByScope(Denied::InDenyPaths) => "closed by OBSIDIAN_DENY_PATHS",
+        Refused::ByScope(Denied::NotAllowed { .. }) => "outside what `allow` opens of this vault",
+        Refused::ByScope(Denied::Forbidden) => "closed by `deny` of this vault",
         Refused::ByScope(Denied::Hidden) => "names that begin with a dot are closed",
+        Refused::ByScope(Denied::Ignored) => "it is ignored, so it is no part of the vault",
+        Refused::ByScope(Denied::Protected) => "it is protected by a rule file of the vault",
         Refused::ByScope(Denied::ReadOnly) => "server is in read-only mode (OBSIDIAN_READ_ONLY=true)",
         Refused::LeadsOutside => "it is a link that leaves the vault",
         Refused::LeadsToClosed => "it is a link to a part of the vault that may not be changed",
@@ -205,6 +211,7 @@ impl Reason {
             Self::ToolOff { tool, .. } => json!({ "tool": tool }),
             Self::VaultUnknown { given, names } => json!({ "vault": given, "vaults": names }),
             Self::VaultRequired { names } => json!({ "vaults": names }),
+            Self::VaultClosed { file } => json!({ "ruleFile": file }),
             Self::PathInvalid { given, .. } => json!({ "path": given }),
             Self::PathForbidden { path, writing, denied } => {
                 let (subreason, active) = forbidden(denied);
@@ -286,7 +293,11 @@ fn forbidden(refused: &Refused) -> (&'static str, Vec<String>) {
         Refused::ByScope(Denied::OutsideReadPaths { allowed }) => ("outside_read_paths", listed(allowed)),
         Refused::ByScope(Denied::OutsideWritePaths { allowed }) => ("outside_write_paths", listed(allowed)),
         Refused::ByScope(Denied::InDenyPaths) => ("in_deny_paths", Vec::new()),
+        Refused::ByScope(Denied::NotAllowed { allowed }) => ("outside_allow", allowed.clone()),
+        Refused::ByScope(Denied::Forbidden) => ("in_deny", Vec::new()),
         Refused::ByScope(Denied::Hidden) => ("hidden_path", Vec::new()),
+        Refused::ByScope(Denied::Ignored) => ("ignored_path", Vec::new()),
+        Refused::ByScope(Denied::Protected) => ("protected_path", Vec::new()),
         Refused::ByScope(Denied::ReadOnly) => ("read_only_mode", Vec::new()),
         Refused::LeadsOutside => ("leads_outside", Vec::new()),
         Refused::LeadsToClosed => ("leads_to_closed", Vec::new()),

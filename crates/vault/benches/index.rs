@@ -13,7 +13,7 @@ use std::{
 };
 
 use lapidary_vault::{
-    Scope, Vault, VaultLimits, VaultPath,
+    Policy, Scope, Vault, VaultLimits, VaultPath,
     store::{FolderStore, StateFolder},
 };
 
@@ -38,7 +38,7 @@ fn main() -> Result<(), Failure> {
 fn open(root: &Path, state: &Path) -> Vault {
     let store = Arc::new(FolderStore::new(root.to_owned()));
     let state = Arc::new(StateFolder::new(state.to_owned(), root.to_owned()));
-    Vault::shared("bench".to_owned(), store, &state, VaultLimits::default())
+    Vault::shared("bench".to_owned(), store, &state, Policy::default(), VaultLimits::default())
 }
 
 fn measure(root: &Path, state: &Path) -> Result<(), Failure> {

@@ -16,6 +16,8 @@ pub use index::{
     Properties, Structure, TagDigest, TaskDigest,
 };
 pub use path::{PathError, VaultPath};
-pub use scope::{Denied, PathPrefix, Scope, ScopeError};
+pub use scope::{
+    Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, Scope, ScopeError,
+};
 pub use vault::{CommitError, Turn, TurnError, Vault, VaultLimits};
 pub use view::{File, ReadError, View};

@@ -35,6 +35,9 @@ pub trait Store: Send + Sync {
 
     fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError>;
 
+    /// What is known of a file without reading it; `None` where there is nothing at all, not even a broken link.
+    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError>;
+
     /// Puts new bytes in place of exactly the expected ones, or changes nothing.
     fn replace(&self, path: &VaultPath, expected: &ContentHash, bytes: &[u8], open: Open<'_>)
     -> Result<(), StoreError>;

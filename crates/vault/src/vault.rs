@@ -1,14 +1,16 @@
 use std::{
     io::ErrorKind,
     sync::{Arc, Mutex, MutexGuard},
+    time::SystemTime,
 };
 
 use lapidary_note::ContentHash;
 
 use crate::{
-    Change, ChangeSet, Guard, Receipt, Scope, VaultPath, View,
+    Change, ChangeSet, FolderNames, Guard, Policy, Receipt, RulesError, Scope, VaultPath, View,
     index::{Cache, Live},
     patience::lock,
+    scope::ScopeKeeper,
     store::{CacheFile, StateFolder, Store, StoreError, TurnFile},
 };
 
@@ -19,13 +21,11 @@ pub struct VaultLimits {
     pub max_file_bytes: u64,
     /// How much text is kept in memory; what is beyond is read from disk each time.
     pub max_text_bytes: u64,
-    /// Names of folders that are no part of the vault, at any depth.
-    pub skip_folders: Vec<String>,
 }
 
 impl Default for VaultLimits {
     fn default() -> Self {
-        Self { max_file_bytes: 64 << 20, max_text_bytes: 512 << 20, skip_folders: vec!["node_modules".to_owned()] }
+        Self { max_file_bytes: 64 << 20, max_text_bytes: 512 << 20 }
     }
 }
 
@@ -33,6 +33,7 @@ impl Default for VaultLimits {
 pub struct Vault {
     name: String,
     store: Arc<dyn Store>,
+    scope: ScopeKeeper,
     /// Changes of one server take turns; readers never wait.
     writer: Mutex<()>,
     /// Servers on the same vault take turns too.
@@ -52,22 +53,46 @@ pub struct CommitError {
 }
 
 impl Vault {
-    /// A vault that other servers may change as well; they agree on where to keep their state.
-    pub fn shared(name: String, store: Arc<dyn Store>, state: &Arc<StateFolder>, limits: VaultLimits) -> Self {
+    /// A vault that other servers may change as well; they agree on where to keep their state. Callers may use what the
+    /// policy opens.
+    pub fn shared(
+        name: String,
+        store: Arc<dyn Store>,
+        state: &Arc<StateFolder>,
+        policy: Policy,
+        limits: VaultLimits,
+    ) -> Self {
         let cache = Cache::new(CacheFile::new(Arc::clone(state)));
-        let live = Arc::new(Live::new(Arc::clone(&store), limits, Some(cache)));
-        let turns = Some(TurnFile::new(Arc::clone(state)));
-        Self { name, store, writer: Mutex::default(), turns, live }
+        let live = Live::new(Arc::clone(&store), policy.skip_folders.clone(), limits, Some(cache));
+        Self {
+            name,
+            store,
+            scope: ScopeKeeper::new(policy),
+            writer: Mutex::default(),
+            turns: Some(TurnFile::new(Arc::clone(state))),
+            live: Arc::new(live),
+        }
     }
 
-    /// A vault that only this process knows.
+    /// A vault that only this process knows, open to all callers.
     pub fn private(name: String, store: Arc<dyn Store>) -> Self {
-        let live = Arc::new(Live::new(Arc::clone(&store), VaultLimits::default(), None));
-        Self { name, store, writer: Mutex::default(), turns: None, live }
+        let live = Live::new(Arc::clone(&store), FolderNames::default(), VaultLimits::default(), None);
+        let scope = ScopeKeeper::default();
+        Self { name, store, scope, writer: Mutex::default(), turns: None, live: Arc::new(live) }
     }
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    pub fn policy(&self) -> &Policy {
+        self.scope.policy()
+    }
+
+    /// What callers may read and change now, by the policy and by the rule files in the vault. As long as the rules
+    /// say the same, this is the same `Arc`.
+    pub fn scope(&self, now: SystemTime) -> Result<Arc<Scope>, RulesError> {
+        self.scope.scope(&*self.store, now)
     }
 
     pub fn view(&self, scope: Arc<Scope>, max_file_bytes: u64) -> View {

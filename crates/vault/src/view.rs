@@ -10,7 +10,7 @@ use crate::{
     Denied, Files, IndexError, Notes, Scope, VaultPath,
     index::Live,
     keeper::keep,
-    store::{Entry, Store, StoreError},
+    store::{Entry, EntryKind, Store, StoreError},
 };
 
 /// The content of one file at one moment.
@@ -76,7 +76,7 @@ impl View {
     }
 
     pub fn read(&self, path: &VaultPath) -> Result<Arc<File>, ReadError> {
-        self.scope.may_read(path).map_err(ReadError::Denied)?;
+        self.scope.may_read(path).map_err(denied)?;
         if let Some(file) = self.seen().get(path) {
             return Ok(Arc::clone(file));
         }
@@ -90,10 +90,19 @@ impl View {
     /// What a folder holds, in name order, as far as the caller may see it; `None` is the vault itself.
     pub fn list(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
         if let Some(folder) = folder {
-            self.scope.may_read(folder).map_err(ReadError::Denied)?;
+            self.scope.may_enter(folder).map_err(denied)?;
         }
-        let mut entries = self.store.list(folder, &|place| self.shows(place)).map_err(narrowed)?;
-        entries.retain(|entry| self.shows(&entry.path));
+        let mut entries = self.store.list(folder, &|place| self.shows(place)).map_err(|error| match folder {
+            // It is no folder, and whether a file is there is not to be told.
+            Some(folder) if error == StoreError::NotAFile && !self.shows(folder) => {
+                ReadError::Store(StoreError::Missing)
+            }
+            _ => narrowed(error),
+        })?;
+        entries.retain(|entry| match entry.kind {
+            EntryKind::File => self.shows(&entry.path),
+            EntryKind::Folder => self.scope.may_enter(&entry.path).is_ok(),
+        });
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(entries)
     }
@@ -106,6 +115,11 @@ impl View {
     fn seen(&self) -> std::sync::MutexGuard<'_, BTreeMap<VaultPath, Arc<File>>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What is ignored is not there; everything else is closed by its path.
+fn denied(denied: Denied) -> ReadError {
+    if denied == Denied::Ignored { ReadError::Store(StoreError::Missing) } else { ReadError::Denied(denied) }
 }
 
 /// To a reader, a closed place and an empty place are the same.

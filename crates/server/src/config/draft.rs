@@ -4,7 +4,7 @@ use super::error::ConfigError;
 use super::model::{Config, Transport};
 use super::places::Places;
 use super::raw::Place;
-use super::vaults::{self, Asked};
+use super::vaults::{self, Asked, AskedVault};
 use super::warning::Warning;
 use super::{Files, Loaded, Vaults};
 
@@ -12,6 +12,8 @@ pub(crate) struct Draft<'a> {
     pub(super) config: Config,
     pub(super) places: &'a Places<'a>,
     pub(super) asked: Option<Asked>,
+    /// The vaults for which some source has rules, whether or not it is the one that is asked.
+    pub(super) ruled: Vec<(AskedVault, Place)>,
     pub(super) demo: bool,
     /// Never part of a message.
     pub(super) api_key: Option<String>,
@@ -27,6 +29,7 @@ impl<'a> Draft<'a> {
             config: Config::unset(),
             places,
             asked: None,
+            ruled: Vec::new(),
             demo: false,
             api_key: None,
             auth: None,

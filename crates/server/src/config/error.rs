@@ -58,6 +58,10 @@ pub(crate) enum ConfigError {
     KeyWithoutVault { noticed: Vec<Warning> },
     #[error("OBSIDIAN_API_KEY is the key of several vaults; add one or more of these lines:{}", lines(vaults))]
     KeyOfSeveral { vaults: Vec<PathBuf> },
+    #[error(
+        "{} is given twice with different rules, as '{}' and as '{}'; give it once", path.display(), names[0], names[1]
+    )]
+    TwoRules { path: PathBuf, names: [String; 2] },
     #[error("there is no home folder to keep state in; set HOME, or LAPIDARY_STATE_DIR to a folder outside the vaults")]
     NoStateFolder,
     #[error(

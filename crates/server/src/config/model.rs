@@ -33,6 +33,15 @@ pub(crate) struct ChosenVault {
     pub(crate) name: String,
     /// Absolute, and a folder when the configuration was made.
     pub(crate) path: PathBuf,
+    pub(crate) access: VaultAccess,
+}
+
+/// What is open of one vault, as patterns that nobody has looked at yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct VaultAccess {
+    /// `None` is everything.
+    pub(crate) allow: Option<Vec<String>>,
+    pub(crate) deny: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,12 +82,16 @@ pub(crate) enum SessionMode {
 }
 
 /// Paths are prefixes in lower case with `/`; `None` restricts nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) read_only: bool,
     pub(crate) read_paths: Option<Vec<String>>,
     pub(crate) write_paths: Option<Vec<String>>,
     pub(crate) deny_paths: Option<Vec<String>>,
+    /// Whether what Obsidian excludes is ignored.
+    pub(crate) hide_excluded: bool,
+    /// Names of folders that are no part of any vault.
+    pub(crate) skip_folders: Vec<String>,
 }
 
 /// Names as they were written; whether they exist is for the registry to say.
@@ -141,7 +154,14 @@ impl Config {
                 session_mode: SessionMode::Stateful,
                 session_timeout: Duration::from_secs(24 * 60 * 60),
             },
-            access: Access::default(),
+            access: Access {
+                read_only: false,
+                read_paths: None,
+                write_paths: None,
+                deny_paths: None,
+                hide_excluded: false,
+                skip_folders: vec!["node_modules".to_owned()],
+            },
             tools: Tools::default(),
             approval: Approval { write: Decision::Allow, destroy: Decision::Ask },
             refuse_repetition: true,

@@ -42,6 +42,13 @@ pub(crate) enum Refused {
     VaultWithoutPath { value: String },
     #[error("vault '{value}' has an empty name; write NAME=PATH or PATH")]
     VaultWithoutName { value: String },
+    #[error(
+        "vault '{vault}': there is no setting `{key}` of a vault{}",
+        nearest.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
+    )]
+    NotOfAVault { vault: String, key: String, nearest: Option<&'static str> },
+    #[error("'{value}' is not the name of a folder; write names without '/', '\\' and '*'")]
+    NotFolderName { value: String },
     #[error("'{value}' is below the home folder, and there is none (HOME is not set); write the whole path")]
     NoHome { value: String },
 }

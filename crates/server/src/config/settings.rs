@@ -6,7 +6,8 @@ use super::model::{LogLevel, SessionMode, Transport};
 use super::prefixes::prefixes;
 use super::raw::Raw;
 use super::setting::{Flag, Section, Setting, Shown};
-use super::value::{address, approval, endpoint, milliseconds, names, number, origins, toggle, word};
+use super::value::{address, approval, endpoint, folder_names, milliseconds, names, number, origins, toggle, word};
+use super::vault_table::has_rules;
 use super::vaults::{Asked, asked};
 use super::warning::Warning;
 
@@ -40,10 +41,13 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("OBSIDIAN_VAULT_PATHS"),
         flag: Some(Flag { name: "--vault", value: "[NAME=]PATH", given: |flags| list(&flags.vaults) }),
         default: Shown::Words("the only vault that Obsidian knows"),
-        doc: "The vault folders to work on. In the file a table `[vaults]` of `name = \"path\"`, in the variable paths \
-              separated by `;`; a vault without a name is called like its folder.",
+        doc: "The vault folders to work on. In the file a table `[vaults]` of `name = \"path\"`, or a table \
+              `[vaults.name]` with `path` and with `allow` and `deny`, lists of patterns for what of this vault is open; \
+              in the variable paths separated by `;`. A vault without a name is called like its folder.",
         apply: |draft, given| {
             let vaults = asked(&given.raw)?;
+            let ruled = vaults.iter().filter(|vault| has_rules(&vault.access)).cloned();
+            draft.ruled.extend(ruled.map(|vault| (vault, given.place.clone())));
             if !vaults.is_empty() {
                 draft.asked = Some(Asked { vaults, place: given.place.clone() });
             }
@@ -105,6 +109,28 @@ pub(crate) static SETTINGS: &[Setting] = &[
         default: Shown::Words("nothing"),
         doc: "The folders and notes that may be neither read nor written. Wins over the other two.",
         apply: |draft, given| prefixes(&given.raw).map(|paths| draft.config.access.deny_paths = Some(paths)),
+    },
+    Setting {
+        section: Section::Access,
+        key: Some("access.excluded_files"),
+        variable: Some("LAPIDARY_EXCLUDED_FILES"),
+        flag: None,
+        default: Shown::Value("show"),
+        doc: "Whether what a vault's Obsidian setting \"Excluded files\" names is there: `show`, or `hide`, which treats \
+              it like an ignored file.",
+        apply: |draft, given| {
+            let words = [("show", false), ("hide", true)];
+            word(&given.raw, &words).map(|hide| draft.config.access.hide_excluded = hide)
+        },
+    },
+    Setting {
+        section: Section::Access,
+        key: Some("access.skip_folders"),
+        variable: Some("LAPIDARY_SKIP_FOLDERS"),
+        flag: None,
+        default: Shown::Value("node_modules"),
+        doc: "Names of folders that are no part of a vault, wherever they are; an empty list in the file is none.",
+        apply: |draft, given| folder_names(&given.raw).map(|names| draft.config.access.skip_folders = names),
     },
     Setting {
         section: Section::Tools,

@@ -52,6 +52,15 @@ pub(super) fn names(raw: &Raw) -> Result<Vec<String>, Refused> {
     Ok(raw.entries(',')?.into_iter().map(str::to_owned).collect())
 }
 
+/// Single names, for which a path or a pattern would fit nothing.
+pub(super) fn folder_names(raw: &Raw) -> Result<Vec<String>, Refused> {
+    let names = names(raw)?;
+    match names.iter().find(|name| name.contains(['/', '\\', '*'])) {
+        Some(name) => Err(Refused::NotFolderName { value: name.clone() }),
+        None => Ok(names),
+    }
+}
+
 /// The address somebody means by a host; names other than `localhost` could be anybody's.
 pub(crate) fn host(written: &str) -> Option<IpAddr> {
     if written.eq_ignore_ascii_case("localhost") {

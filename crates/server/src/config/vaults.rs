@@ -8,8 +8,9 @@ use super::places::Places;
 use super::raw::{Place, Raw, is_unset};
 use super::refused::Refused;
 use super::registry::Registry;
+use super::vault_table::{from_table, has_rules};
 use super::warning::Warning;
-use super::{ChosenVault, Files, Vaults};
+use super::{ChosenVault, Files, VaultAccess, Vaults};
 
 /// The vaults of one source, as they were written.
 #[derive(Debug)]
@@ -22,19 +23,31 @@ pub(super) struct Asked {
 pub(super) struct AskedVault {
     pub(super) name: Option<String>,
     pub(super) path: String,
+    pub(super) access: VaultAccess,
 }
 
 /// A table names its vaults; an entry of a list may; a text is paths with `;` between them.
 pub(super) fn asked(raw: &Raw) -> Result<Vec<AskedVault>, Refused> {
     match raw {
-        Raw::Table(pairs) => pairs.iter().map(|(name, path)| named(name, path.text()?)).collect(),
+        Raw::Table(pairs) => pairs.iter().map(|(name, vault)| in_file(name, vault)).collect(),
         Raw::List(_) => raw.entries(';')?.into_iter().map(perhaps_named).collect(),
         Raw::Text(_) => Ok(raw.entries(';')?.into_iter().map(unnamed).collect()),
     }
 }
 
+/// `name = "path"`, or a table with the path and rules of its own.
+fn in_file(name: &str, raw: &Raw) -> Result<AskedVault, Refused> {
+    match raw {
+        Raw::Table(pairs) => {
+            let (path, access) = from_table(name, pairs)?;
+            Ok(AskedVault { access, ..named(name, &path)? })
+        }
+        path => named(name, path.text()?),
+    }
+}
+
 fn unnamed(path: &str) -> AskedVault {
-    AskedVault { name: None, path: path.to_owned() }
+    AskedVault { name: None, path: path.to_owned(), access: VaultAccess::default() }
 }
 
 fn named(name: &str, path: &str) -> Result<AskedVault, Refused> {
@@ -44,7 +57,7 @@ fn named(name: &str, path: &str) -> Result<AskedVault, Refused> {
     } else if is_unset(path) {
         Err(Refused::VaultWithoutPath { value: name.to_owned() })
     } else {
-        Ok(AskedVault { name: Some(name.to_owned()), path: path.to_owned() })
+        Ok(AskedVault { name: Some(name.to_owned()), ..unnamed(path) })
     }
 }
 
@@ -65,26 +78,38 @@ pub(super) fn choose(draft: &mut Draft<'_>, files: &dyn Files) -> Result<Vaults,
         }
         return Ok(Vaults::Demo);
     }
-    let found = match asked {
+    let mut found = match asked {
         Some(asked) => existing(&asked, draft.places, files)?,
         None => vec![discovered(draft, files)?],
     };
-    let once = each_folder_once(found, &mut draft.warnings);
+    keep_rules(&mut found, draft)?;
+    let once = each_folder_once(found, &mut draft.warnings)?;
     Ok(Vaults::Chosen(each_name_once(once, &mut draft.warnings)))
 }
 
 fn existing(asked: &Asked, places: &Places<'_>, files: &dyn Files) -> Result<Vec<ChosenVault>, ConfigError> {
     let mut found = Vec::new();
-    for AskedVault { name, path: given } in &asked.vaults {
+    for AskedVault { name, path: given, access } in &asked.vaults {
         let place = || asked.place.clone();
         let path = places.whole(given).map_err(|refused| refused.at(place()))?;
         if !files.is_folder(&path) {
             return Err(ConfigError::VaultMissing { place: place(), given: given.clone(), path });
         }
         let name = name.clone().unwrap_or_else(|| places.basename(&path));
-        found.push(ChosenVault { name, path });
+        found.push(ChosenVault { name, path, access: access.clone() });
     }
     Ok(found)
+}
+
+/// Rules belong to a folder: whoever names it on the command line does not open what the file closes.
+fn keep_rules(found: &mut [ChosenVault], draft: &Draft<'_>) -> Result<(), ConfigError> {
+    for (ruled, place) in &draft.ruled {
+        let path = draft.places.whole(&ruled.path).map_err(|refused| refused.at(place.clone()))?;
+        for vault in found.iter_mut().filter(|vault| vault.path == path && !has_rules(&vault.access)) {
+            vault.access = ruled.access.clone();
+        }
+    }
+    Ok(())
 }
 
 /// Only a vault that a person chose is served: by its key, or by having no other.
@@ -96,7 +121,9 @@ fn discovered(draft: &mut Draft<'_>, files: &dyn Files) -> Result<ChosenVault, C
         None => registry.vaults,
     };
     match (vaults.as_slice(), api_key) {
-        ([path], _) => Ok(ChosenVault { name: places.basename(path), path: path.clone() }),
+        ([path], _) => {
+            Ok(ChosenVault { name: places.basename(path), path: path.clone(), access: VaultAccess::default() })
+        }
         ([], Some(_)) => Err(ConfigError::KeyWithoutVault { noticed: warnings.clone() }),
         ([], None) => Err(ConfigError::NoVault { looked_at: registry.looked_at, noticed: warnings.clone() }),
         (_, Some(_)) => Err(ConfigError::KeyOfSeveral { vaults }),
@@ -104,11 +131,15 @@ fn discovered(draft: &mut Draft<'_>, files: &dyn Files) -> Result<ChosenVault, C
     }
 }
 
-fn each_folder_once(found: Vec<ChosenVault>, warnings: &mut Vec<Warning>) -> Vec<ChosenVault> {
+fn each_folder_once(found: Vec<ChosenVault>, warnings: &mut Vec<Warning>) -> Result<Vec<ChosenVault>, ConfigError> {
     let mut once: Vec<ChosenVault> = Vec::new();
     for vault in found {
         match once.iter().find(|other| other.path == vault.path) {
             None => once.push(vault),
+            // One of them would be served without the rules of the other.
+            Some(other) if other.access != vault.access => {
+                return Err(ConfigError::TwoRules { path: vault.path, names: [other.name.clone(), vault.name] });
+            }
             Some(other) if other.name == vault.name => {}
             Some(other) => {
                 let (kept, dropped) = (other.name.clone(), vault.name);
@@ -116,7 +147,7 @@ fn each_folder_once(found: Vec<ChosenVault>, warnings: &mut Vec<Warning>) -> Vec
             }
         }
     }
-    once
+    Ok(once)
 }
 
 /// The first of a name keeps it; the others get a number that nobody has.
@@ -129,8 +160,8 @@ fn each_name_once(found: Vec<ChosenVault>, warnings: &mut Vec<Warning>) -> Vec<C
         }
         let mut numbered = (2_usize..).map(|number| format!("{}-{number}", vault.name));
         let name = numbered.find(|name| taken.insert(name.clone())).unwrap_or_else(|| vault.name.clone());
-        warnings.push(Warning::Renamed { wanted: vault.name, name: name.clone(), path: vault.path.clone() });
-        ChosenVault { name, path: vault.path }
+        warnings.push(Warning::Renamed { wanted: vault.name.clone(), name: name.clone(), path: vault.path.clone() });
+        ChosenVault { name, ..vault }
     };
     found.into_iter().map(&mut renamed).collect()
 }

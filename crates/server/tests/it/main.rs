@@ -6,6 +6,7 @@
     reason = "tests play the owner of the vault and other programs, and may fail loudly"
 )]
 
+mod access;
 mod approval;
 mod bad_input;
 mod command_line;

@@ -8,6 +8,7 @@ pub enum Kind {
     ToolDisabled,
     VaultUnknown,
     VaultRequired,
+    VaultClosed,
     PathTraversal,
     PathForbidden,
     NoteMissing,
@@ -59,6 +60,7 @@ impl Kind {
         Self::ToolDisabled,
         Self::VaultUnknown,
         Self::VaultRequired,
+        Self::VaultClosed,
         Self::PathTraversal,
         Self::PathForbidden,
         Self::NoteMissing,
@@ -113,7 +115,8 @@ impl Kind {
     ];
 
     /// What any tool that works on a vault may answer besides.
-    pub const IN_A_VAULT: &[Self] = &[Self::VaultUnknown, Self::VaultRequired, Self::VaultUnavailable, Self::DiskError];
+    pub const IN_A_VAULT: &[Self] =
+        &[Self::VaultUnknown, Self::VaultRequired, Self::VaultClosed, Self::VaultUnavailable, Self::DiskError];
 
     /// What any tool that changes a vault may answer besides.
     pub const WHEN_WRITING: &[Self] = &[
@@ -147,6 +150,12 @@ impl Kind {
             Self::VaultRequired => {
                 facts("vault_required", -32007, "INVALID_ARGS", "Several vaults are served and `vault` is missing.")
             }
+            Self::VaultClosed => facts(
+                "vault_closed",
+                -32005,
+                "PERMISSION_DENIED",
+                "A rule file of the vault cannot be read, so nobody knows what is open. The owner has to repair it.",
+            ),
             Self::PathTraversal => facts(
                 "path_traversal",
                 -32007,
@@ -284,6 +293,7 @@ impl Reason {
             Self::ToolOff { .. } => Kind::ToolDisabled,
             Self::VaultUnknown { .. } => Kind::VaultUnknown,
             Self::VaultRequired { .. } => Kind::VaultRequired,
+            Self::VaultClosed { .. } => Kind::VaultClosed,
             Self::PathInvalid { .. } => Kind::PathTraversal,
             Self::PathForbidden { .. } => Kind::PathForbidden,
             Self::NoteMissing { .. } => Kind::NoteMissing,

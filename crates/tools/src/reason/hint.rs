@@ -15,6 +15,9 @@ impl Reason {
             Self::VaultUnknown { names, .. } | Self::VaultRequired { names } => {
                 format!("Set `vault` to one of: {}.", list(names))
             }
+            Self::VaultClosed { file } => {
+                format!("Nothing was read or changed. The owner has to repair `{file}` in the vault's folder.")
+            }
             Self::PathInvalid { .. } => "Give a path relative to the vault, for example `Projects/Plan.md`.".into(),
             Self::PathForbidden { denied, .. } => forbidden(denied),
             Self::NoteMissing { suggestions, .. } if suggestions.is_empty() => {
@@ -72,12 +75,19 @@ fn forbidden(refused: &Refused) -> String {
             let quoted: Vec<String> = allowed.iter().map(|prefix| format!("'{prefix}'")).collect();
             format!("Allowed prefixes: [{}]. Choose a path below one of them.", quoted.join(", "))
         }
+        Refused::ByScope(Denied::NotAllowed { allowed }) => {
+            let quoted: Vec<String> = allowed.iter().map(|pattern| format!("'{pattern}'")).collect();
+            format!("Allowed patterns: [{}]. Choose a path that one of them covers.", quoted.join(", "))
+        }
+        Refused::ByScope(Denied::Protected) => {
+            "It can be read, but nobody may change it here. Tell the person what you would have changed.".into()
+        }
         Refused::ByScope(Denied::ReadOnly) => {
             "Only reading is possible. Tell the person what you would have changed.".into()
         }
-        Refused::ByScope(Denied::InDenyPaths | Denied::Hidden) | Refused::LeadsOutside | Refused::LeadsToClosed => {
-            "Choose another path.".into()
-        }
+        Refused::ByScope(Denied::InDenyPaths | Denied::Forbidden | Denied::Hidden | Denied::Ignored)
+        | Refused::LeadsOutside
+        | Refused::LeadsToClosed => "Choose another path.".into(),
     }
 }
 

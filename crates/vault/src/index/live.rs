@@ -11,7 +11,7 @@ use super::{
     visible::VisibleSets,
 };
 use crate::{
-    VaultLimits, VaultPath,
+    FolderNames, VaultLimits, VaultPath,
     patience::lock,
     store::{Found, Stat, Store, StoreError, Walked, Watch},
 };
@@ -27,7 +27,8 @@ const SWEEP_EVERY: Duration = Duration::from_secs(15 * 60);
 /// everything is looked at.
 pub(crate) struct Live {
     pub(super) store: Arc<dyn Store>,
-    settings: VaultLimits,
+    skip_folders: FolderNames,
+    limits: VaultLimits,
     cache: Option<Cache>,
     newest: RwLock<Arc<Snapshot>>,
     sync: Mutex<Sync>,
@@ -57,10 +58,16 @@ pub enum IndexError {
 }
 
 impl Live {
-    pub(crate) fn new(store: Arc<dyn Store>, settings: VaultLimits, cache: Option<Cache>) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        skip_folders: FolderNames,
+        limits: VaultLimits,
+        cache: Option<Cache>,
+    ) -> Self {
         Self {
             store,
-            settings,
+            skip_folders,
+            limits,
             cache,
             newest: RwLock::default(),
             sync: Mutex::default(),
@@ -149,7 +156,7 @@ impl Live {
                 None => missing.push(Arc::clone(state)),
             }
         }
-        let mut room = self.settings.max_text_bytes.saturating_sub(held);
+        let mut room = self.limits.max_text_bytes.saturating_sub(held);
         missing.retain(|state| match room.checked_sub(state.stat.stamp.size) {
             Some(rest) => {
                 room = rest;
@@ -162,7 +169,7 @@ impl Live {
     }
 
     pub(crate) fn source(&self) -> Source<'_> {
-        Source { store: &*self.store, max_file_bytes: self.settings.max_file_bytes }
+        Source { store: &*self.store, max_file_bytes: self.limits.max_file_bytes }
     }
 
     /// Looks at everything, and takes over what has changed.
@@ -236,7 +243,7 @@ impl Live {
     }
 
     fn skips(&self, name: &str) -> bool {
-        self.settings.skip_folders.iter().any(|skipped| skipped.eq_ignore_ascii_case(name))
+        self.skip_folders.holds(name)
     }
 
     pub(super) fn newest(&self) -> Arc<Snapshot> {

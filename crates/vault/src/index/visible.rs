@@ -127,7 +127,7 @@ impl Files {
 
     /// The folders in a folder and below it, in path order, whether or not there is anything in them.
     pub fn folders_below<'s>(&'s self, folder: Option<&VaultPath>) -> Box<dyn Iterator<Item = &'s VaultPath> + 's> {
-        let shown = |folder: &&VaultPath| self.scope.may_read(folder).is_ok();
+        let shown = |folder: &&VaultPath| self.scope.may_enter(folder).is_ok();
         match folder {
             None => Box::new(self.snapshot.folders().filter(shown)),
             Some(folder) => Box::new(self.snapshot.folders_below(folder).filter(shown)),
@@ -139,7 +139,7 @@ impl Files {
     }
 
     pub fn has_folder(&self, folder: &VaultPath) -> bool {
-        self.scope.may_read(folder).is_ok() && self.snapshot.has_folder(folder)
+        self.scope.may_enter(folder).is_ok() && self.snapshot.has_folder(folder)
     }
 }
 

@@ -15,7 +15,9 @@ use lapidary_note::ContentHash;
 
 use self::temporary::Temporary;
 pub use self::walk::Skip;
-use super::{Entry, EntryKind, Found, Open, Stat, Store, StoreError, StoredFile, Walked, Watch, nanoseconds, watch};
+use super::{
+    Entry, EntryKind, Found, Open, Stamp, Stat, Store, StoreError, StoredFile, Walked, Watch, nanoseconds, watch,
+};
 use crate::VaultPath;
 
 /// More links in a row than this are a loop.
@@ -94,6 +96,19 @@ impl Store for FolderStore {
             }
         }
         Ok(entries)
+    }
+
+    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+        let folder = self.folder()?;
+        let found = match folder.dir.symlink_metadata(path.as_str()).map_err(StoreError::from) {
+            Err(StoreError::Missing) => return Ok(None),
+            found => found?,
+        };
+        if !found.is_symlink() {
+            return Ok(Some(walk::stat(&found).stamp));
+        }
+        let place = folder.place(path, &|_| true)?;
+        Ok(Some(walk::stat(&folder.dir.symlink_metadata(place.as_str())?).stamp))
     }
 
     fn replace(

@@ -85,6 +85,15 @@ impl Store for MemoryStore {
         Ok(entries.into_iter().map(|(path, kind)| Entry { path, kind }).collect())
     }
 
+    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+        let files = self.files();
+        match files.get(path) {
+            Some(bytes) => Ok(Some(self.stat(bytes).stamp)),
+            None if nothing(&files, path) == StoreError::Missing => Ok(None),
+            None => Ok(Some(self.stat(&[]).stamp)),
+        }
+    }
+
     fn replace(&self, path: &VaultPath, expected: &ContentHash, bytes: &[u8], _: Open<'_>) -> Result<(), StoreError> {
         let mut files = self.files();
         let nothing = nothing(&files, path);

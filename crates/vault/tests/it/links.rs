@@ -6,12 +6,12 @@ use std::{
 };
 
 use lapidary_vault::{
-    ReadError, Scope,
+    Policy, ReadError, Scope,
     store::{FolderStore, Store, StoreError},
 };
 use proptest::prelude::*;
 
-use crate::scratch::{Found, NO_LIMIT, Scratch, create, deny, missing, prefixes, vault_path, write};
+use crate::scratch::{Found, NO_LIMIT, Scratch, create, deny, denying, missing, prefixes, vault_path, write};
 
 fn outside() -> ReadError {
     ReadError::Store(StoreError::Outside)
@@ -108,7 +108,7 @@ fn a_link_to_a_closed_place_is_exactly_a_missing_file() {
     scratch.link("open/folder", "../denied");
     scratch.link("open/unread", "../unread");
     scratch.link("open/settings", "../.obsidian");
-    let scope = Scope { read: Some(prefixes(&["open", "denied"])), ..deny(&["denied"]) };
+    let scope: Scope = Policy { read: Some(prefixes(&["open", "denied"])), ..denying(&["denied"]) }.into();
     let targets = [
         "../denied/there.md",
         "../denied/not-there.md",
@@ -181,7 +181,7 @@ fn a_change_through_a_link_into_a_closed_place_is_refused() {
     scratch.link("open/link.md", "../shut/b.md");
     scratch.link("open/folder", "../shut");
     scratch.link("open/settings", "../.obsidian");
-    let scope = Scope { write: Some(prefixes(&["open"])), ..Scope::default() };
+    let scope = Policy { write: Some(prefixes(&["open"])), ..Policy::default() }.into();
     scratch.refuses_as(&scope, scratch.plan("open/link.md", "x"), StoreError::Closed);
     scratch.refuses_as(&scope, scratch.plan("open/folder/b.md", "x"), StoreError::Closed);
     scratch.refuses_as(&scope, create("open/folder/new.md", "x"), StoreError::Closed);
@@ -189,7 +189,7 @@ fn a_change_through_a_link_into_a_closed_place_is_refused() {
     scratch.refuses_as(&scope, create("open/folder/b.md/deep.md", "x"), StoreError::Closed);
     scratch.refuses_as(&scope, create("open/settings/plugin.json", "x"), StoreError::Closed);
     scratch.refuses(create("open/settings/plugin.json", "x"), StoreError::Closed);
-    let read_only = Scope { read_only: true, ..Scope::default() };
+    let read_only = Policy { read_only: true, ..Policy::default() }.into();
     scratch.refuses_as(&read_only, scratch.plan("open/link.md", "x"), StoreError::Closed);
 }
 
@@ -197,7 +197,7 @@ fn a_change_through_a_link_into_a_closed_place_is_refused() {
 fn a_commit_asks_about_the_path_itself_too() {
     let scratch = Scratch::with(&[("open/a.md", "a"), ("shut/b.md", "b")]);
     scratch.link("shut/link.md", "../open/a.md");
-    let scope = Scope { write: Some(prefixes(&["open"])), ..Scope::default() };
+    let scope = Policy { write: Some(prefixes(&["open"])), ..Policy::default() }.into();
     scratch.refuses_as(&scope, scratch.plan("shut/b.md", "x"), StoreError::Closed);
     scratch.refuses_as(&scope, scratch.plan("shut/link.md", "x"), StoreError::Closed);
     scratch.refuses_as(&scope, create("shut/new.md", "x"), StoreError::Closed);
@@ -354,13 +354,13 @@ fn grown(forest: &Forest) -> (Scratch, Scope) {
         drop(std::os::unix::fs::symlink(target, scratch.at(at)));
     }
     let rules = |list: &Vec<String>| prefixes(&list.iter().map(String::as_str).collect::<Vec<_>>());
-    let scope = Scope {
+    let policy = Policy {
         read: forest.read.as_ref().map(rules),
         write: forest.write.as_ref().map(rules),
         deny: rules(&forest.deny),
-        read_only: false,
+        ..Policy::default()
     };
-    (scratch, scope)
+    (scratch, policy.into())
 }
 
 /// Every path of up to three names.

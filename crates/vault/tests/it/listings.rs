@@ -1,8 +1,8 @@
 //! What a caller is told that a folder holds: what it may see, all of it, and nothing it cannot ask for.
 
-use lapidary_vault::{Denied, ReadError, Scope, store::StoreError};
+use lapidary_vault::{Denied, Policy, ReadError, store::StoreError};
 
-use crate::scratch::{Scratch, deny, missing, prefixes};
+use crate::scratch::{Scratch, deny, denying, missing, prefixes};
 
 #[test]
 fn a_listing_is_in_name_order_and_one_level_deep() {
@@ -34,7 +34,8 @@ fn what_may_not_be_seen_is_not_listed() {
     let denied = deny(&["secret", "open/secret.md"]);
     assert_eq!(scratch.list_as(&denied, "").unwrap(), ["loose.md", "open/"]);
     assert_eq!(scratch.list_as(&denied, "open").unwrap(), ["open/a.md"]);
-    let narrow = Scope { read: Some(prefixes(&["open", "loose.md"])), ..denied };
+    let read = Some(prefixes(&["open", "loose.md"]));
+    let narrow = Policy { read, ..denying(&["secret", "open/secret.md"]) }.into();
     assert_eq!(scratch.list_as(&narrow, "").unwrap(), ["loose.md", "open/"]);
 }
 
@@ -43,7 +44,7 @@ fn a_closed_folder_is_refused_by_its_string_whatever_is_there() {
     let scratch =
         Scratch::with(&[("secret/a.md", ""), (".obsidian/app.json", ""), ("off/a.md", ""), ("open/a.md", "")]);
     std::fs::create_dir(scratch.at("secret/empty")).unwrap();
-    let scope = Scope { read: Some(prefixes(&["open"])), ..deny(&["secret"]) };
+    let scope = Policy { read: Some(prefixes(&["open"])), ..denying(&["secret"]) }.into();
     let outside = Denied::OutsideReadPaths { allowed: prefixes(&["open"]) };
     for (closed, denied) in [
         ("secret", Denied::InDenyPaths),

@@ -13,6 +13,7 @@ mod listings;
 mod model;
 mod races;
 mod reads;
+mod rules;
 mod scratch;
 mod writes;
 

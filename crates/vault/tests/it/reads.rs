@@ -1,9 +1,9 @@
 //! What a reader gets for anything that can stand at a path.
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{Denied, PathError, ReadError, Scope, VaultPath, store::StoreError};
+use lapidary_vault::{Denied, PathError, Policy, ReadError, VaultPath, store::StoreError};
 
-use crate::scratch::{Scratch, deny, missing, prefixes, vault_path};
+use crate::scratch::{Scratch, deny, denying, missing, prefixes, vault_path};
 
 fn store(error: StoreError) -> ReadError {
     ReadError::Store(error)
@@ -73,7 +73,7 @@ fn a_view_keeps_what_it_saw_and_a_new_view_sees_what_is_there() {
 #[test]
 fn a_closed_path_is_refused_by_its_string_whatever_is_there() {
     let scratch = Scratch::with(&[("secret/there.md", "s"), (".obsidian/app.json", "{}"), ("off/there.md", "o")]);
-    let scope = Scope { read: Some(prefixes(&["open", "secret"])), ..deny(&["secret"]) };
+    let scope = Policy { read: Some(prefixes(&["open", "secret"])), ..denying(&["secret"]) }.into();
     let outside = Denied::OutsideReadPaths { allowed: prefixes(&["open", "secret"]) };
     for (closed, denied) in [
         ("secret/there.md", Denied::InDenyPaths),

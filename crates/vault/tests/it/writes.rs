@@ -1,9 +1,9 @@
 //! What a change does to the disk, and that a refused one does nothing.
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{Change, ChangeSet, CommitError, Guard, Scope, TurnError, VaultPath, store::StoreError};
+use lapidary_vault::{Change, ChangeSet, CommitError, Guard, Policy, Scope, TurnError, VaultPath, store::StoreError};
 
-use crate::scratch::{Found, Scratch, create, deny, missing, prefixes, vault_path};
+use crate::scratch::{Found, Scratch, create, denying, missing, prefixes, vault_path};
 
 #[test]
 fn a_change_puts_its_bytes_in_place_and_nothing_else() {
@@ -142,7 +142,7 @@ fn composed_and_decomposed_names_are_made_as_they_were_spelt() {
 #[test]
 fn closed_places_cannot_be_written() {
     let scratch = Scratch::with(&[("open/a.md", "a"), ("shut/b.md", "b"), (".obsidian/app.json", "{}")]);
-    let scope = Scope { write: Some(prefixes(&["open"])), ..deny(&["open/secret"]) };
+    let scope = Policy { write: Some(prefixes(&["open"])), ..denying(&["open/secret"]) }.into();
     for path in ["shut/new.md", "open/secret/new.md", ".obsidian/new.json", "open/.hidden.md", "opener/new.md"] {
         scratch.refuses_as(&scope, create(path, "x"), StoreError::Closed);
     }

@@ -27,6 +27,8 @@ read_only = true
 read_paths = ["Notes, old", "Work/"]
 write_paths = "a,b"
 deny_paths = ["Private"]
+excluded_files = "hide"
+skip_folders = ["target", "build"]
 
 [tools]
 include = ["default", "file.read"]
@@ -68,6 +70,10 @@ level = "debug"
     assert!(config.access.read_only && config.tools.dotted_names);
     assert_eq!(config.access.read_paths, Some(vec!["notes, old".into(), "work".into()]));
     assert_eq!(config.access.write_paths, Some(vec!["a".into(), "b".into()]));
+    assert_eq!(
+        (config.access.hide_excluded, config.access.skip_folders),
+        (true, vec!["target".into(), "build".into()])
+    );
     assert_eq!(config.tools.include, Some(vec!["default".into(), "file.read".into()]));
     assert_eq!(config.approval, Approval { write: Decision::Deny, destroy: Decision::Allow });
     assert_eq!((config.limits.max_file_bytes, config.limits.max_reply_bytes), (16, 4096));

@@ -23,7 +23,11 @@ fn refusal(name: &str, value: &str) -> String {
 fn the_defaults_are_those_of_the_product() {
     let config = Machine::with_vault().config();
     let expected = Config {
-        vaults: Vaults::Chosen(vec![ChosenVault { name: "Notes".into(), path: "/work/Notes".into() }]),
+        vaults: Vaults::Chosen(vec![ChosenVault {
+            name: "Notes".into(),
+            path: "/work/Notes".into(),
+            access: VaultAccess::default(),
+        }]),
         transport: Transport::Stdio,
         http: Http {
             host: IpAddr::from([127, 0, 0, 1]),
@@ -35,7 +39,14 @@ fn the_defaults_are_those_of_the_product() {
             session_mode: SessionMode::Stateful,
             session_timeout: Duration::from_millis(86_400_000),
         },
-        access: Access { read_only: false, read_paths: None, write_paths: None, deny_paths: None },
+        access: Access {
+            read_only: false,
+            read_paths: None,
+            write_paths: None,
+            deny_paths: None,
+            hide_excluded: false,
+            skip_folders: vec!["node_modules".into()],
+        },
         tools: Tools { include: None, exclude: Vec::new(), dotted_names: false },
         approval: Approval { write: Decision::Allow, destroy: Decision::Ask },
         refuse_repetition: true,
@@ -392,4 +403,18 @@ fn state_never_goes_into_a_vault() {
     }
     let beside = Machine::with_vault().variable("LAPIDARY_STATE_DIR", "/work/Notes-state");
     assert!(beside.load().is_ok());
+}
+
+#[test]
+fn folders_to_skip_are_names() {
+    let skipped = |value: &str| Machine::with_vault().variable("LAPIDARY_SKIP_FOLDERS", value);
+    assert_eq!(skipped("a, b").config().access.skip_folders, ["a", "b"]);
+    assert_eq!(skipped("").config().access.skip_folders, ["node_modules"]);
+    let none = Machine::with_vault().toml("[access]\nskip_folders = []\n");
+    assert!(none.config().access.skip_folders.is_empty());
+    for wrong in ["a/b", "a\\b", "*"] {
+        assert_holds(&skipped(wrong).error(), &["LAPIDARY_SKIP_FOLDERS", wrong, "name of a folder"]);
+    }
+    let hide = Machine::with_vault().variable("LAPIDARY_EXCLUDED_FILES", "yes");
+    assert_holds(&hide.error(), &["'yes'", "show, hide"]);
 }

@@ -240,3 +240,57 @@ fn the_key_is_never_shown() {
         assert!(!outcome.contains("k3y-s3cret"), "{outcome}");
     }
 }
+
+fn access_of(machine: &Machine) -> Vec<(String, VaultAccess)> {
+    match machine.config().vaults {
+        Vaults::Demo => Vec::new(),
+        Vaults::Chosen(vaults) => vaults.into_iter().map(|vault| (vault.name, vault.access)).collect(),
+    }
+}
+
+const RULED: &str = r#"
+[vaults]
+plain = "/a"
+
+[vaults.notes]
+path = "/work/Notes"
+allow = ["Work/**", "{a,b}/*.md"]
+deny = "Work/Secret/**"
+"#;
+
+fn rules() -> VaultAccess {
+    VaultAccess { allow: Some(vec!["Work/**".into(), "{a,b}/*.md".into()]), deny: vec!["Work/Secret/**".into()] }
+}
+
+#[test]
+fn a_vault_may_have_rules_of_its_own() {
+    let machine = Machine::new().folder("/a").toml(RULED);
+    assert_eq!(machine.vaults(), ["plain=/a", "notes=/work/Notes"]);
+    assert_eq!(access_of(&machine), [("plain".into(), VaultAccess::default()), ("notes".into(), rules())]);
+}
+
+#[test]
+fn rules_hold_for_the_folder_whoever_names_it() {
+    for machine in [
+        Machine::new().words(&["--vault", "/work/Notes"]),
+        Machine::new().words(&["--vault", "other=Notes/"]),
+        Machine::new().variable("OBSIDIAN_VAULT_PATHS", "/work/Notes"),
+    ] {
+        let access = access_of(&machine.folder("/a").toml(RULED));
+        assert_eq!(access.into_iter().map(|(_, access)| access).collect::<Vec<_>>(), [rules()]);
+    }
+}
+
+#[test]
+fn rules_that_cannot_be_kept_are_refused() {
+    let vault = |lines: &str| Machine::new().toml(&format!("[vaults.notes]\n{lines}\n")).error();
+    assert_holds(&vault("path = \"/work/Notes\"\nalow = [\"x\"]"), &["'notes'", "`alow`", "did you mean `allow`?"]);
+    assert_holds(&vault("path = \"/work/Notes\"\nallow = []"), &["`vaults`", "empty list"]);
+    assert_holds(&vault("deny = [\"x\"]"), &["'notes' has no path"]);
+    assert_holds(&vault("path = \"/work/Notes\"\ndeny = [[\"x\"]]"), &["expected one value, found a list"]);
+    let twice = "[vaults]\na = \"/work/Notes\"\nb = { path = \"/work/Notes\", deny = [\"x\"] }\n";
+    assert_eq!(access_of(&Machine::new().toml(twice)).len(), 1, "the rules hold for both");
+    let twice =
+        "[vaults]\na = { path = \"/work/Notes\", deny = [\"y\"] }\nb = { path = \"/work/Notes\", deny = [\"x\"] }\n";
+    assert_holds(&Machine::new().toml(twice).error(), &["/work/Notes is given twice", "'a'", "'b'"]);
+}

@@ -1,0 +1,42 @@
+//! A vault in the configuration file that has rules of its own.
+
+use lapidary_query::nearest;
+
+use super::model::VaultAccess;
+use super::raw::Raw;
+use super::refused::Refused;
+
+const KEYS: &[&str] = &["path", "allow", "deny"];
+
+/// `[vaults.NAME]`: where it is, and what of it is open.
+pub(super) fn from_table(name: &str, pairs: &[(String, Raw)]) -> Result<(String, VaultAccess), Refused> {
+    let mut path = None;
+    let mut access = VaultAccess::default();
+    for (key, raw) in pairs {
+        match key.as_str() {
+            "path" => path = Some(raw.text()?.to_owned()),
+            "allow" => access.allow = Some(patterns(raw)?).filter(|list| !list.is_empty()),
+            "deny" => access.deny = patterns(raw)?,
+            other => {
+                let nearest = nearest(other, KEYS.iter().copied());
+                return Err(Refused::NotOfAVault { vault: name.to_owned(), key: other.to_owned(), nearest });
+            }
+        }
+        if key == "allow" && access.allow.is_none() {
+            return Err(Refused::EmptyPathList);
+        }
+    }
+    Ok((path.ok_or_else(|| Refused::VaultWithoutPath { value: name.to_owned() })?, access))
+}
+
+pub(super) fn has_rules(access: &VaultAccess) -> bool {
+    *access != VaultAccess::default()
+}
+
+/// A list, or one pattern: a comma may be part of it.
+fn patterns(raw: &Raw) -> Result<Vec<String>, Refused> {
+    match raw {
+        Raw::List(items) => items.iter().map(|item| item.text().map(str::to_owned)).collect(),
+        one => Ok(vec![one.text()?.to_owned()]),
+    }
+}

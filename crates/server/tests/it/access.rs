@@ -1,0 +1,168 @@
+//! What the owner of a vault closes, as a client meets it.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Era, Server, Vault, path, reason};
+
+fn subreason(result: &Value) -> &str {
+    let content = &result["structuredContent"];
+    let data = content.pointer("/error/data").or_else(|| content.get("details"));
+    data.and_then(|data| data["subreason"].as_str()).unwrap_or_else(|| panic!("no subreason in {result}"))
+}
+
+fn edit(file: &str) -> Value {
+    json!({ "file": file, "find": "a", "replace": "b" })
+}
+
+fn create(file: &str) -> Value {
+    json!({ "target": path(file), "content": "x" })
+}
+
+#[test]
+fn an_ignored_note_is_not_there_and_cannot_be_made() {
+    let vault = Vault::new(&[("secret/a.md", b"a"), ("open.md", b"a"), (".lapidaryignore", b"Secret/\n")]);
+    let mut server = vault.serve().open(Era::Modern);
+    for file in ["secret/a.md", "secret/none.md", "SECRET/a.md"] {
+        assert_eq!(server.refused("file_read", json!({ "file": file })), "note_missing", "{file}");
+        assert_eq!(server.refused("str_replace", edit(file)), "note_missing", "{file}");
+        let refused = server.call("obsidian_write_note", create(file));
+        assert_eq!((&*reason(&refused), subreason(&refused)), ("path_forbidden", "ignored_path"), "{file}");
+    }
+    assert_eq!(vault.everything().len(), 3);
+}
+
+#[test]
+fn a_protected_note_is_read_by_all_and_changed_by_nobody() {
+    let vault = Vault::new(&[("rules/a.md", b"a"), (".obsidian-agentprotected", b"rules/\n")]);
+    for environment in [&[][..], &[("LAPIDARY_APPROVAL", "write=ask")]] {
+        let mut server = vault.serve_with(&[], environment).with_elicitation().open(Era::Modern);
+        assert_eq!(server.done("file_read", json!({ "file": "rules/a.md" }))["content"], "a");
+        for (tool, arguments) in [
+            ("str_replace", edit("rules/a.md")),
+            ("obsidian_write_note", create("rules/new.md")),
+            ("call_tool", json!({ "name": "str_replace", "arguments": edit("rules/a.md") })),
+            ("str_replace", json!({ "file": "rules/a.md", "find": "a", "replace": "b", "dry_run": true })),
+        ] {
+            let refused = server.call(tool, arguments);
+            assert_eq!((&*reason(&refused), subreason(&refused)), ("path_forbidden", "protected_path"), "{tool}");
+        }
+    }
+    assert_eq!((vault.read("rules/a.md"), vault.everything().len()), (b"a".to_vec(), 2));
+}
+
+#[test]
+fn consent_does_not_outlive_a_new_rule() {
+    let vault = Vault::new(&[("a.md", b"a")]);
+    let mut server = vault.serve_with(&[], &[("LAPIDARY_APPROVAL", "write=ask")]).with_elicitation().open(Era::Modern);
+    let call = json!({ "name": "str_replace", "arguments": edit("a.md") });
+    let asked = server.request("tools/call", call.clone())["result"].clone();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    vault.write(".lapidaryprotect", b"a.md");
+    let mut again = call;
+    again["requestState"] = asked["requestState"].clone();
+    again["inputResponses"] = json!({ "consent": { "action": "accept", "content": { "confirm": true } } });
+    let refused = server.request("tools/call", again)["result"].clone();
+    assert_eq!(subreason(&refused), "protected_path");
+    assert_eq!(vault.read("a.md"), b"a");
+}
+
+#[test]
+fn a_rule_file_that_cannot_be_read_closes_the_vault_until_it_is_repaired() {
+    let vault = Vault::new(&[("a.md", b"a"), (".lapidaryignore", b"[broken pattern")]);
+    let mut server = vault.serve().open(Era::Modern);
+    for (tool, arguments) in [
+        ("file_read", json!({ "file": "a.md" })),
+        ("file_read", json!({ "file": "none.md" })),
+        ("str_replace", edit("a.md")),
+        ("obsidian_write_note", create("new.md")),
+        ("obsidian_get_note", json!({ "format": "content", "target": path("a.md") })),
+        ("call_tool", json!({ "name": "file_read", "arguments": { "file": "a.md" } })),
+    ] {
+        let refused = server.call(tool, arguments);
+        assert_eq!(reason(&refused), "vault_closed", "{tool}");
+        let said = refused.to_string();
+        assert!(said.contains("rule file .lapidaryignore cannot be read") && said.contains("has to repair"), "{said}");
+        assert!(!said.contains("broken") && !said.contains("line"), "no more than that: {said}");
+    }
+    server.done("find_tool", json!({ "query": "read" }));
+    vault.write(".lapidaryignore", b"b.md");
+    assert_eq!(server.done("file_read", json!({ "file": "a.md" }))["content"], "a");
+    let (_, said) = server.end();
+    assert!(said.contains("`Notes` is closed") && said.contains("line 1"), "the owner hears why: {said}");
+}
+
+/// A server on vaults that are named in a configuration file.
+fn configured(vault: &Vault, toml: &str) -> Server {
+    let mut command = vault.command();
+    let config = vault.path().with_file_name("lapidary.toml");
+    std::fs::write(&config, toml).unwrap();
+    command.env("LAPIDARY_CONFIG", config);
+    Server::start(command).open(Era::Modern)
+}
+
+#[test]
+fn each_vault_has_its_own_patterns_and_rules() {
+    let (here, there) = (Vault::new(&[]), Vault::new(&[]));
+    for vault in [&here, &there] {
+        for file in ["Work/a.md", "Work/Secret/b.md", "c.md", "pic.png"] {
+            vault.write(file, b"a");
+        }
+    }
+    there.write(".lapidaryignore", b"c.md");
+    let toml = format!(
+        "[vaults]\nthere = {:?}\n[vaults.here]\npath = {:?}\nallow = [\"Work/**\", \"*.png\"]\ndeny = [\"**/secret/**\"]\n",
+        there.path(),
+        here.path()
+    );
+    let mut server = configured(&here, &toml);
+    for (name, file, expected) in [
+        ("here", "Work/a.md", None),
+        ("here", "work/A.PNG/x.md", Some("note_missing")),
+        ("here", "c.md", Some("outside_allow")),
+        ("here", "none.md", Some("outside_allow")),
+        ("here", "Work/SECRET/b.md", Some("in_deny")),
+        ("here", "Work/Secret/none.md", Some("in_deny")),
+        ("there", "Work/Secret/b.md", None),
+        ("there", "c.md", Some("note_missing")),
+    ] {
+        let result = server.call("file_read", json!({ "vault": name, "file": file }));
+        match expected {
+            None => assert_ne!(result["isError"], true, "{name} {file}: {result}"),
+            Some("note_missing") => assert_eq!(reason(&result), "note_missing", "{name} {file}"),
+            Some(expected) => assert_eq!(subreason(&result), expected, "{name} {file}"),
+        }
+    }
+    let refused = server.call("file_read", json!({ "vault": "here", "file": "c.md" }));
+    assert_eq!(refused["structuredContent"]["details"]["activeScope"], json!(["work", "*.png"]), "{refused}");
+    there.write(".lapidaryignore", b"\xff");
+    assert_eq!(server.refused("file_read", json!({ "vault": "there", "file": "Work/a.md" })), "vault_closed");
+    server.done("file_read", json!({ "vault": "here", "file": "Work/a.md" }));
+}
+
+#[test]
+fn a_pattern_that_means_nothing_ends_the_start() {
+    let vault = Vault::new(&[]);
+    let toml = format!("[vaults.notes]\npath = {:?}\ndeny = [\"!x\"]\n", vault.path());
+    let (status, said) = configured(&vault, &toml).end();
+    assert_eq!(status.code(), Some(2), "{said}");
+    assert!(said.contains("`deny` of the vault 'notes'") && said.contains("`!x`"), "{said}");
+}
+
+#[test]
+fn what_obsidian_excludes_and_folders_to_skip() {
+    let settings = br#"{"userIgnoreFilters": ["Archive/"]}"#;
+    let vault = Vault::new(&[
+        ("Archive/a.md", b"a"),
+        ("x/node_modules/b.md", b"b"),
+        ("x/target/c.md", b"c"),
+        (".obsidian/app.json", settings),
+    ]);
+    let read = |environment: &[(&str, &str)], file: &str| {
+        let mut server = vault.serve_with(&[], environment).open(Era::Modern);
+        server.call("file_read", json!({ "file": file }))["isError"] != true
+    };
+    assert!(read(&[], "Archive/a.md") && !read(&[("LAPIDARY_EXCLUDED_FILES", "hide")], "Archive/a.md"));
+    let skip = [("LAPIDARY_SKIP_FOLDERS", "target")];
+    assert!(!read(&[], "x/node_modules/b.md") && read(&skip, "x/node_modules/b.md"));
+    assert!(read(&[], "x/target/c.md") && !read(&skip, "x/target/c.md"));
+}

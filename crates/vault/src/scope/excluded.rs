@@ -1,0 +1,109 @@
+use serde_json::Value;
+use unicode_normalization::UnicodeNormalization;
+
+use super::fold::{FoldedPath, Wanted, folded, folders_of};
+
+/// Obsidian's own setting "Excluded files".
+#[derive(Clone, Debug, Default)]
+pub(super) struct Excluded(Vec<Filter>);
+
+#[derive(Clone, Debug)]
+enum Filter {
+    /// The start of a path, which need not end where a name ends.
+    Start(String),
+    Regex(Box<fancy_regex::Regex>),
+}
+
+/// The settings are not what Obsidian writes, or hold an expression that cannot be read.
+#[derive(Debug)]
+pub(super) struct BadFilters;
+
+impl Excluded {
+    pub(super) fn parse(app_json: &str) -> Result<Self, BadFilters> {
+        let Ok(Value::Object(settings)) = serde_json::from_str(app_json) else { return Err(BadFilters) };
+        let filters = match settings.get("userIgnoreFilters") {
+            None | Some(Value::Null) => return Ok(Self::default()),
+            Some(Value::Array(filters)) => filters,
+            Some(_) => return Err(BadFilters),
+        };
+        let parsed = filters.iter().map(|filter| Filter::parse(filter.as_str().ok_or(BadFilters)?));
+        parsed.filter_map(Result::transpose).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// A folder is compared with a `/` at its end, as it stands in the paths of what it holds.
+    pub(super) fn covers(&self, path: &str, folded: &FoldedPath, wanted: Wanted) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        let as_folder = format!("{}/", folded.as_str());
+        let shown: String = path.nfc().collect();
+        let mut shapes: Vec<String> = folders_of(&shown).map(|folder| format!("{folder}/")).collect();
+        shapes.push(format!("{shown}/"));
+        if wanted == Wanted::Anything {
+            shapes.push(shown);
+        }
+        self.0.iter().any(|filter| match filter {
+            Filter::Start(start) => as_folder.starts_with(start),
+            // An expression that takes too long has not said that the path may be seen.
+            Filter::Regex(regex) => shapes.iter().any(|shape| regex.is_match(shape).unwrap_or(true)),
+        })
+    }
+}
+
+impl Filter {
+    /// `None` for an entry that says nothing.
+    fn parse(written: &str) -> Result<Option<Self>, BadFilters> {
+        let expression = written.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+        if let Some(expression) = expression.filter(|expression| !expression.is_empty()) {
+            let expression: String = expression.nfc().collect();
+            let regex = fancy_regex::RegexBuilder::new(&expression).case_insensitive(true).build();
+            return regex.map(|regex| Some(Self::Regex(Box::new(regex)))).map_err(|_| BadFilters);
+        }
+        let start = folded(written.trim_start_matches('/'));
+        Ok((!start.is_empty()).then_some(Self::Start(start)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn covers(filters: &str, path: &str, wanted: Wanted) -> bool {
+        let excluded = Excluded::parse(&format!(r#"{{"userIgnoreFilters": {filters}, "x": 1}}"#)).unwrap();
+        excluded.covers(path, &FoldedPath::new(path), wanted)
+    }
+
+    #[test]
+    fn starts_and_expressions() {
+        for (filters, path, expected) in [
+            (r#"["Archive/"]"#, "archive/a.md", true),
+            (r#"["Archive/"]"#, "Archive", true),
+            (r#"["Archive/"]"#, "Archives/a.md", false),
+            (r#"["Arch"]"#, "Archives/a.md", true),
+            (r#"["Arch"]"#, "x/Arch", false),
+            (r#"["a.md"]"#, "a.md", true),
+            (r#"["Prive\u0301/"]"#, "Priv\u{e9}/x", true),
+            (r#"["/\\.PNG$/"]"#, "a/b.png", true),
+            (r#"["/\\.png$/"]"#, "a/b.png.md", false),
+            (r#"["/^daily\\//"]"#, "Daily", true),
+            (r#"["/^daily\\//"]"#, "Daily/x", true),
+            (r#"["/^(?!Work\\/)/"]"#, "Work/a.md", false),
+            (r#"["/^(?!Work\\/)/"]"#, "Home/a.md", true),
+            (r#"["/(a+)+$/"]"#, "b", false),
+            (r#"["", "/", "//"]"#, "a", false),
+            ("null", "a", false),
+            ("[]", "a", false),
+        ] {
+            assert_eq!(covers(filters, path, Wanted::Anything), expected, "{filters} {path}");
+        }
+        assert!(!covers(r#"["/^(?!Work\\/)/"]"#, "Work", Wanted::Folder), "asked for as a folder");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_taken_for_nothing() {
+        for text in ["", "[]", "{", r#"{"userIgnoreFilters": "x"}"#, r#"{"userIgnoreFilters": ["/(/"]}"#] {
+            assert!(Excluded::parse(text).is_err(), "{text}");
+        }
+        assert!(Excluded::parse("{}").is_ok());
+    }
+}

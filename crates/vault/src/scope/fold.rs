@@ -1,0 +1,47 @@
+use unicode_normalization::UnicodeNormalization;
+
+/// One spelling for all that some system takes for the same name: macOS and sync services store letters with accents
+/// in two ways, and several systems do not tell case apart.
+pub(super) fn folded(text: &str) -> String {
+    text.nfc().flat_map(char::to_lowercase).map(one_sigma).nfc().collect()
+}
+
+/// Only the end of a word makes it another letter, and systems without case do not look at words.
+fn one_sigma(letter: char) -> char {
+    if letter == 'ς' { 'σ' } else { letter }
+}
+
+/// A path as rules compare it.
+pub(super) struct FoldedPath(String);
+
+/// As what a path is asked for. Its string does not tell, so a rule for folders closes a file of that name too: if the
+/// answer depended on what is there, it would tell what is there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Folder,
+    Anything,
+}
+
+impl FoldedPath {
+    pub(super) fn new(path: &str) -> Self {
+        Self(folded(path))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The folders on the way to it, the outermost first.
+    pub(super) fn folders(&self) -> impl Iterator<Item = &str> {
+        folders_of(&self.0)
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/')
+    }
+}
+
+/// The folders on the way to a path, the outermost first.
+pub(super) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(end, _)| &path[..end])
+}

@@ -1,0 +1,201 @@
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::fold::{FoldedPath, folded};
+
+/// Patterns for paths: `*` and `?` stay within a name, `**` goes through folders, `{a,b}` and `[a-z]` choose. A
+/// pattern that fits a folder covers everything below it.
+#[derive(Clone, Debug, Default)]
+pub struct Globs {
+    written: Vec<String>,
+    covering: GlobSet,
+    /// Fits the folders in which something covered can be.
+    leading: GlobSet,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is not a pattern for paths of the vault: {problem}")]
+pub struct GlobError {
+    pub given: String,
+    pub problem: GlobProblem,
+}
+
+/// Each of these would be a pattern that fits nothing, and a rule that closes nothing is worse than none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GlobProblem {
+    #[error("it names nothing")]
+    Empty,
+    #[error("it leaves the vault")]
+    Escapes,
+    #[error("`!` has no meaning here; `allow` says what is open and `deny` what is closed")]
+    Negated,
+    #[error("write {{a,b}} instead of @(a|b)")]
+    Extended,
+    #[error("{0}")]
+    Syntax(globset::ErrorKind),
+}
+
+impl Globs {
+    pub fn parse(patterns: &[impl AsRef<str>]) -> Result<Self, GlobError> {
+        let (mut covering, mut leading) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+        let mut written = Vec::new();
+        for given in patterns.iter().map(AsRef::as_ref) {
+            let failed = |problem| GlobError { given: given.to_owned(), problem };
+            let pattern = normal(given).map_err(failed)?;
+            let compiled =
+                |pattern: &str| compile(pattern).map_err(|error| failed(GlobProblem::Syntax(error.kind().clone())));
+            covering.add(compiled(&pattern)?);
+            for folders in leading_folders(&pattern) {
+                leading.add(compiled(&folders)?);
+            }
+            written.push(pattern);
+        }
+        let build = |set: &GlobSetBuilder| {
+            set.build().map_err(|error| GlobError {
+                given: error.glob().unwrap_or_default().to_owned(),
+                problem: GlobProblem::Syntax(error.kind().clone()),
+            })
+        };
+        Ok(Self { written, covering: build(&covering)?, leading: build(&leading)? })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.written.is_empty()
+    }
+
+    /// The patterns as they are compared.
+    pub(super) fn written(&self) -> &[String] {
+        &self.written
+    }
+
+    pub(super) fn covers(&self, path: &FoldedPath) -> bool {
+        self.covering.is_match(path.as_str()) || path.folders().any(|folder| self.covering.is_match(folder))
+    }
+
+    /// Whether something covered can be in this folder, as far as the patterns tell.
+    pub(super) fn may_be_in(&self, folder: &FoldedPath) -> bool {
+        self.covers(folder) || self.leading.is_match(folder.as_str())
+    }
+}
+
+fn compile(pattern: &str) -> Result<globset::Glob, globset::Error> {
+    GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build()
+}
+
+/// The pattern in the spelling of folded paths. What stands for a folder and all below it is the folder.
+fn normal(given: &str) -> Result<String, GlobProblem> {
+    const EXTENDED: [&str; 5] = ["@(", "+(", "?(", "*(", "!("];
+    if given.starts_with('!') {
+        return Err(GlobProblem::Negated);
+    }
+    if EXTENDED.iter().any(|opening| given.contains(opening)) {
+        return Err(GlobProblem::Extended);
+    }
+    let pattern = folded(&given.replace('\\', "/"));
+    let mut names: Vec<&str> = pattern.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    if names.contains(&"..") {
+        return Err(GlobProblem::Escapes);
+    }
+    while names.len() > 1 && names.last() == Some(&"**") {
+        names.pop();
+    }
+    if names.is_empty() { Err(GlobProblem::Empty) } else { Ok(names.join("/")) }
+}
+
+/// Patterns for the folders above what a pattern covers.
+fn leading_folders(pattern: &str) -> Vec<String> {
+    let anywhere = "**".to_owned();
+    let mut folders = Vec::new();
+    let mut above: Vec<&str> = Vec::new();
+    let mut names = pattern.split('/').peekable();
+    while let Some(name) = names.next() {
+        let balanced = |open: char, close: char| name.matches(open).count() == name.matches(close).count();
+        if !balanced('{', '}') || !balanced('[', ']') {
+            // A choice between whole paths: which folders lead there cannot be read off name by name.
+            return vec![anywhere];
+        }
+        if name == "**" {
+            above.push(name);
+            folders.push(above.join("/"));
+            break;
+        }
+        if names.peek().is_none() {
+            break;
+        }
+        above.push(name);
+        folders.push(above.join("/"));
+    }
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn globs(patterns: &[&str]) -> Globs {
+        Globs::parse(patterns).unwrap()
+    }
+
+    #[test]
+    fn what_patterns_cover() {
+        for (pattern, covered, not) in [
+            ("Private", &["private", "Private/a.md", "PRIVATE/b/c.md"][..], &["privates", "a/private"][..]),
+            ("Private/**", &["private", "Private/a.md"], &["privat"]),
+            ("/Private/", &["private", "private/a"], &["x/private"]),
+            ("./a\\b/**", &["a/b", "a/b/c"], &["a", "a/c"]),
+            ("*.md", &["a.md", "a.md/x"], &["a/b.md", "a.txt"]),
+            ("**/*.md", &["a.md", "a/b.md", "a/b/c.md"], &["a", "a/b", "a.txt"]),
+            ("**/secret/**", &["secret", "a/secret/b", "a/b/secret"], &["secrets", "a"]),
+            ("a/*/c", &["a/b/c", "a/x/c/d"], &["a/b", "a/b/b/c"]),
+            ("a?.md", &["ab.md"], &["a/.md", "a.md"]),
+            ("{a,b}/x*", &["a/x1", "b/x"], &["c/x", "a/y"]),
+            ("[a-c]", &["B", "b/x"], &["d"]),
+            ("Priv\u{e9}", &["prive\u{301}/x"], &["prive"]),
+            ("ΟΔΟΣ", &["οδοσ/x", "οδος"], &["οδο"]),
+            ("Notes (old)", &["notes (old)/x"], &["notes old"]),
+        ] {
+            let globs = globs(&[pattern]);
+            for path in covered {
+                assert!(globs.covers(&FoldedPath::new(path)), "{pattern} covers {path}");
+            }
+            for path in not {
+                assert!(!globs.covers(&FoldedPath::new(path)), "{pattern} does not cover {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_folders_on_the_way_to_something_covered() {
+        for (pattern, leading, not) in [
+            ("a/b/c.md", &["a", "A/B", "a/b/c.md/below"][..], &["b", "a/c", "a/b/d"][..]),
+            ("a/**/c.md", &["a", "a/x", "a/x/y"], &["b"]),
+            ("**/*.md", &["a", "a/b"], &[]),
+            ("*.md", &["x.md"], &["a"]),
+            ("a*/b?/c", &["ax", "ax/b1"], &["b", "ax/b"]),
+            ("{a/b,c}/d", &["a", "a/b", "z"], &[]),
+        ] {
+            let globs = globs(&[pattern]);
+            for folder in leading {
+                assert!(globs.may_be_in(&FoldedPath::new(folder)), "{pattern}: {folder}");
+            }
+            for folder in not {
+                assert!(!globs.may_be_in(&FoldedPath::new(folder)), "{pattern}: {folder}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_would_fit_nothing_is_refused() {
+        for (given, problem) in [
+            ("", GlobProblem::Empty),
+            ("/", GlobProblem::Empty),
+            ("../x", GlobProblem::Escapes),
+            ("a/../b", GlobProblem::Escapes),
+            ("!a", GlobProblem::Negated),
+            ("a/+(b|c)", GlobProblem::Extended),
+            ("a/[b", GlobProblem::Syntax(globset::ErrorKind::UnclosedClass)),
+            ("{a", GlobProblem::Syntax(globset::ErrorKind::UnclosedAlternates)),
+        ] {
+            assert_eq!(Globs::parse(&[given]).unwrap_err(), GlobError { given: given.into(), problem }, "{given}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+use std::fmt;
+
+use super::fold::folded;
+use crate::{PathError, VaultPath};
+
+/// A folder or file that a rule names; compared without case, at name boundaries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathPrefix(String);
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is not a folder or file of the vault: {problem}")]
+pub struct ScopeError {
+    pub given: String,
+    pub problem: PathError,
+}
+
+impl PathPrefix {
+    pub fn parse(given: &str) -> Result<Self, ScopeError> {
+        VaultPath::parse(given)
+            .map(|path| Self(folded(path.as_str())))
+            .map_err(|problem| ScopeError { given: given.to_owned(), problem })
+    }
+
+    pub fn covers(&self, path: &VaultPath) -> bool {
+        self.covers_folded(&folded(path.as_str()))
+    }
+
+    pub(super) fn covers_folded(&self, path: &str) -> bool {
+        path.strip_prefix(&self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Whether the way to it leads through this folder.
+    pub(super) fn is_below(&self, folder: &str) -> bool {
+        self.0.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+impl fmt::Display for PathPrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,133 @@
+use super::*;
+
+fn prefixes(list: &[&str]) -> Vec<PathPrefix> {
+    list.iter().map(|prefix| PathPrefix::parse(prefix).unwrap()).collect()
+}
+
+#[test]
+fn the_table_of_the_path_policy() {
+    struct Case(&'static str, Option<&'static [&'static str]>, Option<&'static [&'static str]>, bool, bool, bool);
+    for Case(path, read, write, read_only, may_read, may_write) in [
+        Case("a.md", None, None, false, true, true),
+        Case("a.md", None, None, true, true, false),
+        Case("pub/a.md", Some(&["pub"]), None, false, true, true),
+        Case("public/a.md", Some(&["pub"]), None, false, false, true),
+        Case("PUB/A.md", Some(&["pub/"]), None, false, true, true),
+        Case("pub\\a.md", Some(&["pub"]), None, false, true, true),
+        Case("x/a.md", Some(&["x/a.md"]), None, false, true, true),
+        Case("x/b.md", Some(&["x/a.md"]), None, false, false, true),
+        Case("w/a.md", Some(&["r"]), Some(&["w"]), false, true, true),
+        Case("w/a.md", Some(&["r"]), Some(&["w"]), true, false, false),
+        Case("r/a.md", Some(&["r"]), Some(&["w"]), false, true, false),
+        Case("o/a.md", Some(&["r"]), Some(&["w"]), false, false, false),
+        Case("o/a.md", None, Some(&["w"]), false, true, false),
+        Case(".obsidian/app.json", None, None, false, false, false),
+        Case("a/.trash/b.md", None, None, false, false, false),
+    ] {
+        let policy = Policy { read: read.map(prefixes), write: write.map(prefixes), read_only, ..Policy::default() };
+        let scope = Scope::from(policy);
+        let path = VaultPath::parse(path).unwrap();
+        assert_eq!(scope.may_read(&path).is_ok(), may_read, "read {path} under {scope:?}");
+        assert_eq!(scope.may_write(&path).is_ok(), may_write, "write {path} under {scope:?}");
+    }
+}
+
+#[test]
+fn letters_with_accents_are_the_same_in_both_forms() {
+    let (composed, decomposed) = ("Priv\u{e9}", "Prive\u{301}");
+    for (rule, asked) in [(composed, decomposed), (decomposed, composed)] {
+        let scope = Scope::from(Policy { deny: prefixes(&[rule]), ..Policy::default() });
+        let path = VaultPath::parse(&format!("{asked}/s.md")).unwrap();
+        assert_eq!(scope.may_read(&path), Err(Denied::InDenyPaths), "{rule:?} {asked:?}");
+    }
+}
+
+#[test]
+fn deny_wins_in_every_spelling() {
+    let policy = Policy { read: Some(prefixes(&["a"])), deny: prefixes(&["a/secret"]), ..Policy::default() };
+    let scope = Scope::from(policy);
+    for given in ["a/secret/x.md", "./a/secret/x.md", "/a/secret", "a\\secret\\x.md", "A/SECRET/x.md", "a//secret/x"] {
+        let path = VaultPath::parse(given).unwrap();
+        assert_eq!(scope.may_read(&path), Err(Denied::InDenyPaths), "{given}");
+        assert_eq!(scope.may_write(&path), Err(Denied::InDenyPaths), "{given}");
+    }
+    assert!(scope.may_read(&VaultPath::parse("a/secrets.md").unwrap()).is_ok());
+}
+
+fn globs(patterns: &[&str]) -> Globs {
+    Globs::parse(patterns).unwrap()
+}
+
+fn scope_of(policy: Policy, rules: &[(rules::Says, &str)]) -> Scope {
+    let mut scope = Scope::from(policy);
+    for (says, text) in rules {
+        scope.rules.add(*says, text.as_bytes()).unwrap();
+    }
+    scope
+}
+
+#[test]
+fn patterns_of_a_vault_are_asked_in_order_allow_then_deny() {
+    let allow = || Some(globs(&["Work/**", "**/*.md"]));
+    let allowed = || vec!["work".to_owned(), "**/*.md".to_owned()];
+    let policy = Policy { allow_globs: allow(), deny_globs: globs(&["work/Secret/**"]), ..Policy::default() };
+    let scope = Scope::from(policy);
+    for (path, expected) in [
+        ("work/a.png", Ok(())),
+        ("WORK", Ok(())),
+        ("x/y/a.MD", Ok(())),
+        ("x/a.png", Err(Denied::NotAllowed { allowed: allowed() })),
+        ("work/secret/a.md", Err(Denied::Forbidden)),
+        ("Work/SECRET", Err(Denied::Forbidden)),
+        ("work/.hidden.md", Err(Denied::Hidden)),
+    ] {
+        let path = VaultPath::parse(path).unwrap();
+        assert_eq!(scope.may_read(&path), expected, "{path}");
+        assert_eq!(scope.may_write(&path), expected, "{path}");
+    }
+    let folder = |path| scope.may_enter(&VaultPath::parse(path).unwrap());
+    assert_eq!(folder("x/y"), Ok(()), "notes may be in it");
+    assert_eq!(folder("work/secret"), Err(Denied::Forbidden));
+    assert!(scope.may_read(&VaultPath::parse("x/y").unwrap()).is_err());
+}
+
+#[test]
+fn what_the_configuration_closes_no_rule_file_opens() {
+    let policy = Policy { deny: prefixes(&["deny"]), read: Some(prefixes(&["read", "deny"])), ..Policy::default() };
+    let scope = scope_of(policy, &[(rules::Says::Ignored, "!*\n!deny/**"), (rules::Says::Protected, "!*")]);
+    for path in ["deny/a.md", "other/a.md", ".obsidian/app.json", ".lapidaryignore", "a/.lapidaryprotect"] {
+        assert!(scope.may_read(&VaultPath::parse(path).unwrap()).is_err(), "{path}");
+    }
+}
+
+#[test]
+fn ignored_is_closed_and_protected_is_readable() {
+    use rules::Says::{Excluded, Ignored, Protected};
+    let policy = Policy { skip_folders: FolderNames::new(&["Node_Modules"]), ..Policy::default() };
+    let scope = scope_of(
+        policy,
+        &[
+            (Ignored, "/private/\n*.tmp\n!keep.tmp"),
+            (Ignored, "!private/\nkeep.tmp"),
+            (Protected, "rules.md\n!*"),
+            (Protected, "/fixed/"),
+            (Excluded, r#"{"userIgnoreFilters": ["Archive/"]}"#),
+        ],
+    );
+    for (path, read, write) in [
+        ("a.md", Ok(()), Ok(())),
+        ("Private/a.md", Err(Denied::Ignored), Err(Denied::Ignored)),
+        ("private", Err(Denied::Ignored), Err(Denied::Ignored)),
+        ("x/private/a.md", Ok(()), Ok(())),
+        ("x/a.TMP", Err(Denied::Ignored), Err(Denied::Ignored)),
+        ("keep.tmp", Err(Denied::Ignored), Err(Denied::Ignored)),
+        ("x/node_modules/a.md", Err(Denied::Ignored), Err(Denied::Ignored)),
+        ("archive/a.md", Err(Denied::Ignored), Err(Denied::Ignored)),
+        ("rules.md", Ok(()), Ok(())),
+        ("Fixed/a/b.md", Ok(()), Err(Denied::Protected)),
+        ("fixed", Ok(()), Err(Denied::Protected)),
+    ] {
+        let path = VaultPath::parse(path).unwrap();
+        assert_eq!((scope.may_read(&path), scope.may_write(&path)), (read, write), "{path}");
+    }
+}
