@@ -1,6 +1,7 @@
 //! The vault: narrowed views to read, change sets to write. Knows nothing of who is calling or over what.
 
 mod change;
+pub mod links;
 mod path;
 mod scope;
 pub mod store;
