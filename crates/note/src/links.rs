@@ -2,6 +2,7 @@ use std::{borrow::Cow, ops::Range};
 
 use crate::{Note, span::trim};
 
+mod place;
 mod target;
 #[cfg(test)]
 mod tests;

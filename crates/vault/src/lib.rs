@@ -3,6 +3,7 @@
 mod change;
 mod index;
 mod keeper;
+pub mod links;
 mod path;
 mod patience;
 mod scope;

@@ -1,17 +1,6 @@
-use std::borrow::Cow;
-
-use unicode_normalization::{UnicodeNormalization, is_nfc};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// One spelling for a name, as Obsidian compares names: NFC, odd spaces as spaces, lower case.
-pub(crate) fn folded_name(name: &str) -> Cow<'_, str> {
-    if name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
-        return Cow::Borrowed(name);
-    }
-    let spaced = name.replace(['\u{a0}', '\u{202f}'], " ");
-    let composed = if is_nfc(&spaced) { spaced } else { spaced.nfc().collect() };
-    Cow::Owned(composed.to_lowercase())
-}
+use crate::links::folded_name;
 
 /// A number under which files of this name are found; others may share it.
 pub(crate) fn name_key(folded: &str) -> u64 {

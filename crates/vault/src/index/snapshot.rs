@@ -3,10 +3,10 @@ use std::sync::Arc;
 use super::{
     digest::Digest,
     file::{FileId, FileState},
-    names::{folded_name, mention_key, name_key},
+    names::{mention_key, name_key},
     sorted::SortedMap,
 };
-use crate::{VaultPath, store::Stat};
+use crate::{VaultPath, links::folded_name, store::Stat};
 
 /// What the vault held at one moment. Cheap to clone.
 #[derive(Clone, Debug, Default)]

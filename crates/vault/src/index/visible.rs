@@ -1,6 +1,7 @@
 //! What a caller may see of a snapshot. Everything that leaves the index leaves it here.
 
 use std::{
+    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
     time::SystemTime,
 };
@@ -9,10 +10,15 @@ use super::{
     digest::{Digest, LinkDigest},
     file::{FileId, FileState},
     live::Live,
-    names::folded_name,
+    names::mention_key,
     snapshot::Snapshot,
 };
-use crate::{Scope, VaultPath};
+use lapidary_note::LinkKind;
+
+use crate::{
+    Scope, VaultPath,
+    links::{self, Names},
+};
 
 /// Which files a scope shows, by number. The path of a number never changes, so the answer for one never does.
 #[derive(Debug, Default)]
@@ -165,16 +171,25 @@ impl Notes {
         digest_of(self.get(path)?.0)
     }
 
-    /// The links to a file from other notes, in the order of these.
+    /// The links to a file from other notes, in the order of these. Definitions of reference links are not among them, as
+    /// they are no links to Obsidian either.
     pub fn backlinks(&self, target: &VaultPath) -> Vec<Backlink<'_>> {
-        let mut sources: Vec<&Arc<FileState>> =
-            self.snapshot.mentioning(target).filter(|state| self.visible.shows(state.id)).collect();
+        let others = |state: &&Arc<FileState>| self.visible.shows(state.id) && state.path != *target;
+        let mut sources: Vec<&Arc<FileState>> = self.snapshot.mentioning(target).filter(others).collect();
         sources.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let key = mention_key(target.as_str());
+        // Where a link leads depends on nothing of its note but the folder, and in a vault with a thousand notes of one name
+        // it takes long to find out.
+        let mut leads_here: HashMap<(&str, Option<&str>), bool> = HashMap::new();
         let mut found = Vec::new();
         for state in sources {
+            let folder = state.path.as_str().rsplit_once('/').map(|(folder, _)| folder);
             let links = digest_of(state).into_iter().flat_map(|digest| digest.links());
-            for link in links {
-                if self.resolve(link.target, &state.path).as_ref() == Some(target) {
+            for link in links.filter(|link| link.kind != LinkKind::Reference && mention_key(link.target) == key) {
+                let leads_here = leads_here
+                    .entry((link.target, folder))
+                    .or_insert_with(|| self.resolve(link.target, &state.path) == Some(target));
+                if *leads_here {
                     found.push(Backlink { source: &state.path, link });
                 }
             }
@@ -182,14 +197,17 @@ impl Notes {
         found
     }
 
-    fn named_files(&self, folded: &str) -> impl Iterator<Item = &VaultPath> {
-        let named = self.snapshot.named(folded).filter(|state| self.visible.shows(state.id));
-        named.map(|state| &state.path).filter(move |path| folded_name(path.name()) == folded)
+    /// The file that a link in this note leads to, as Obsidian finds it among the files that the caller may see.
+    pub fn resolve<'n>(&'n self, target: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
+        links::resolve(self, target, source)
     }
+}
 
-    pub fn resolve(&self, target: &str, source: &VaultPath) -> Option<VaultPath> {
-        let _ = (target, source, self.named_files(""));
-        None
+impl Names for Notes {
+    fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
+        let folded = folded.to_owned();
+        let named = self.snapshot.named(&folded).filter(|state| self.visible.shows(state.id));
+        named.map(|state| &state.path).filter(move |path| links::folded_name(path.name()) == folded)
     }
 }
 
