@@ -1,4 +1,5 @@
 use std::{
+    cell::Cell,
     io::ErrorKind,
     sync::{Arc, Mutex, MutexGuard},
     time::SystemTime,
@@ -145,15 +146,26 @@ impl Turn<'_> {
     ///
     /// The scope is asked again here, about each path and about where it really leads.
     pub fn commit(&self, set: &ChangeSet, scope: &Scope) -> Result<Receipt, CommitError> {
-        let open = |place: &VaultPath| scope.may_write(place).is_ok();
         for change in &set.changes {
+            let unseen = Cell::new(false);
+            let open = |place: &VaultPath| {
+                let open = scope.may_write(place).is_ok();
+                unseen.set(unseen.get() || (!open && scope.may_read(place).is_err()));
+                open
+            };
+            // A link to a place that the caller may not even see looks like a link that leads nowhere.
+            let narrowed = |error, nowhere| if error == StoreError::Closed && unseen.get() { nowhere } else { error };
             let (result, guard) = match change {
                 Change::Write { path, guard, .. } if !open(path) => (Err(StoreError::Closed), *guard),
                 Change::Create { path, .. } if !open(path) => (Err(StoreError::Closed), Guard::Plan),
                 Change::Write { path, before, guard, bytes } => {
-                    (self.store.replace(path, &before.hash, bytes, &open), *guard)
+                    let replaced = self.store.replace(path, &before.hash, bytes, &open);
+                    (replaced.map_err(|error| narrowed(error, StoreError::Missing)), *guard)
                 }
-                Change::Create { path, bytes } => (self.store.create(path, bytes, &open), Guard::Plan),
+                Change::Create { path, bytes } => {
+                    let created = self.store.create(path, bytes, &open);
+                    (created.map_err(|error| narrowed(error, StoreError::NotAFile)), Guard::Plan)
+                }
             };
             let before = change.before().map(|file| file.hash);
             result.map_err(|error| CommitError { path: change.path().clone(), error, guard, before })?;

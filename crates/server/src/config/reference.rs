@@ -9,7 +9,10 @@ pub(super) const EXAMPLE: &str = r#"transport = "stdio"
 
 [vaults]
 notes = "~/Documents/Notes"
-work = "/srv/vaults/work"
+
+[vaults.work]
+path = "/srv/vaults/work"
+deny = ["Clients/**"]
 
 [access]
 read_only = false

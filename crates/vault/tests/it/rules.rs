@@ -121,8 +121,10 @@ fn links_lead_to_nothing_ignored_and_change_nothing_protected() {
         let change = crate::scratch::write(&vault.view(Arc::clone(&now), NO_LIMIT), path, "changed");
         scratch.refuses_as(&now, change, StoreError::Closed);
     }
-    for path in ["f/new.md", "s/new.md", "s/deep/new.md"] {
-        scratch.refuses_as(&now, create(path, "x"), StoreError::Closed);
+    scratch.refuses_as(&now, create("f/new.md", "x"), StoreError::Closed);
+    scratch.link("broken", "nowhere");
+    for path in ["s/new.md", "s/a.md", "s/deep/new.md", "broken/new.md"] {
+        scratch.refuses_as(&now, create(path, "x"), StoreError::NotAFile);
     }
 }
 

@@ -1,0 +1,100 @@
+//! Every tool, prompt, resource and completion, asked for hidden and for visible things in every way its schema
+//! allows: no reply holds a word of a hidden file, and every reply is the same where the hidden files are not.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{
+    offers::{self, Offer, Request},
+    twins::{Closing, MARK, Twin},
+};
+
+/// What may differ between the vaults, and why.
+const DIFFERS: [(&str, &str); 2] = [
+    ("ctime", "no program can set when a file was made"),
+    ("requestState", "a question is sealed with a random key, so that nobody can answer another"),
+];
+/// What may differ besides once a tool has written.
+const DIFFERS_AFTER_WRITING: [(&str, &str); 1] = [("mtime", "the call was made in each vault at its own time")];
+
+#[test]
+fn nothing_that_is_offered_tells_of_what_rules_close() {
+    nothing_tells(Closing::Rules, &[("LAPIDARY_APPROVAL", "write=allow,destroy=allow")], |_| true);
+}
+
+#[test]
+fn nothing_that_is_offered_tells_of_what_is_not_listed() {
+    nothing_tells(Closing::Lists, &[("LAPIDARY_APPROVAL", "write=allow,destroy=allow")], |_| true);
+}
+
+#[test]
+fn no_question_to_a_person_tells_of_what_rules_close() {
+    nothing_tells(Closing::Rules, &[("LAPIDARY_APPROVAL", "write=ask,destroy=ask")], |offer| offer.writes);
+}
+
+/// As many requests as there is time for. With more tools, fewer are made of each, but always those that come first.
+const MOST: usize = 2_000;
+const FIRST: usize = 40;
+
+fn nothing_tells(closing: Closing, environment: &[(&str, &str)], wanted: fn(&Offer) -> bool) {
+    let mut offers = offers::all(&mut Twin::new(true, closing, &BTreeMap::new(), environment).server);
+    assert!(offers.len() > 5, "there is something to try");
+    offers.retain(wanted);
+    let thinning = offers.iter().map(|offer| offer.requests.len()).sum::<usize>().div_ceil(MOST);
+    for mut offer in offers {
+        let mut number = 0;
+        offer.requests.retain(|_| {
+            number += 1;
+            number <= FIRST || number % thinning == 0
+        });
+        let ask = |full: bool| {
+            let mut twin = Twin::new(full, closing, &offer.needs, environment);
+            let replies: Vec<String> = offer.requests.iter().map(|request| reply(&mut twin, request)).collect();
+            (replies, twin)
+        };
+        let ((with, full), (without, _)) = std::thread::scope(|scope| {
+            let bare = scope.spawn(|| ask(false));
+            (ask(true), bare.join().unwrap())
+        });
+        for (request, (with, without)) in offer.requests.iter().zip(with.iter().zip(&without)) {
+            assert_silent(&request.params, with);
+            let differs = DIFFERS_AFTER_WRITING.iter().filter(|_| offer.writes).chain(&DIFFERS);
+            let same = |reply: &str| differs.clone().fold(reply.to_owned(), |reply, (name, _)| blanked(&reply, name));
+            assert_eq!(same(with), same(without), "{closing:?}: {request:?}");
+        }
+        assert!(full.is_untouched(), "{closing:?}: {} changed a hidden file", offer.name);
+    }
+}
+
+/// The whole answer, with whatever was said on the way.
+fn reply(twin: &mut Twin, Request { method, params }: &Request) -> String {
+    let mut reply = twin.server.request(method, params.clone());
+    reply.as_object_mut().unwrap().shift_remove("id");
+    let aside = std::mem::take(&mut twin.server.aside);
+    format!("{reply} {}", Value::Array(aside))
+}
+
+/// No word of a hidden file, unless the caller said it first.
+#[track_caller]
+fn assert_silent(request: &Value, reply: &str) {
+    let (request, reply) = (request.to_string().to_lowercase(), reply.to_lowercase());
+    for (at, _) in reply.match_indices(MARK) {
+        let word = reply[at..].split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default();
+        assert!(request.contains(word), "{word} leaks: {request} was answered {reply}");
+    }
+}
+
+/// The reply without the value of a name, in JSON, in JSON within text, and in text.
+fn blanked(reply: &str, name: &str) -> String {
+    let mut parts = reply.split(name);
+    let mut blanked = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let value = part.trim_start_matches(['"', '\\', ':', '=', ' ']);
+        let rest = value
+            .trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.'));
+        blanked += name;
+        blanked += rest;
+    }
+    blanked
+}
