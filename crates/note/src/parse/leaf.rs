@@ -171,7 +171,7 @@ impl Scan<'_, '_, '_> {
 
     fn border(&mut self) {
         if let Some(link) = self.link.take_if(|link| link.inner_end == self.at) {
-            return self.jump(link.end);
+            return self.jump_lines(link.end);
         }
         if self.comment.take_if(|end| *end == self.at).is_some() {
             return self.jump(self.at + 2);
@@ -188,6 +188,19 @@ impl Scan<'_, '_, '_> {
     fn jump(&mut self, to: usize) {
         self.at = to;
         self.run = to;
+    }
+
+    /// Goes on behind something in which lines may have ended.
+    fn jump_lines(&mut self, to: usize) {
+        if let Some(newline) = memchr::memrchr(b'\n', &self.bytes[self.at..to.min(self.bytes.len())]) {
+            self.begin_line(self.at + newline + 1);
+        }
+        self.jump(to);
+    }
+
+    fn begin_line(&mut self, at: usize) {
+        self.line = at;
+        self.line_field = false;
     }
 
     fn peek(&self, ahead: usize) -> Option<u8> {
@@ -227,12 +240,12 @@ impl Scan<'_, '_, '_> {
         self.token += 1;
         let span = token.span.clone();
         match token.kind {
-            TokenKind::Html => self.jump(span.end),
+            TokenKind::Html => self.jump_lines(span.end),
             TokenKind::Code => {
                 let ticks = self.text.as_bytes()[span.clone()].iter().take_while(|byte| **byte == b'`').count();
                 let content = span.start + ticks..span.end.saturating_sub(ticks).max(span.start + ticks);
                 self.note.code.push(Code { span: span.clone(), content, kind: CodeKind::Span });
-                self.jump(span.end);
+                self.jump_lines(span.end);
             }
             TokenKind::Link { link_type, image, inner_end } => self.link(link_type, image, span, inner_end),
         }
@@ -348,7 +361,7 @@ impl Scan<'_, '_, '_> {
         };
         let span = at..close + marks;
         self.note.math.push(Math { span, content: at + marks..close, display, form: Form::Inline });
-        self.jump(close + marks);
+        self.jump_lines(close + marks);
     }
 
     fn display_close(&mut self, open: usize) -> Option<usize> {
@@ -460,7 +473,6 @@ impl Scan<'_, '_, '_> {
             at += 1;
         }
         self.jump(at);
-        self.line = at;
-        self.line_field = false;
+        self.begin_line(at);
     }
 }

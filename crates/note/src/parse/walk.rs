@@ -1,6 +1,6 @@
 //! The one pass over the events of the Markdown parser.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Parser, Tag, TagEnd};
 
@@ -23,8 +23,8 @@ mod names;
 
 /// Adds the structure of the body, which begins at `start`, to a note.
 pub(crate) fn walk(note: &mut Note<'_>, start: usize) {
-    let text = note.text;
-    let (body, mut masked) = mask(&text[start..]);
+    let visible = without_returns(note.text);
+    let (body, mut masked) = mask(&visible[start..]);
     for region in &mut masked {
         for span in [&mut region.span, &mut region.content] {
             *span = span.start + start..span.end + start;
@@ -40,10 +40,19 @@ pub(crate) fn walk(note: &mut Note<'_>, start: usize) {
             MaskedKind::Comment => {
                 note.comments.push(Comment { span, content: content.clone(), form: Form::Block });
                 // Obsidian reads what is in a comment as one run of text, so links and tags count and nothing else.
-                Walk::new(note, &[], Part::Comment).events(&text[content.clone()], content.start);
+                Walk::new(note, &[], Part::Comment).events(&visible[content.clone()], content.start);
             }
         }
     }
+}
+
+/// The Markdown parser would end lines at a `\r`, so it gets to see another blank, and one that indents nothing. A shown
+/// text has none, but what YAML unescapes may.
+fn without_returns(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\r', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace('\r', "\u{b}"))
 }
 
 /// Which part of a note is walked: in a comment only inline syntax counts.
@@ -159,7 +168,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             Event::End(tag) => self.end(tag, range),
             Event::Text(_) if self.code => {}
             Event::Text(_) | Event::SoftBreak | Event::HardBreak | Event::FootnoteReference(_) => self.inline(&range),
-            Event::Code(_) => self.token(TokenKind::Code, range),
+            Event::Code(_) => self.code_span(range),
             Event::InlineHtml(_) => self.token(TokenKind::Html, range),
             Event::Rule => {
                 self.end_tight();
@@ -177,6 +186,13 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             None => self.leaf = Some((LeafKind::Tight, range.clone())),
         }
         self.inline_end = range.end;
+    }
+
+    /// At the end of a heading the parser counts the blanks behind a code span to it.
+    fn code_span(&mut self, range: Range<usize>) {
+        let ticks = memchr::memrchr(b'`', self.note.text[range.clone()].as_bytes());
+        let end = ticks.map_or(range.end, |last| range.start + last + 1);
+        self.token(TokenKind::Code, range.start..end);
     }
 
     fn token(&mut self, kind: TokenKind, span: Range<usize>) {
@@ -378,7 +394,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         let mut end = span.end;
         loop {
             if !(self.blank.start..=self.blank.end).contains(&end) {
-                self.blank = self.note.text[..end].trim_end().len()..end;
+                self.blank = self.note.text[..end].trim_end_matches(is_blank).len()..end;
             }
             end = self.blank.start;
             let before = self.masked.partition_point(|region| region.span.start < end);
@@ -476,6 +492,11 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         self.ends.clear();
         self.open_links.clear();
     }
+}
+
+/// What the Markdown parser takes for blank: other whitespace can be all that a block is made of.
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}')
 }
 
 /// Where the content of a fenced block ends: before its closing fence, if it has one.

@@ -27,7 +27,7 @@ impl Scan<'_, '_, '_> {
         self.note.links.push(found);
         if image {
             // The alternative text of an image is plain text.
-            return self.jump(span.end);
+            return self.jump_lines(span.end);
         }
         self.link = Some(OpenLink { inner_end: close, end: span.end });
         self.jump(from);
