@@ -51,14 +51,17 @@ pub(super) struct Leaf<'a> {
     pub(super) quotes: usize,
 }
 
-/// Adds what stands in a leaf to the parts of a note.
-pub(super) fn scan(note: &mut Note<'_>, leaf: &Leaf<'_>) {
+/// Adds what stands in a leaf to the parts of a note. The brackets are only lent: most leaves have a few, and memory
+/// for them is asked for once.
+pub(super) fn scan(note: &mut Note<'_>, leaf: &Leaf<'_>, brackets: &mut Brackets) {
     let start = leaf.span.start;
+    brackets.clear();
     let mut scan = Scan {
         text: note.text,
         bytes: &note.text.as_bytes()[..leaf.span.end],
         leaf,
         at: start,
+        border: None,
         token: 0,
         run: start,
         line: start,
@@ -66,7 +69,7 @@ pub(super) fn scan(note: &mut Note<'_>, leaf: &Leaf<'_>) {
         link: None,
         comment: None,
         highlight: None,
-        brackets: Brackets::default(),
+        brackets,
         none_left: Missing::default(),
         note,
     };
@@ -102,6 +105,8 @@ struct Scan<'a, 'n, 't> {
     leaf: &'a Leaf<'a>,
     note: &'n mut Note<'t>,
     at: usize,
+    /// Where the next token begins, or what is being read ends, if that is known.
+    border: Option<usize>,
     /// The next token.
     token: usize,
     /// Where the present run of text began: behind the last thing that was not text.
@@ -114,7 +119,7 @@ struct Scan<'a, 'n, 't> {
     /// Where the `%%` stands that ends the comment being read.
     comment: Option<usize>,
     highlight: Option<Opened>,
-    brackets: Brackets,
+    brackets: &'a mut Brackets,
     none_left: Missing,
 }
 
@@ -133,7 +138,10 @@ const STOPS: [bool; 256] = {
 impl Scan<'_, '_, '_> {
     fn all(&mut self) {
         while self.at < self.bytes.len() {
-            let stop = self.next_border();
+            let stop = match self.border {
+                Some(border) if border >= self.at => border,
+                _ => self.next_border(),
+            };
             let ahead = self.bytes[self.at..stop].iter().position(|byte| STOPS[usize::from(*byte)]);
             match ahead {
                 Some(length) => {
@@ -143,7 +151,7 @@ impl Scan<'_, '_, '_> {
                 None if stop == self.bytes.len() => break,
                 None => {
                     self.at = stop;
-                    self.border();
+                    self.at_border();
                 }
             }
         }
@@ -166,10 +174,13 @@ impl Scan<'_, '_, '_> {
         let token = self.leaf.tokens.get(self.token).map_or(usize::MAX, |token| token.span.start);
         let link = self.link.as_ref().map_or(usize::MAX, |link| link.inner_end);
         let comment = self.comment.unwrap_or(usize::MAX);
-        token.min(link).min(comment).min(self.bytes.len())
+        let border = token.min(link).min(comment).min(self.bytes.len());
+        self.border = Some(border);
+        border
     }
 
-    fn border(&mut self) {
+    fn at_border(&mut self) {
+        self.border = None;
         if let Some(link) = self.link.take_if(|link| link.inner_end == self.at) {
             return self.jump_lines(link.end);
         }
@@ -238,6 +249,7 @@ impl Scan<'_, '_, '_> {
             return false;
         };
         self.token += 1;
+        self.border = None;
         let span = token.span.clone();
         match token.kind {
             TokenKind::Html => self.jump_lines(span.end),
@@ -404,6 +416,7 @@ impl Scan<'_, '_, '_> {
         };
         self.note.comments.push(Comment { span: at..end + 2, content: at + 2..end, form: Form::Inline });
         self.comment = Some(end);
+        self.border = None;
         self.jump(at + 2);
     }
 

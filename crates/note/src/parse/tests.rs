@@ -389,6 +389,9 @@ fn code_is_found_with_its_language() {
         ("- ```js\n  x\n  ```\n", vec![("  x\n", Some("js"), "```js\n  x\n  ```")]),
         ("> ```\n> x\n> ```\n", vec![("> x\n", None, "```\n> x\n> ```")]),
         ("```\nopen", vec![("open", None, "```\nopen")]),
+        // A comment at the margin ends what stands above it.
+        ("1) ```\n%%\n    a%%\n\tb\n", vec![("", None, "```"), ("a", None, "a"), ("b", None, "b")]),
+        ("    a\n%%\n    b\n%%\n    c\n", vec![("a", None, "a"), ("b", None, "b"), ("c", None, "c")]),
         ("# `a`\t\n# `b` #\n", vec![("a", None, "`a`"), ("b", None, "`b`")]),
     ] {
         let found: Vec<(&str, Option<&str>, &str)> = Note::parse(text)

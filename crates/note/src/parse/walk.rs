@@ -5,12 +5,13 @@ use std::{borrow::Cow, ops::Range};
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Parser, Tag, TagEnd};
 
 use super::{
+    brackets::Brackets,
     leaf::{Leaf, Token, TokenKind, scan},
-    mask::{Masked, MaskedKind, mask},
+    mask::{Masked, MaskedKind, mask, visible_parts},
     options,
 };
 use crate::{
-    BlockKind, Code, CodeKind, Comment, Footnote, FootnoteKind, Form, ListItem, Math, Note,
+    BlockKind, Comment, Footnote, FootnoteKind, Form, ListItem, Math, Note,
     blocks::{Trailing, trailing_id},
     callouts::callout,
     headings::heading,
@@ -19,6 +20,7 @@ use crate::{
     tasks,
 };
 
+mod code;
 mod names;
 
 /// Adds the structure of the body, which begins at `start`, to a note.
@@ -102,6 +104,7 @@ struct Walk<'n, 'm, 't> {
     open_links: Vec<usize>,
     marks: Vec<usize>,
     ends: Vec<usize>,
+    brackets: Brackets,
     /// Where the last inline event ended.
     inline_end: usize,
     code: bool,
@@ -128,6 +131,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             open_links: Vec::new(),
             marks: Vec::new(),
             ends: Vec::new(),
+            brackets: Brackets::default(),
             inline_end: 0,
             code: false,
             previous: None,
@@ -147,7 +151,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             // What is masked has other characters in the text than the parser saw.
             let range =
                 if exact { range } else { text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end) };
-            self.step(event, range);
+            self.step(&event, range);
         }
         self.end_tight();
     }
@@ -162,10 +166,10 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         self.note.definitions[from..].sort_by_key(|definition| definition.span.start);
     }
 
-    fn step(&mut self, event: Event<'_>, range: Range<usize>) {
+    fn step(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
-            Event::Start(tag) => self.start(&tag, range),
-            Event::End(tag) => self.end(tag, range),
+            Event::Start(tag) => self.start(tag, range),
+            Event::End(tag) => self.end(*tag, range),
             Event::Text(_) if self.code => {}
             Event::Text(_) | Event::SoftBreak | Event::HardBreak | Event::FootnoteReference(_) => self.inline(&range),
             Event::Code(_) => self.code_span(range),
@@ -262,7 +266,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             Tag::Table(_) => self.containers.push(Container::Table(range)),
             Tag::CodeBlock(kind) => {
                 self.code = true;
-                self.code_block(kind, range);
+                self.code_block(matches!(kind, CodeBlockKind::Fenced(_)), range);
             }
             _ => {}
         }
@@ -314,23 +318,6 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             content: Some(content),
         });
         self.containers.push(Container::Footnote(span));
-    }
-
-    fn code_block(&mut self, kind: &CodeBlockKind<'_>, range: Range<usize>) {
-        let text = self.note.text;
-        let span = self.trimmed(range);
-        let CodeBlockKind::Fenced(_) = kind else {
-            self.note.code.push(Code { content: span.clone(), span, kind: CodeKind::Indented });
-            return;
-        };
-        let first_end = line_end(text, span.start).min(span.end);
-        let opening = &text[span.start..first_end];
-        let fence = opening.trim_start_matches(['`', '~']);
-        let info = trim(text, first_end - fence.len()..first_end);
-        let word = text[info.clone()].split_whitespace().next().map_or(0, str::len);
-        let language = (word > 0).then(|| info.start..info.start + word);
-        let content = (first_end + 1).min(span.end)..closing_fence(text, first_end, &span, opening);
-        self.note.code.push(Code { span, content, kind: CodeKind::Fenced { language } });
     }
 
     fn end(&mut self, tag: TagEnd, range: Range<usize>) {
@@ -481,12 +468,9 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         }
         let (tokens, marks, ends, quotes) = (&self.tokens, &self.marks, &self.ends, self.quotes);
         // A mask can stand within a leaf only where a line looked like a list item and was none.
-        let masked = &self.masked[self.masked.partition_point(|region| region.span.start < span.start)..];
-        for region in masked.iter().take_while(|region| region.span.start < span.end) {
-            scan(self.note, &Leaf { span: span.start..region.span.start, tokens, marks, ends, quotes });
-            span.start = region.span.end.min(span.end);
+        for span in visible_parts(self.masked, span) {
+            scan(self.note, &Leaf { span, tokens, marks, ends, quotes }, &mut self.brackets);
         }
-        scan(self.note, &Leaf { span, tokens, marks, ends, quotes });
         self.tokens.clear();
         self.marks.clear();
         self.ends.clear();
@@ -497,17 +481,4 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
 /// What the Markdown parser takes for blank: other whitespace can be all that a block is made of.
 fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}')
-}
-
-/// Where the content of a fenced block ends: before its closing fence, if it has one.
-fn closing_fence(text: &str, first_end: usize, span: &Range<usize>, opening: &str) -> usize {
-    let last = line_start(text, span.end);
-    if last <= first_end {
-        return span.end;
-    }
-    let mark = opening.chars().next().unwrap_or('`');
-    let length = opening.len() - opening.trim_start_matches(mark).len();
-    let fence = text[last..span.end].trim_matches([' ', '\t', '>']);
-    let closes = fence.len() >= length && fence.chars().all(|c| c == mark);
-    if closes { last } else { span.end }
 }
