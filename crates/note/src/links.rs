@@ -2,12 +2,14 @@ use std::{borrow::Cow, ops::Range};
 
 use crate::{Note, span::trim};
 
+mod labels;
 mod target;
 #[cfg(test)]
 mod tests;
 mod written;
 
-pub(crate) use written::{InlineParts, definition, inline_parts, label, wiki};
+pub(crate) use labels::Labels;
+pub(crate) use written::{InlineParts, definition, inline_parts, wiki};
 
 /// How a link is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +94,10 @@ pub enum Place<'a> {
 }
 
 impl Note<'_> {
-    /// The definition that a reference link leads to.
+    /// The definition that a reference link leads to: of several with one label the first.
     pub fn definition_of(&self, link: &Link) -> Option<&LinkDefinition> {
-        let wanted = (link.kind == LinkKind::Reference).then(|| label(&self.text[link.destination.clone()]))?;
-        self.definitions.iter().find(|definition| label(&self.text[definition.label.clone()]) == wanted)
+        let written = (link.kind == LinkKind::Reference).then(|| &self.text[link.destination.clone()])?;
+        self.definitions.get(self.labels.find(written)?)
     }
 }
 

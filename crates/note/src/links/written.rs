@@ -3,10 +3,7 @@
 use std::ops::Range;
 
 use super::{Link, LinkDefinition, LinkKind, is_internal, size, split_destination};
-use crate::{
-    span::{trim, trim_end},
-    tags::is_space,
-};
+use crate::span::{trim, trim_end};
 
 /// The wikilink whose `[[` stands at `open`, if there is one: it ends at the first `]]` of the same line, holds
 /// something, and no other `[[`.
@@ -117,16 +114,4 @@ pub(crate) fn definition(text: &str, span: Range<usize>) -> Option<LinkDefinitio
     text[label.end..].starts_with("]:").then_some(())?;
     let InlineParts { destination, path, subpath, title, internal } = inline_parts(text, label.end + 2..span.end);
     Some(LinkDefinition { span, label, destination, path, subpath, title, internal })
-}
-
-/// A label as references and definitions are compared by.
-pub(crate) fn label(written: &str) -> String {
-    let mut plain = String::with_capacity(written.len());
-    for word in written.split(is_space).filter(|word| !word.is_empty()) {
-        if !plain.is_empty() {
-            plain.push(' ');
-        }
-        plain.extend(word.chars().flat_map(char::to_lowercase));
-    }
-    plain
 }

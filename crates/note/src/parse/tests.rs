@@ -527,6 +527,14 @@ fn a_reference_link_leads_to_its_definition() {
 }
 
 #[test]
+fn of_several_definitions_with_one_label_the_first_counts() {
+    let text = "%%\n[ B  c ]: 1.md\n%%\n[b C] [a] [z]\n\n[a]: 2.md\n[b c]: 3.md\n[A]: 4.md\n";
+    let note = Note::parse(text);
+    let found = note.links.iter().map(|link| note.definition_of(link).map(|found| &text[found.path.clone()]));
+    assert_eq!(found.collect::<Vec<_>>(), [Some("1.md"), Some("2.md")]);
+}
+
+#[test]
 fn a_mark_that_only_looks_open_does_not_swallow_the_rest() {
     for before in
         ["`%%` marks a comment:", "\\%% x", "<!-- %% -->", "[a](x%%y)", "```\na %%\n```", "- a %%\n- b", "# 50 %% off"]
