@@ -103,7 +103,7 @@ impl Note<'_> {
 
 impl Link {
     /// The file that is meant, as Obsidian looks it up: without percent escapes (Markdown links only), plain spaces,
-    /// no space around it. Whoever compares it with names of files must compare in one Unicode normal form.
+    /// no space around it. Not in NFC: names of files are not either, and whoever resolves links brings both to it.
     pub fn target<'t>(&self, text: &'t str) -> Cow<'t, str> {
         target::target(self.kind, &text[self.path.clone()])
     }
@@ -132,11 +132,12 @@ pub(crate) fn split_destination(text: &str, span: Range<usize>) -> (Range<usize>
     }
 }
 
-/// Whether a Markdown destination stays in the vault: it does unless it names a scheme.
-pub(crate) fn is_internal(destination: &str) -> bool {
+/// Whether a Markdown destination stays in the vault: it does unless it names a scheme. With a broken percent escape
+/// a link leads nowhere; an image is looked up as written.
+pub(crate) fn is_internal(destination: &str, image: bool) -> bool {
     destination.starts_with("./")
         || destination.starts_with("../")
-        || (!destination.contains(':') && target::decodes(destination))
+        || (!destination.contains(':') && (image || target::decodes(destination)))
 }
 
 /// `300` or `300x200`, spaces allowed.
