@@ -23,7 +23,7 @@ impl Labels {
 }
 
 /// A label as references and definitions are compared by.
-fn normal(written: &str) -> String {
+pub(super) fn normal(written: &str) -> String {
     let mut plain = String::with_capacity(written.len());
     for word in written.split(is_space).filter(|word| !word.is_empty()) {
         if !plain.is_empty() {

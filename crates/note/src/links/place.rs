@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use super::{Place, label};
+use super::{Place, labels::normal};
 use crate::{FootnoteKind, Note};
 
 impl Note<'_> {
@@ -15,9 +15,9 @@ impl Note<'_> {
 
     /// Of several with one name the first counts, as in all Markdown.
     fn footnote_definition(&self, name: &str) -> Option<Range<usize>> {
-        let wanted = label(name);
+        let wanted = normal(name);
         let mut definitions = self.footnotes.iter().filter(|footnote| footnote.kind == FootnoteKind::Definition);
-        let same = |found: &Range<usize>| label(&self.text[found.clone()]) == wanted;
+        let same = |found: &Range<usize>| normal(&self.text[found.clone()]) == wanted;
         definitions.find(|footnote| footnote.label.as_ref().is_some_and(same)).map(|footnote| footnote.span.clone())
     }
 }
