@@ -1,10 +1,15 @@
 //! What people ask for. Pure: rows and words in, answers out.
 //!
-//! The query languages (search operators, Dataview, Bases) will live here; today it knows words and names
-//! that are nearly right.
+//! The query languages (search operators, Dataview, Bases) will live here; today it knows words, names that are nearly
+//! right, and patterns that lines match.
 
 mod nearest;
+mod pattern;
 mod words;
 
 pub use nearest::nearest;
+pub use pattern::{
+    Case, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions, Undecided, lines_after,
+    lines_before,
+};
 pub use words::words;

@@ -19,7 +19,8 @@ pub use digest::{
     BlockDigest, Digest, FieldDigest, HeadingDigest, LinkDigest, Properties, Structure, TagDigest, TaskDigest,
 };
 pub use live::IndexError;
-pub use visible::{Backlink, FileEntry, Files, Notes};
+pub use visible::{Backlink, FileEntry, Files, Notes, ScannedNotes};
 
 pub(crate) use cache::Cache;
+pub(crate) use file::Slice;
 pub(crate) use live::Live;

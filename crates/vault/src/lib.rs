@@ -6,6 +6,7 @@ mod keeper;
 pub mod links;
 mod path;
 mod patience;
+mod scan;
 mod scope;
 pub mod store;
 mod vault;
@@ -14,9 +15,10 @@ mod view;
 pub use change::{Change, ChangeSet, Changed, Diff, Guard, Receipt};
 pub use index::{
     Backlink, BlockDigest, Digest, FieldDigest, FileEntry, Files, HeadingDigest, IndexError, LinkDigest, Notes,
-    Properties, Structure, TagDigest, TaskDigest,
+    Properties, ScannedNotes, Structure, TagDigest, TaskDigest,
 };
 pub use path::{PathError, VaultPath};
+pub use scan::{Budget, Hit, Scanned, Stop, Window};
 pub use scope::{
     Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, Scope, ScopeError,
 };

@@ -43,6 +43,14 @@ impl Slice {
     }
 }
 
+#[cfg(test)]
+impl From<Vec<u8>> for Slice {
+    fn from(bytes: Vec<u8>) -> Self {
+        let range = 0..u32::try_from(bytes.len()).unwrap();
+        Self { buffer: Arc::new(bytes), range }
+    }
+}
+
 impl Deref for Slice {
     type Target = [u8];
 

@@ -148,7 +148,7 @@ impl Live {
     }
 
     /// Puts the texts of these files into memory, as far as there is room; the others are read when they are needed.
-    pub(crate) fn load_texts(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Result<(), IndexError> {
+    pub(crate) fn load_texts(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) {
         let (mut held, mut missing) = (0, Vec::new());
         for state in states {
             match state.text() {
@@ -164,8 +164,7 @@ impl Live {
             }
             None => false,
         });
-        let reading = self.source().load(&missing, go_on);
-        if reading.stopped { Err(IndexError::Stopped) } else { Ok(()) }
+        self.source().load(&missing, go_on);
     }
 
     pub(crate) fn source(&self) -> Source<'_> {

@@ -97,18 +97,16 @@ impl Source<'_> {
         })
     }
 
-    /// Puts the texts of these files into memory.
-    pub(crate) fn load(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Reading {
-        in_batches(states, go_on, |batch, reading| {
+    /// Puts the texts of these files into memory, as long as it is told to go on. What has changed meanwhile is left out.
+    pub(crate) fn load(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) {
+        in_batches(states, go_on, |batch, _| {
             let size: u64 = batch.iter().map(|state| state.stat.stamp.size).sum();
             let mut texts = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
             let mut made = Vec::with_capacity(batch.len());
             for state in batch {
                 let (read_at, start) = (self.store.now(), texts.len());
-                match self.read(state, &mut texts) {
-                    Read::Content => made.push((state, read_at, start..texts.len())),
-                    Read::MovedOn => reading.moved_on.push(Arc::clone(state)),
-                    Read::Unreadable => {}
+                if matches!(self.read(state, &mut texts), Read::Content) {
+                    made.push((state, read_at, start..texts.len()));
                 }
             }
             texts.shrink_to_fit();
@@ -118,7 +116,7 @@ impl Source<'_> {
                     state.set_text(text, read_at);
                 }
             }
-        })
+        });
     }
 }
 

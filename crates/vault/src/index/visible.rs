@@ -8,16 +8,19 @@ use std::{
 
 use super::{
     digest::{Digest, LinkDigest},
-    file::{FileId, FileState},
+    file::{FileId, FileState, Slice},
     live::Live,
     names::mention_key,
     snapshot::Snapshot,
+    texts::Source as TextSource,
 };
 use lapidary_note::LinkKind;
+use lapidary_query::Pattern;
 
 use crate::{
     Scope, VaultPath,
     links::{self, Names},
+    scan::{self, Budget, Scanned, Window, scan},
 };
 
 /// Which files a scope shows, by number. The path of a number never changes, so the answer for one never does.
@@ -144,8 +147,67 @@ impl Files {
         self.snapshot.file(path).filter(|state| self.visible.shows(state.id)).map(FileEntry)
     }
 
+    /// Looks for lines in all notes below a folder, in path order; with `from`, in those from this path on. Works also
+    /// while nothing is known of the notes yet.
+    pub fn scan(
+        &self,
+        pattern: &Pattern,
+        below: Option<&VaultPath>,
+        from: Option<&VaultPath>,
+        window: Window,
+        budget: &Budget<'_>,
+    ) -> ScannedNotes {
+        let wanted = |entry: &FileEntry<'_>| entry.is_note() && from.is_none_or(|from| entry.path() >= from);
+        let states: Vec<Arc<FileState>> = self.below(below).filter(wanted).map(|entry| Arc::clone(entry.0)).collect();
+        // With a budget, only what it will be spent on is worth loading, and that is found out on the way.
+        if budget.max_files.is_none() && budget.max_bytes.is_none() {
+            self.live.load_texts(&states, &|| (budget.go_on)().is_none());
+        }
+        let texts = Texts { source: self.live.source(), states };
+        let scanned = scan(&texts, pattern, window, budget);
+        ScannedNotes { scanned, states: texts.states }
+    }
+
     pub fn has_folder(&self, folder: &VaultPath) -> bool {
         self.scope.may_enter(folder).is_ok() && self.snapshot.has_folder(folder)
+    }
+}
+
+/// The texts of notes, from memory or from the disk.
+struct Texts<'l> {
+    source: TextSource<'l>,
+    states: Vec<Arc<FileState>>,
+}
+
+impl scan::Source for Texts<'_> {
+    fn count(&self) -> usize {
+        self.states.len()
+    }
+
+    fn text(&self, index: usize) -> Option<Slice> {
+        let state = self.states.get(index)?;
+        state.text().or_else(|| self.source.read_once(state))
+    }
+}
+
+/// What was found in which notes.
+pub struct ScannedNotes {
+    scanned: Scanned,
+    states: Vec<Arc<FileState>>,
+}
+
+impl std::ops::Deref for ScannedNotes {
+    type Target = Scanned;
+
+    fn deref(&self) -> &Scanned {
+        &self.scanned
+    }
+}
+
+impl ScannedNotes {
+    /// The note that a number in the result means.
+    pub fn path(&self, number: usize) -> Option<&VaultPath> {
+        self.states.get(number).map(|state| &state.path)
     }
 }
 

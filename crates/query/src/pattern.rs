@@ -1,0 +1,167 @@
+//! What a search looks for in the lines of a text.
+//!
+//! A text is lines ended by a line feed; a carriage return before it and a byte order mark before the first line belong
+//! to none. Every match lies within one line, `^` and `$` (and `\A` and `\z`) are the ends of a line, and a final line
+//! feed does not begin another line. Texts are bytes: what is not UTF-8 is searched too.
+
+mod automaton;
+mod backtracker;
+mod engine;
+mod line;
+mod lines;
+mod literal;
+mod nfc;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod word;
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+
+use automaton::Automaton;
+use backtracker::Backtracker;
+use engine::{Engine, Halt};
+use literal::Literal;
+
+pub use line::{lines_after, lines_before};
+pub use lines::{LineCount, LineMatch, Lines};
+
+/// Longer patterns are refused before they are read, since the time of a search grows with them. A literal in its own
+/// case is no matter of time and may have any length.
+const MAX_AUTOMATON_TEXT: usize = 4 * 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatternKind {
+    /// The text stands for itself.
+    Literal,
+    /// A regular expression in the spelling that most people know, which is that of ECMAScript (see [`Pattern`]).
+    Regex,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    Sensitive,
+    /// By Unicode's simple case folding: `É` finds `é`, `ß` does not find `ss`.
+    Insensitive,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PatternOptions {
+    pub kind: PatternKind,
+    pub case: Case,
+    /// A match may have no letter, digit or underscore of any script directly before or behind it.
+    pub whole_word: bool,
+    /// Pattern and texts are compared in Unicode's composed form, so that it does not matter how `é` was typed.
+    pub nfc: bool,
+}
+
+impl Default for PatternOptions {
+    fn default() -> Self {
+        Self { kind: PatternKind::Literal, case: Case::Sensitive, whole_word: false, nfc: false }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    #[error("the pattern is empty")]
+    Empty,
+    #[error("the pattern has {bytes} bytes, more than the limit of {limit}")]
+    TooLong { bytes: usize, limit: usize },
+    /// `at` is a byte of the pattern, if the fault lies at one.
+    #[error("the pattern is not understood{}: {reason}", at.map(|at| format!(" at byte {at}")).unwrap_or_default())]
+    Refused { reason: String, at: Option<usize> },
+    #[error("the pattern is too large, it would need more than {limit} bytes of memory")]
+    TooLarge { limit: usize },
+}
+
+/// A text for which a pattern with lookaround or backreferences could not be decided within its limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the pattern needs too many attempts on this text")]
+pub struct Undecided;
+
+/// A compiled pattern.
+///
+/// Regular expressions are read as in ECMAScript with the `v` flag off and Unicode on: `\d` is `[0-9]`, `[` in a class
+/// and `{` that begins no repetition stand for themselves, `\uD83D\uDE00` is one character, `\cJ` a control character.
+/// Those without lookaround and backreferences are searched in linear time. The others are searched with a limit on
+/// the attempts, and a line for which it does not suffice counts as undecided, never as one without a match.
+///
+/// Different from ECMAScript: `\w`, `\b` and `\s` know all scripts; `[]a]` is a class of `]` and `a`; a group that took
+/// no part in the match is not found again by its backreference; inline flags are `i`, `m` and `s`, where `m` is always
+/// on. POSIX classes such as `[[:alpha:]]`, atomic groups and `(?P<name>…)` are understood too.
+pub struct Pattern {
+    engine: Engine,
+    nfc: bool,
+}
+
+impl Pattern {
+    pub fn compile(text: &str, options: &PatternOptions) -> Result<Self, PatternError> {
+        if text.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        let text: Cow<'_, str> = if options.nfc { Cow::Owned(text.nfc().collect()) } else { Cow::Borrowed(text) };
+        let engine = match options.kind {
+            PatternKind::Literal if options.case == Case::Sensitive && !text.contains('\n') => {
+                Engine::Literal(Literal::new(&text, options.whole_word))
+            }
+            _ if text.len() > MAX_AUTOMATON_TEXT => {
+                return Err(PatternError::TooLong { bytes: text.len(), limit: MAX_AUTOMATON_TEXT });
+            }
+            PatternKind::Literal => Engine::Automaton(Automaton::literal(&text, options)?),
+            PatternKind::Regex => {
+                let regex = syntax::translate(&text)?;
+                if regex.backtracks {
+                    Engine::Backtracker(Backtracker::new(&regex, options)?)
+                } else {
+                    Engine::Automaton(Automaton::regex(&regex, options)?)
+                }
+            }
+        };
+        Ok(Self { engine, nfc: options.nfc })
+    }
+
+    /// How many lines of the text match. Gives up as soon as `stop` says so, which is asked often enough to be seen
+    /// within milliseconds unless a single line has many megabytes.
+    pub fn count_lines(&self, text: &[u8], stop: &dyn Fn() -> bool) -> LineCount {
+        LineCount::of(self, text, stop)
+    }
+
+    /// The lines of the text that match, in order.
+    pub fn lines<'t>(&'t self, text: &'t [u8], stop: &'t dyn Fn() -> bool) -> Lines<'t> {
+        Lines::new(self, text, stop)
+    }
+
+    /// Whether a short text, such as a name, matches in one of its lines.
+    pub fn is_match(&self, text: &str) -> Result<bool, Undecided> {
+        let mut lines = lines::Walk::new(self, text.as_bytes(), &|| false);
+        let found = lines.next().is_some();
+        if !found && lines.undecided > 0 { Err(Undecided) } else { Ok(found) }
+    }
+
+    /// Whether the whole text can be searched at once with the same result as line by line.
+    fn leaps(&self, text: &[u8]) -> bool {
+        let cr_matters = || self.engine.sees_cr() && memchr::memchr(b'\r', text).is_some();
+        self.engine.leaps(text) && !cr_matters() && (!self.nfc || nfc::is_nfc(text))
+    }
+
+    /// Adds at most `most` matches in one line, as byte columns of the line.
+    fn find_in_line(
+        &self,
+        line: &[u8],
+        most: usize,
+        stop: &dyn Fn() -> bool,
+        found: &mut Vec<std::ops::Range<usize>>,
+    ) -> Result<(), Halt> {
+        if !self.nfc || nfc::is_nfc(line) {
+            return self.engine.find_in_line(line, most, stop, found);
+        }
+        let composed = nfc::Composed::new(line);
+        let outcome = self.engine.find_in_line(composed.line(), most, stop, found);
+        for span in found {
+            *span = composed.original(span.clone());
+        }
+        outcome
+    }
+}

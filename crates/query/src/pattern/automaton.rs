@@ -1,0 +1,180 @@
+use std::ops::Range;
+
+use regex_automata::{
+    Input,
+    meta::{Config, Regex},
+    nfa::thompson::WhichCaptures,
+};
+use regex_syntax::{
+    Error, ParserBuilder,
+    hir::{
+        Capture, Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition,
+    },
+};
+
+use super::{Case, PatternError, PatternOptions, engine::splits_character, syntax::Translated, word::is_whole_word};
+
+/// Larger automata are refused; `\w{200}` is still allowed.
+pub(super) const MAX_AUTOMATON_BYTES: usize = 10 * 1024 * 1024;
+
+/// What a search may remember of the automaton in each thread; with less, long patterns fall back to a slow search.
+const MAX_MEMORY_BYTES: usize = 8 * 1024 * 1024;
+
+/// Deeper nesting is refused.
+const MAX_NESTING: u32 = 100;
+
+/// A pattern without lookaround and backreferences: searched in linear time, over many lines at once.
+pub(super) struct Automaton {
+    regex: Regex,
+    /// Whether each match is checked to be a whole word. Only for literals, of which no shorter or longer match exists
+    /// at the same place; the automaton of a regular expression knows it itself.
+    checks_word: bool,
+    may_be_empty: bool,
+    sees_cr: bool,
+}
+
+impl Automaton {
+    pub(super) fn literal(text: &str, options: &PatternOptions) -> Result<Self, PatternError> {
+        let hir = parse(&regex_syntax::escape(text), options)?;
+        Self::new(hir, options.whole_word)
+    }
+
+    pub(super) fn regex(regex: &Translated, options: &PatternOptions) -> Result<Self, PatternError> {
+        let hir = parse(&regex.text, options).map_err(|error| match error {
+            PatternError::Refused { reason, at } => {
+                PatternError::Refused { reason, at: at.map(|at| regex.given_place(at)) }
+            }
+            other => other,
+        })?;
+        let hir = if options.whole_word {
+            Hir::concat(vec![Hir::look(Look::WordStartHalfUnicode), hir, Hir::look(Look::WordEndHalfUnicode)])
+        } else {
+            hir
+        };
+        Self::new(hir, false)
+    }
+
+    /// For a pattern that is matched otherwise, to find where it may match.
+    pub(super) fn loose(text: &str, options: &PatternOptions) -> Result<Self, PatternError> {
+        Self::new(parse(text, options)?, false)
+    }
+
+    fn new(hir: Hir, checks_word: bool) -> Result<Self, PatternError> {
+        let hir = within_line(hir);
+        let config = Config::new()
+            .utf8_empty(false)
+            .which_captures(WhichCaptures::Implicit)
+            .nfa_size_limit(Some(MAX_AUTOMATON_BYTES))
+            .hybrid_cache_capacity(MAX_MEMORY_BYTES);
+        let regex = Regex::builder().configure(config).build_from_hir(&hir).map_err(|error| {
+            if error.size_limit().is_some() {
+                PatternError::TooLarge { limit: MAX_AUTOMATON_BYTES }
+            } else {
+                PatternError::Refused { reason: error.to_string(), at: None }
+            }
+        })?;
+        let may_be_empty = hir.properties().minimum_len().is_none_or(|least| least == 0);
+        // An empty match could also lie behind the carriage return, where the line has ended already.
+        Ok(Self { regex, checks_word, may_be_empty, sees_cr: may_be_empty || sees_cr(&hir) })
+    }
+
+    pub(super) fn sees_cr(&self) -> bool {
+        self.sees_cr
+    }
+
+    /// The first match in a part of the text.
+    pub(super) fn find(&self, text: &[u8], part: Range<usize>) -> Option<Range<usize>> {
+        let mut at = part.start;
+        while at <= part.end {
+            let found = self.regex.search(&Input::new(text).span(at..part.end))?;
+            if !self.checks_word || is_whole_word(text, found.range()) {
+                return Some(found.range());
+            }
+            at = found.start() + 1;
+        }
+        None
+    }
+
+    /// A place in the next line with a match.
+    pub(super) fn leap(&self, text: &[u8], part: Range<usize>) -> Option<usize> {
+        if !self.checks_word && !self.may_be_empty {
+            // Where a match begins does not matter here, and to know it costs a second search backwards.
+            return self.regex.search_half(&Input::new(text).span(part).earliest(true)).map(|end| end.offset());
+        }
+        let mut at = part.start;
+        loop {
+            let found = self.find(text, at..part.end)?;
+            if !found.is_empty() || !splits_character(text, found.start) {
+                return Some(found.start);
+            }
+            at = found.start + 1;
+        }
+    }
+}
+
+fn parse(text: &str, options: &PatternOptions) -> Result<Hir, PatternError> {
+    ParserBuilder::new()
+        .nest_limit(MAX_NESTING)
+        .multi_line(true)
+        .case_insensitive(options.case == Case::Insensitive)
+        .build()
+        .parse(text)
+        .map_err(|error| refusal(&error))
+}
+
+fn refusal(error: &Error) -> PatternError {
+    let (reason, at) = match error {
+        Error::Parse(error) => (error.kind().to_string(), Some(error.span().start.offset)),
+        Error::Translate(error) => (error.kind().to_string(), Some(error.span().start.offset)),
+        other => (other.to_string(), None),
+    };
+    PatternError::Refused { reason, at }
+}
+
+/// The same pattern, unable to match a line feed, with lines for texts and without groups, which nobody asks for.
+///
+/// A search over many lines then finds what a search line by line would, and a match never takes longer to find than
+/// its line is long.
+fn within_line(hir: Hir) -> Hir {
+    match hir.into_kind() {
+        HirKind::Empty => Hir::empty(),
+        HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
+        HirKind::Literal(literal) => Hir::literal(literal.0),
+        HirKind::Class(Class::Unicode(mut class)) => {
+            class.difference(&ClassUnicode::new([ClassUnicodeRange::new('\n', '\n')]));
+            Hir::class(Class::Unicode(class))
+        }
+        HirKind::Class(Class::Bytes(mut class)) => {
+            class.difference(&ClassBytes::new([ClassBytesRange::new(b'\n', b'\n')]));
+            Hir::class(Class::Bytes(class))
+        }
+        HirKind::Look(Look::Start | Look::StartCRLF) => Hir::look(Look::StartLF),
+        HirKind::Look(Look::End | Look::EndCRLF) => Hir::look(Look::EndLF),
+        HirKind::Look(look) => Hir::look(look),
+        HirKind::Repetition(Repetition { min, max, greedy, sub }) => {
+            Hir::repetition(Repetition { min, max, greedy, sub: Box::new(within_line(*sub)) })
+        }
+        HirKind::Capture(Capture { sub, .. }) => within_line(*sub),
+        HirKind::Concat(parts) => Hir::concat(parts.into_iter().map(within_line).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.into_iter().map(within_line).collect()),
+    }
+}
+
+/// Whether a carriage return before the line feed could be matched, or hides the end of the line.
+fn sees_cr(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Empty => false,
+        HirKind::Literal(literal) => literal.0.contains(&b'\r'),
+        HirKind::Class(Class::Unicode(class)) => {
+            class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&'\r'))
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&b'\r'))
+        }
+        // To a word, a carriage return is as good as the end of the line.
+        HirKind::Look(look) => *look == Look::EndLF,
+        HirKind::Repetition(repetition) => sees_cr(&repetition.sub),
+        HirKind::Capture(capture) => sees_cr(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(sees_cr),
+    }
+}

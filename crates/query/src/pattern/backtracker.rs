@@ -1,0 +1,120 @@
+use std::{borrow::Cow, ops::Range};
+
+use fancy_regex::{CompileError, Error, Regex, RegexBuilder, RegexInput};
+
+use super::{
+    Case, PatternError, PatternOptions,
+    automaton::{Automaton, MAX_AUTOMATON_BYTES},
+    engine::Halt,
+    syntax::Translated,
+};
+
+/// Up to this length a line is searched in one go. Each attempt may look at all of the line, so the product with the
+/// limit on attempts bounds the time that nothing can interrupt: a fraction of a second in the worst case.
+const SHORT_LINE: usize = 1024;
+const SHORT_LINE_ATTEMPTS: usize = 200_000;
+
+/// Up to this length it is searched place by place; longer lines are not searched at all, since the square of their
+/// length may be needed.
+const LONGEST_LINE: usize = 32 * 1024;
+const ATTEMPTS_AT_ONE_PLACE: usize = 5_000;
+
+/// So many places are tried before the caller is asked whether to stop.
+const PLACES_BETWEEN_QUESTIONS: usize = 64;
+
+/// Longer programs are refused.
+const MAX_INSTRUCTIONS: usize = 50_000;
+
+/// Stands for a byte that is no UTF-8: one byte long, and no letter.
+const UNREADABLE: char = '\u{1a}';
+
+/// A pattern with lookaround or backreferences: searched by trial and error, line by line, up to a limit.
+pub(super) struct Backtracker {
+    short: Regex,
+    long: Regex,
+    /// Matches wherever the pattern does, and in more places. It finds most lines without a match much faster.
+    loose: Option<Automaton>,
+}
+
+impl Backtracker {
+    pub(super) fn new(regex: &Translated, options: &PatternOptions) -> Result<Self, PatternError> {
+        const BEFORE_WORD: &str = r"(?<!\w)(?:";
+        let (text, skipped) = if options.whole_word {
+            (format!(r"{BEFORE_WORD}{})(?!\w)", regex.text), BEFORE_WORD.len())
+        } else {
+            (regex.text.clone(), 0)
+        };
+        let build = |attempts: usize| {
+            RegexBuilder::new(&text)
+                .case_insensitive(options.case == Case::Insensitive)
+                .backtrack_limit(attempts)
+                .delegate_size_limit(MAX_AUTOMATON_BYTES)
+                .max_prog_size(MAX_INSTRUCTIONS)
+                .build()
+                .map_err(|error| refusal(error, |at| regex.given_place(at.saturating_sub(skipped))))
+        };
+        let (short, long) = (build(SHORT_LINE_ATTEMPTS)?, build(ATTEMPTS_AT_ONE_PLACE)?);
+        // It only saves time, so that it does not matter why there is none.
+        Ok(Self { short, long, loose: Automaton::loose(&regex.loose, options).ok() })
+    }
+
+    pub(super) fn loose(&self) -> Option<&Automaton> {
+        self.loose.as_ref()
+    }
+
+    /// The line as text of the same length, if it may match; a line that is too long is refused.
+    pub(super) fn readable<'l>(&self, line: &'l [u8]) -> Result<Option<Cow<'l, str>>, Halt> {
+        let line = str::from_utf8(line).map_or_else(|_| Cow::Owned(with_stand_ins(line)), Cow::Borrowed);
+        if self.loose.as_ref().is_some_and(|loose| loose.find(line.as_bytes(), 0..line.len()).is_none()) {
+            Ok(None)
+        } else if line.len() > LONGEST_LINE {
+            Err(Halt::Undecided)
+        } else {
+            Ok(Some(line))
+        }
+    }
+
+    /// The first match at or behind a place.
+    pub(super) fn find(&self, line: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<Range<usize>>, Halt> {
+        if line.len() <= SHORT_LINE {
+            return find(&self.short, RegexInput::new(line).from_pos(from));
+        }
+        let places = line[from..].char_indices().map(|(at, _)| from + at).chain([line.len()]);
+        for (tried, place) in places.enumerate() {
+            if tried % PLACES_BETWEEN_QUESTIONS == 0 && stop() {
+                return Err(Halt::Stopped);
+            }
+            if let Some(span) = find(&self.long, RegexInput::new(line).from_pos(place).anchored(true))? {
+                return Ok(Some(span));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn find(regex: &Regex, input: RegexInput<'_, str>) -> Result<Option<Range<usize>>, Halt> {
+    // While it searches it can only fail by its limits.
+    regex.find_input(input).map(|found| found.map(|found| found.range())).map_err(|_| Halt::Undecided)
+}
+
+fn with_stand_ins(line: &[u8]) -> String {
+    let mut text = String::with_capacity(line.len());
+    for chunk in line.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| UNREADABLE));
+    }
+    text
+}
+
+fn refusal(error: Error, given_place: impl Fn(usize) -> usize) -> PatternError {
+    let too_large = PatternError::TooLarge { limit: MAX_AUTOMATON_BYTES };
+    match error {
+        Error::ParseError(at, error) => PatternError::Refused { reason: error.to_string(), at: Some(given_place(at)) },
+        Error::CompileError(error) => match *error {
+            CompileError::PatternTooComplex => too_large,
+            CompileError::InnerError(error) if error.size_limit().is_some() => too_large,
+            other => PatternError::Refused { reason: other.to_string(), at: None },
+        },
+        other => PatternError::Refused { reason: other.to_string(), at: None },
+    }
+}

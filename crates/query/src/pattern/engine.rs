@@ -1,0 +1,108 @@
+use std::ops::Range;
+
+use super::{automaton::Automaton, backtracker::Backtracker, literal::Literal};
+
+/// Why a search ended before it was finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Halt {
+    /// The caller said so.
+    Stopped,
+    /// The line needs more attempts than are allowed.
+    Undecided,
+}
+
+/// What finds the matches.
+pub(super) enum Engine {
+    Literal(Literal),
+    Automaton(Automaton),
+    Backtracker(Backtracker),
+}
+
+impl Engine {
+    /// Whether it can find lines worth a look by searching many at once.
+    pub(super) fn leaps(&self, text: &[u8]) -> bool {
+        match self {
+            Self::Literal(_) | Self::Automaton(_) => true,
+            // It reads bytes that are no text differently from the automaton that leaps for it.
+            Self::Backtracker(backtracker) => backtracker.loose().is_some() && str::from_utf8(text).is_ok(),
+        }
+    }
+
+    /// Whether every line that a leap finds matches.
+    pub(super) fn leaps_exactly(&self) -> bool {
+        !matches!(self, Self::Backtracker(_))
+    }
+
+    /// Whether a carriage return at the end of a line could change where a leap leads.
+    pub(super) fn sees_cr(&self) -> bool {
+        match self {
+            Self::Literal(literal) => literal.sees_cr(),
+            Self::Automaton(automaton) => automaton.sees_cr(),
+            Self::Backtracker(backtracker) => backtracker.loose().is_none_or(Automaton::sees_cr),
+        }
+    }
+
+    /// A place in the next line that matches, or may match. The part begins with a line and ends with one.
+    pub(super) fn leap(&self, text: &[u8], part: Range<usize>) -> Option<usize> {
+        match self {
+            Self::Literal(literal) => literal.find(text, part).map(|span| span.start),
+            Self::Automaton(automaton) => automaton.leap(text, part),
+            Self::Backtracker(backtracker) => backtracker.loose()?.leap(text, part),
+        }
+    }
+
+    /// Adds at most `most` matches in one line that do not overlap, in order.
+    pub(super) fn find_in_line(
+        &self,
+        line: &[u8],
+        most: usize,
+        stop: &dyn Fn() -> bool,
+        found: &mut Vec<Range<usize>>,
+    ) -> Result<(), Halt> {
+        match self {
+            Self::Literal(literal) => collect(line, most, stop, found, |at| Ok(literal.find(line, at..line.len()))),
+            Self::Automaton(automaton) => {
+                collect(line, most, stop, found, |at| Ok(automaton.find(line, at..line.len())))
+            }
+            Self::Backtracker(backtracker) => {
+                let Some(line) = backtracker.readable(line)? else { return Ok(()) };
+                collect(line.as_bytes(), most, stop, found, |at| backtracker.find(&line, at, stop))
+            }
+        }
+    }
+}
+
+/// Finds one match after the other. An empty match neither splits a character nor touches the match before it.
+fn collect(
+    line: &[u8],
+    most: usize,
+    stop: &dyn Fn() -> bool,
+    found: &mut Vec<Range<usize>>,
+    find: impl Fn(usize) -> Result<Option<Range<usize>>, Halt>,
+) -> Result<(), Halt> {
+    let most = found.len() + most;
+    let (mut at, mut last_end) = (0, None);
+    while found.len() < most && at <= line.len() {
+        let Some(span) = find(at)? else { break };
+        at = span.end;
+        if span.is_empty() {
+            at += 1;
+            while splits_character(line, at) {
+                at += 1;
+            }
+            if last_end == Some(span.end) || splits_character(line, span.start) {
+                continue;
+            }
+        }
+        last_end = Some(span.end);
+        found.push(span);
+        if found.len() < most && stop() {
+            return Err(Halt::Stopped);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn splits_character(text: &[u8], at: usize) -> bool {
+    text.get(at).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000)
+}

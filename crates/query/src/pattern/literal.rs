@@ -1,0 +1,34 @@
+use std::ops::Range;
+
+use memchr::memmem::Finder;
+
+use super::word::is_whole_word;
+
+/// A text that is looked for byte by byte. It holds no line feed, so a match never leaves its line.
+pub(super) struct Literal {
+    finder: Finder<'static>,
+    whole_word: bool,
+}
+
+impl Literal {
+    pub(super) fn new(text: &str, whole_word: bool) -> Self {
+        Self { finder: Finder::new(text).into_owned(), whole_word }
+    }
+
+    pub(super) fn sees_cr(&self) -> bool {
+        memchr::memchr(b'\r', self.finder.needle()).is_some()
+    }
+
+    /// The first match in a part of the text.
+    pub(super) fn find(&self, text: &[u8], part: Range<usize>) -> Option<Range<usize>> {
+        let mut at = part.start;
+        loop {
+            let start = at + self.finder.find(text.get(at..part.end)?)?;
+            let span = start..start + self.finder.needle().len();
+            if !self.whole_word || is_whole_word(text, span.clone()) {
+                return Some(span);
+            }
+            at = start + 1;
+        }
+    }
+}

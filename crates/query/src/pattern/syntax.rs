@@ -1,0 +1,312 @@
+//! Regular expressions as people write them, in the spelling that both engines read alike.
+
+use super::PatternError;
+
+/// A regular expression in the spelling of the engines.
+pub(super) struct Translated {
+    pub(super) text: String,
+    /// It has lookaround, backreferences or atomic groups.
+    pub(super) backtracks: bool,
+    /// The same without these, so that it matches wherever the pattern does and in more places.
+    pub(super) loose: String,
+    refers_back: bool,
+    /// Where each piece begins, here and as it was given.
+    places: Vec<(usize, usize)>,
+}
+
+impl Translated {
+    /// The byte of the given pattern that stands behind one of the translated pattern.
+    pub(super) fn given_place(&self, at: usize) -> usize {
+        let piece = self.places.partition_point(|(here, _)| *here <= at).checked_sub(1);
+        piece.map_or(0, |piece| self.places[piece].1)
+    }
+}
+
+/// Translates a pattern. Faults that the engines find themselves are left to them; what they would read differently
+/// from each other, or in a way that nobody means, is translated or refused.
+pub(super) fn translate(given: &str) -> Result<Translated, PatternError> {
+    let translated = translate_with(given, true)?;
+    if translated.refers_back || !translated.backtracks {
+        return Ok(translated);
+    }
+    // Groups to which nothing refers only cost time: to know where they are, the engine searches much slower.
+    translate_with(given, false)
+}
+
+fn translate_with(given: &str, keeps_groups: bool) -> Result<Translated, PatternError> {
+    let out = Translated {
+        text: String::new(),
+        backtracks: false,
+        loose: String::new(),
+        refers_back: false,
+        places: Vec::new(),
+    };
+    let mut translator = Translator { given, at: 0, keeps_groups, out, groups: Vec::new() };
+    while let Some(c) = translator.begin_piece() {
+        match c {
+            '\\' => translator.escape(false)?,
+            '[' => translator.class()?,
+            '(' => translator.group()?,
+            ')' => translator.end_group(),
+            '{' => translator.brace(),
+            _ => translator.write_char(c),
+        }
+    }
+    // A fault at the very end has a place too.
+    translator.begin_piece();
+    Ok(translator.out)
+}
+
+struct Translator<'g> {
+    given: &'g str,
+    at: usize,
+    keeps_groups: bool,
+    out: Translated,
+    /// The groups that are open, and whether they only look around.
+    groups: Vec<bool>,
+}
+
+impl<'g> Translator<'g> {
+    fn rest(&self) -> &'g str {
+        &self.given[self.at..]
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.rest().chars().next()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    fn begin_piece(&mut self) -> Option<char> {
+        self.out.places.push((self.out.text.len(), self.at));
+        self.next()
+    }
+
+    fn eat(&mut self, expected: &str) -> bool {
+        let found = self.rest().starts_with(expected);
+        self.at += if found { expected.len() } else { 0 };
+        found
+    }
+
+    /// Takes everything up to and with the end, or nothing.
+    fn eat_up_to(&mut self, end: char) -> Option<&'g str> {
+        let length = self.rest().find(end)?;
+        let taken = &self.rest()[..length];
+        self.at += length + end.len_utf8();
+        Some(taken)
+    }
+
+    fn looks_around(&self) -> bool {
+        self.groups.contains(&true)
+    }
+
+    fn write(&mut self, text: &str) {
+        self.write_both(text, text);
+    }
+
+    fn write_both(&mut self, text: &str, loose: &str) {
+        self.out.text.push_str(text);
+        if !self.looks_around() {
+            self.out.loose.push_str(loose);
+        }
+    }
+
+    fn write_char(&mut self, c: char) {
+        self.write(c.encode_utf8(&mut [0; 4]));
+    }
+
+    fn write_escape(&mut self, c: char) {
+        self.write(r"\");
+        self.write_char(c);
+    }
+
+    /// A refusal of the piece that began last.
+    fn refuse(&self, reason: impl Into<String>) -> PatternError {
+        PatternError::Refused { reason: reason.into(), at: self.out.places.last().map(|(_, given)| *given) }
+    }
+
+    /// A brace that begins no repetition stands for itself, as in `{{title}}`.
+    fn brace(&mut self) {
+        if !begins_repetition(self.rest()) {
+            self.write(r"\");
+        }
+        self.write("{");
+    }
+
+    fn class(&mut self) -> Result<(), PatternError> {
+        self.write("[");
+        if self.eat("^") {
+            self.write("^");
+        }
+        if self.eat("]") {
+            self.write(r"\]");
+        }
+        while let Some(c) = self.begin_piece() {
+            match c {
+                ']' => {
+                    self.write("]");
+                    return Ok(());
+                }
+                '\\' => self.escape(true)?,
+                '[' => match posix_class(self.rest()) {
+                    Some(name) => {
+                        self.at += name.len();
+                        self.write("[");
+                        self.write(name);
+                    }
+                    None => self.write(r"\["),
+                },
+                '&' | '~' => self.write_escape(c),
+                _ => self.write_char(c),
+            }
+        }
+        Ok(())
+    }
+
+    fn group(&mut self) -> Result<(), PatternError> {
+        if self.rest().starts_with('*') {
+            return Err(self.refuse("verbs such as (*FAIL) are not supported"));
+        }
+        if !self.eat("?") {
+            self.begin_group(if self.keeps_groups { "(" } else { "(?:" });
+        } else if self.eat("P=") {
+            let name = self.eat_up_to(')').ok_or_else(|| self.refuse("the name of the group has no end"))?;
+            self.refer_back(&format!("(?P={name})"));
+        } else if self.eat(">") {
+            self.out.backtracks = true;
+            self.write_both("(?>", "(?:");
+            self.groups.push(false);
+        } else if let Some(head) = ["<=", "<!", "=", "!"].into_iter().find(|head| self.eat(head)) {
+            self.out.backtracks = true;
+            // Something must be left that can be repeated.
+            self.write_both(&format!("(?{head}"), "(?:)");
+            self.groups.push(true);
+        } else if self.eat("P<") || self.eat("<") {
+            let name = self.eat_up_to('>').ok_or_else(|| self.refuse("the name of the group has no end"))?;
+            self.begin_group(&if self.keeps_groups { format!("(?<{name}>") } else { "(?:".to_owned() });
+        } else {
+            self.flags()?;
+        }
+        Ok(())
+    }
+
+    fn begin_group(&mut self, head: &str) {
+        self.write(head);
+        self.groups.push(false);
+    }
+
+    fn end_group(&mut self) {
+        if self.groups.pop() == Some(true) {
+            self.out.text.push(')');
+        } else {
+            self.write(")");
+        }
+    }
+
+    fn flags(&mut self) -> Result<(), PatternError> {
+        let length = self.rest().find(|c| !"ims-".contains(c)).unwrap_or_default();
+        let (flags, behind) = self.rest().split_at(length);
+        if !behind.starts_with([':', ')']) {
+            return Err(self.refuse("this kind of group or flag is not supported"));
+        }
+        self.at += length;
+        self.begin_group(&format!("(?{flags}"));
+        Ok(())
+    }
+
+    fn refer_back(&mut self, text: &str) {
+        self.write_both(text, "(?:.*)");
+        self.out.backtracks = true;
+        self.out.refers_back = true;
+    }
+
+    fn escape(&mut self, in_class: bool) -> Result<(), PatternError> {
+        let Some(c) = self.next() else {
+            return Err(self.refuse("nothing follows the backslash"));
+        };
+        match c {
+            'd' => self.write("[0-9]"),
+            'D' => self.write("[^0-9]"),
+            'b' if in_class => self.write(r"\x08"),
+            'b' | 'B' | 'A' | 'z' if !in_class => self.write_escape(c),
+            'w' | 'W' | 's' | 'S' | 'n' | 'r' | 't' | 'f' | 'v' => self.write_escape(c),
+            'p' | 'P' => self.property(c)?,
+            'c' => match self.next() {
+                Some(letter) if letter.is_ascii_alphabetic() => self.character(u32::from(letter) % 32)?,
+                _ => return Err(self.refuse(r"a letter must follow \c")),
+            },
+            'x' => self.code(2)?,
+            'u' => self.code(4)?,
+            '0' if !self.rest().starts_with(|c: char| c.is_ascii_digit()) => self.character(0)?,
+            '1'..='9' if !in_class => {
+                let more = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest().len());
+                let digits = &self.rest()[..more];
+                self.at += more;
+                self.refer_back(&format!(r"\{c}{digits}"));
+            }
+            'k' if !in_class && self.eat("<") => {
+                let name = self.eat_up_to('>').ok_or_else(|| self.refuse("the name of the group has no end"))?;
+                self.refer_back(&format!(r"\k<{name}>"));
+            }
+            _ if c.is_ascii_alphanumeric() => return Err(self.refuse(format!(r"\{c} is not supported here"))),
+            _ if regex_syntax::is_meta_character(c) => self.write_escape(c),
+            _ => self.write_char(c),
+        }
+        Ok(())
+    }
+
+    fn property(&mut self, letter: char) -> Result<(), PatternError> {
+        let name = if self.eat("{") { self.eat_up_to('}') } else { None };
+        let name = name.ok_or_else(|| self.refuse(format!(r"a property has the form \{letter}{{…}}")))?;
+        self.write_escape(letter);
+        self.write("{");
+        self.write(name);
+        self.write("}");
+        Ok(())
+    }
+
+    /// A character by its number: `\x41`, `\u0041`, `\u{1F600}`, or the two halves of a surrogate pair.
+    fn code(&mut self, digits: usize) -> Result<(), PatternError> {
+        let code = if self.eat("{") { self.eat_up_to('}').and_then(hex) } else { self.hex_digits(digits) };
+        let code = code.ok_or_else(|| self.refuse("the number of a character is not complete"))?;
+        if let 0xd800..0xdc00 = code
+            && self.eat(r"\u")
+            && let Some(low @ 0xdc00..0xe000) = self.hex_digits(4)
+        {
+            return self.character(0x1_0000 + ((code - 0xd800) << 10) + (low - 0xdc00));
+        }
+        self.character(code)
+    }
+
+    fn hex_digits(&mut self, digits: usize) -> Option<u32> {
+        let code = hex(self.rest().get(..digits)?)?;
+        self.at += digits;
+        Some(code)
+    }
+
+    fn character(&mut self, code: u32) -> Result<(), PatternError> {
+        let c = char::from_u32(code).ok_or_else(|| self.refuse("there is no character with this number"))?;
+        self.write(&format!(r"\x{{{:x}}}", u32::from(c)));
+        Ok(())
+    }
+}
+
+fn hex(digits: &str) -> Option<u32> {
+    // The standard library would take a sign too.
+    if digits.starts_with('+') { None } else { u32::from_str_radix(digits, 16).ok() }
+}
+
+/// Whether `3}`, `3,}` or `3,5}` follows.
+fn begins_repetition(rest: &str) -> bool {
+    let Some((inside, _)) = rest.split_once('}') else { return false };
+    let (least, most) = inside.split_once(',').unwrap_or((inside, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    !least.is_empty() && digits(least) && digits(most)
+}
+
+/// `:alpha:]` if the rest begins so.
+fn posix_class(rest: &str) -> Option<&str> {
+    let name = rest.strip_prefix(':')?;
+    let length = name.find(|c: char| !c.is_ascii_lowercase() && c != '^')?;
+    name[length..].starts_with(":]").then(|| &rest[..1 + length + 2])
+}

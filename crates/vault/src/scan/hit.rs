@@ -1,0 +1,51 @@
+use std::{fmt, ops::Range};
+
+use lapidary_query::{LineMatch, lines_after, lines_before};
+
+use crate::index::Slice;
+
+/// A matching line, with the text that it was found in.
+#[derive(Clone)]
+pub struct Hit {
+    /// The index of the text.
+    pub file: usize,
+    text: Slice,
+    pub line: LineMatch,
+}
+
+impl Hit {
+    pub(super) fn new(file: usize, text: Slice, line: LineMatch) -> Self {
+        Self { file, text, line }
+    }
+
+    /// All of the text that it was found in.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The line without its end.
+    pub fn content(&self) -> &[u8] {
+        &self.text[self.line.span.clone()]
+    }
+
+    /// At most so many lines before it, in order.
+    pub fn before(&self, count: usize) -> Vec<&[u8]> {
+        self.parts(lines_before(&self.text, self.line.span.start, count))
+    }
+
+    /// At most so many lines behind it.
+    pub fn after(&self, count: usize) -> Vec<&[u8]> {
+        self.parts(lines_after(&self.text, self.line.span.end, count))
+    }
+
+    fn parts(&self, lines: Vec<Range<usize>>) -> Vec<&[u8]> {
+        lines.into_iter().map(|line| &self.text[line]).collect()
+    }
+}
+
+impl fmt::Debug for Hit {
+    /// Without the text, which may be long.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hit").field("file", &self.file).field("line", &self.line).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,34 @@
+use std::sync::OnceLock;
+
+use super::Stop;
+
+/// Asks whether to go on, and remembers the first no: all threads then stop for the same reason, and a stop is never
+/// forgotten.
+pub(super) struct Watch<'b> {
+    go_on: &'b (dyn Fn() -> Option<Stop> + Sync),
+    stopped: OnceLock<Stop>,
+}
+
+impl<'b> Watch<'b> {
+    pub(super) fn new(go_on: &'b (dyn Fn() -> Option<Stop> + Sync)) -> Self {
+        Self { go_on, stopped: OnceLock::new() }
+    }
+
+    pub(super) fn stops(&self) -> bool {
+        if self.stopped.get().is_none()
+            && let Some(stop) = (self.go_on)()
+        {
+            self.stopped.get_or_init(|| stop);
+        }
+        self.stopped.get().is_some()
+    }
+
+    pub(super) fn cancelled(&self) -> bool {
+        (self.go_on)() == Some(Stop::Cancelled)
+    }
+
+    /// Why it was stopped.
+    pub(super) fn reason(&self) -> Stop {
+        self.stopped.get().copied().unwrap_or(Stop::Cancelled)
+    }
+}
