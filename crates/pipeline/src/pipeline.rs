@@ -123,6 +123,18 @@ impl Pipeline {
         wait.recv_timeout(within).unwrap_or_default();
     }
 
+    /// For the end of the process: keeps what was learnt of the vaults for the next start, if that does not take long.
+    pub fn save_indexes(self: &Arc<Self>, within: Duration) {
+        let this = Arc::clone(self);
+        let (saved, wait) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            this.setup.vaults.iter().for_each(|served| served.vault.save_index());
+            // Whoever waited may have given up.
+            saved.send(()).unwrap_or_default();
+        });
+        wait.recv_timeout(within).unwrap_or_default();
+    }
+
     /// Makes a call on this thread.
     pub fn call_here(&self, request: &Request, cancel: &Cancel) -> Reply {
         let started = Instant::now();

@@ -10,6 +10,7 @@ mod vaults;
 use std::{
     io::{self, Write},
     process::ExitCode,
+    time::Duration,
 };
 
 use crate::{
@@ -19,6 +20,9 @@ use crate::{
     environment::{Disk, Surroundings},
     log,
 };
+
+/// How long the end of the process may wait for the index to be kept. Without it only the next start is slower.
+const SAVING: Duration = Duration::from_secs(2);
 
 const FAILED: u8 = 1;
 const MISCONFIGURED: u8 = 2;

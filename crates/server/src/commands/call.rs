@@ -3,7 +3,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use lapidary_pipeline::{Answer, Caller, Pipeline, Question, Reply, Request, Verdict};
 use serde_json::{Map, Value};
 
-use super::{Done, Failure, print_json, printable};
+use super::{Done, Failure, SAVING, print_json, printable};
 use crate::{
     assemble::Assembled,
     cli::{Call, CallInput},
@@ -20,7 +20,9 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
     let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
     let caller = Caller { id: "cli".to_owned(), one_client: true, can_ask };
     let request = Request { tool: call.tool.clone(), arguments, caller, answer: None, progress: None };
-    match complete(&assembled.pipeline, request) {
+    let reply = complete(&assembled.pipeline, request);
+    assembled.pipeline.save_indexes(SAVING);
+    match reply {
         Reply::Done(rendered) => {
             print_json(out, &Value::Object(rendered.structured))?;
             Ok(if rendered.is_error { Done::Refused } else { Done::Well })

@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use super::{Done, Failure};
+use super::{Done, Failure, SAVING};
 use crate::{
     assemble::Assembled,
     config::{Config, Transport},
@@ -28,6 +28,7 @@ pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failur
         Transport::Http => runtime.block_on(http::serve(pipeline, dotted, &config.http)),
     };
     assembled.pipeline.stop_changes(LAST_CHANGES);
+    assembled.pipeline.save_indexes(SAVING);
     // Not waited for: a thread that reads a terminal or a dead disk never ends.
     runtime.shutdown_background();
     ended.map(|()| Done::Well).map_err(Failure::Serving)
