@@ -103,6 +103,11 @@ impl FileState {
         self.saved.store(true, Ordering::Release);
     }
 
+    #[cfg(test)]
+    pub(crate) fn set_unsaved(&self) {
+        self.saved.store(false, Ordering::Release);
+    }
+
     fn note_reading(&self, read_at: i64) {
         // Of several readings the first counts. That another one was faster is no failure.
         self.read_at.compare_exchange(0, read_at, Ordering::AcqRel, Ordering::Acquire).unwrap_or_default();
