@@ -67,7 +67,7 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
 
 fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
-    let store = Arc::new(FolderStore::new(vault.path.clone()));
+    let store = Arc::new(FolderStore::new(vault.path.clone()).following(vault.access.follow.clone()));
     let shared = Vault::shared(vault.name.clone(), store, TurnFile::new(Arc::clone(&state)));
     Ok(ServedVault {
         vault: Arc::new(shared.under(policy(&config.access, vault)?)),
