@@ -215,7 +215,7 @@ impl Opened {
 
     /// Where a path really is, if that is in this folder.
     fn real(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
-        self.walk(path, open)?.map_err(|_| StoreError::Outside)
+        self.trace(path, open)?.map_err(|_| StoreError::Outside)
     }
 
     /// Follows links name by name, up to one that leaves. The system's own way to ask for a real path fails for a file that is replaced at
@@ -223,7 +223,7 @@ impl Opened {
     ///
     /// Once a link was followed, whatever a closed place holds on the way (a link, a folder that the system locks) ends
     /// the search there, so that it looks like nothing at all.
-    fn walk(&self, path: &VaultPath, open: Open<'_>) -> Result<Result<VaultPath, Leaving>, StoreError> {
+    fn trace(&self, path: &VaultPath, open: Open<'_>) -> Result<Result<VaultPath, Leaving>, StoreError> {
         let mut ahead: Vec<String> = path.names().map(str::to_owned).collect();
         ahead.reverse();
         let mut real: Vec<String> = Vec::new();

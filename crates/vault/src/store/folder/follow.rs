@@ -160,7 +160,7 @@ impl Opened {
         if self.followed.folders.is_empty() {
             return Err(StoreError::Outside);
         }
-        let Err(leaving) = self.walk(path, open)? else { return Err(StoreError::Outside) };
+        let Err(leaving) = self.trace(path, open)? else { return Err(StoreError::Outside) };
         let (root, names) = self.followed.entered(&leaving).ok_or(StoreError::Outside)?;
         let root = Dir::open_ambient_dir(&root, ambient_authority()).map_err(|_| StoreError::Missing)?;
         let root = Self::new(root, Arc::default())?;
