@@ -2,12 +2,15 @@ use std::{borrow::Cow, ops::Range};
 
 use crate::{Note, span::trim};
 
+mod labels;
+mod place;
 mod target;
 #[cfg(test)]
 mod tests;
 mod written;
 
-pub(crate) use written::{InlineParts, definition, inline_parts, label, wiki};
+pub(crate) use labels::Labels;
+pub(crate) use written::{InlineParts, definition, inline_parts, wiki};
 
 /// How a link is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,16 +95,16 @@ pub enum Place<'a> {
 }
 
 impl Note<'_> {
-    /// The definition that a reference link leads to.
+    /// The definition that a reference link leads to: of several with one label the first.
     pub fn definition_of(&self, link: &Link) -> Option<&LinkDefinition> {
-        let wanted = (link.kind == LinkKind::Reference).then(|| label(&self.text[link.destination.clone()]))?;
-        self.definitions.iter().find(|definition| label(&self.text[definition.label.clone()]) == wanted)
+        let written = (link.kind == LinkKind::Reference).then(|| &self.text[link.destination.clone()])?;
+        self.definitions.get(self.labels.find(written)?)
     }
 }
 
 impl Link {
     /// The file that is meant, as Obsidian looks it up: without percent escapes (Markdown links only), plain spaces,
-    /// no space around it. Whoever compares it with names of files must compare in one Unicode normal form.
+    /// no space around it. Not in NFC: names of files are not either, and whoever resolves links brings both to it.
     pub fn target<'t>(&self, text: &'t str) -> Cow<'t, str> {
         target::target(self.kind, &text[self.path.clone()])
     }
@@ -130,11 +133,12 @@ pub(crate) fn split_destination(text: &str, span: Range<usize>) -> (Range<usize>
     }
 }
 
-/// Whether a Markdown destination stays in the vault: it does unless it names a scheme.
-pub(crate) fn is_internal(destination: &str) -> bool {
+/// Whether a Markdown destination stays in the vault: it does unless it names a scheme. With a broken percent escape
+/// a link leads nowhere; an image is looked up as written.
+pub(crate) fn is_internal(destination: &str, image: bool) -> bool {
     destination.starts_with("./")
         || destination.starts_with("../")
-        || (!destination.contains(':') && target::decodes(destination))
+        || (!destination.contains(':') && (image || target::decodes(destination)))
 }
 
 /// `300` or `300x200`, spaces allowed.

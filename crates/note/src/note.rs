@@ -1,6 +1,6 @@
 use crate::{
     Block, Callout, Code, Comment, Field, Footnote, Frontmatter, FrontmatterError, Heading, Highlight, Link,
-    LinkDefinition, ListItem, Math, Property, Tag, Task, headings, parse, properties,
+    LinkDefinition, ListItem, Math, Property, Tag, Task, headings, links::Labels, parse, properties,
 };
 
 /// A note with its structure, as Obsidian sees it. Every span is a range of bytes in `text`.
@@ -19,6 +19,7 @@ pub struct Note<'t> {
     /// Links in the text; see [`Note::property_links`] for the others.
     pub links: Vec<Link>,
     pub definitions: Vec<LinkDefinition>,
+    pub(crate) labels: Labels,
     pub footnotes: Vec<Footnote>,
     pub tags: Vec<Tag>,
     pub items: Vec<ListItem>,
@@ -46,6 +47,7 @@ impl<'t> Note<'t> {
             blocks: Vec::new(),
             links: Vec::new(),
             definitions: Vec::new(),
+            labels: Labels::default(),
             footnotes: Vec::new(),
             tags: Vec::new(),
             items: Vec::new(),
@@ -60,6 +62,7 @@ impl<'t> Note<'t> {
         parse::walk(&mut note, body);
         headings::nest(&mut note);
         note.sort();
+        note.labels = Labels::of(text, &note.definitions);
         note
     }
 

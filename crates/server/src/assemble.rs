@@ -5,8 +5,8 @@ use std::{path::Path, sync::Arc};
 use lapidary_pipeline::{AUDIT_FILE, Clock, Decision, Limits, Pipeline, Rule, Rules, ServedVault, Setup, Vaults};
 use lapidary_tools::{Catalogue, Effect, Selection, SelectionError};
 use lapidary_vault::{
-    FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault,
-    store::{DemoFolder, FolderStore, LogFile, StateFolder, TurnFile},
+    FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits,
+    store::{DemoFolder, FolderStore, LogFile, StateFolder},
 };
 
 use crate::{config, demo, log};
@@ -68,9 +68,10 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
 fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
     let store = Arc::new(FolderStore::new(vault.path.clone()).following(vault.access.follow.clone()));
-    let shared = Vault::shared(vault.name.clone(), store, TurnFile::new(Arc::clone(&state)));
+    let limits = VaultLimits { max_file_bytes: config.limits.max_file_bytes, ..VaultLimits::default() };
+    let policy = policy(&config.access, vault)?;
     Ok(ServedVault {
-        vault: Arc::new(shared.under(policy(&config.access, vault)?)),
+        vault: Arc::new(Vault::shared(vault.name.clone(), store, &state, policy, limits)),
         log: LogFile::new(state, AUDIT_FILE, config.limits.audit_max_bytes),
     })
 }

@@ -2,6 +2,11 @@
 
 pub(crate) mod fence;
 pub(crate) mod hash;
+pub(crate) mod index;
+pub(crate) mod link;
+pub(crate) mod place;
 pub(crate) mod properties;
 pub(crate) mod reading;
+pub(crate) mod tags;
 pub(crate) mod target;
+pub(crate) mod time;

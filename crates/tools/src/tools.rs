@@ -10,6 +10,8 @@ use crate::spec::{Agent, AnyTool, Read, Relay, Write};
 pub const TOOLS: &[&dyn AnyTool] = &[
     &Read(read::obsidian_get_note::ObsidianGetNote),
     &Read(read::file_read::FileRead),
+    &Read(read::metadata_read::MetadataRead),
+    &Read(read::links_get::LinksGet),
     &Write(edit::obsidian_write_note::ObsidianWriteNote),
     &Write(edit::str_replace::StrReplace),
     &Agent(agent::find_tool::FindTool),

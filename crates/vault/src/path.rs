@@ -1,9 +1,9 @@
-use std::fmt;
+use std::{borrow::Borrow, fmt, sync::Arc};
 
 /// A path inside the vault: relative, `/`-separated, without `.` or `..`. The only way to get one is to parse it,
 /// so whoever holds one holds a path that cannot leave the vault by its spelling.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VaultPath(String);
+pub struct VaultPath(Arc<str>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
@@ -43,8 +43,32 @@ impl VaultPath {
         match names.first() {
             None => Err(PathError::Empty),
             Some(drive) if is_drive(drive) => Err(PathError::Escapes),
-            Some(_) => Ok(Self(names.join("/"))),
+            Some(_) => Ok(Self(names.join("/").into())),
         }
+    }
+
+    /// The path that is spelt exactly so. A name of the disk that would be read as something else (`a\b`, `C:x`) has none.
+    pub(crate) fn spelt(path: &str) -> Option<Self> {
+        Self::parse(path).ok().filter(|parsed| parsed.as_str() == path)
+    }
+
+    /// The entry of exactly this name in a folder; `None` is the vault itself.
+    pub(crate) fn spelt_in(folder: Option<&Self>, name: &str) -> Option<Self> {
+        match folder {
+            Some(folder) => Self::spelt(&format!("{folder}/{name}")),
+            None => Self::spelt(name),
+        }
+    }
+
+    /// Whether it is this folder or something in it.
+    pub fn is_within(&self, folder: &Self) -> bool {
+        self.0.strip_prefix(&*folder.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Only these have links, tags and the rest to Obsidian, in whatever case the ending is written.
+    pub fn is_note(&self) -> bool {
+        let name = self.name();
+        name.len() > 3 && name.is_char_boundary(name.len() - 3) && name[name.len() - 3..].eq_ignore_ascii_case(".md")
     }
 
     pub fn as_str(&self) -> &str {
@@ -62,7 +86,7 @@ impl VaultPath {
 
     /// The folder it is in; `None` for the vault itself.
     pub fn folder(&self) -> Option<Self> {
-        self.0.rsplit_once('/').map(|(folder, _)| Self(folder.to_owned()))
+        self.0.rsplit_once('/').map(|(folder, _)| Self(folder.into()))
     }
 
     /// The entry of this name in the same folder.
@@ -82,6 +106,12 @@ impl VaultPath {
 /// `C:` and the like: on Windows the rest would be taken from that drive.
 fn is_drive(name: &str) -> bool {
     matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+impl Borrow<str> for VaultPath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
 }
 
 impl fmt::Display for VaultPath {

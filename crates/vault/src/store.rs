@@ -2,11 +2,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "the one room with a door to the disk")]
 
+mod cache;
 mod folder;
 mod memory;
 mod outside;
-mod stamp;
+mod stat;
 mod state;
+mod watch;
 
 use std::time::SystemTime;
 
@@ -14,11 +16,15 @@ use lapidary_note::ContentHash;
 
 use crate::VaultPath;
 
+pub use cache::CacheFile;
 pub use folder::FolderStore;
+pub use folder::Skip;
 pub use memory::MemoryStore;
 pub use outside::{DemoFolder, folder_exists, read_settings};
-pub use stamp::Stamp;
+pub(crate) use stat::nanoseconds;
+pub use stat::{Found, Stamp, Stat, Walked};
 pub use state::{LogFile, LogTail, StateFolder, TurnFile};
+pub use watch::{Events, Watch};
 
 /// Asked about the place a path really leads to, so that a link inside the vault opens nothing that is closed.
 pub type Open<'a> = &'a dyn Fn(&VaultPath) -> bool;
@@ -38,6 +44,24 @@ pub trait Store: Send + Sync {
 
     /// Makes a file where there is none, or changes nothing.
     fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError>;
+
+    /// Everything below a folder that is not hidden. Links are not followed: what they lead to has a place of its own.
+    fn walk(&self, below: Option<&VaultPath>, skip: Skip<'_>, watch: Option<&dyn Watch>) -> Result<Walked, StoreError>;
+
+    /// What is at a place, links not followed.
+    fn look(&self, path: &VaultPath) -> Result<Found, StoreError>;
+
+    /// Appends what the file at a place holds, links not followed.
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError>;
+
+    /// A watch for what changes, if there can be one.
+    fn watch(&self) -> Option<Box<dyn Watch>>;
+
+    /// Differs when another vault has taken the place of this one (unmounted, cloned anew).
+    fn identity(&self) -> Result<u64, StoreError>;
+
+    /// The time by the clock that also dates files, in nanoseconds since 1970.
+    fn now(&self) -> i64;
 }
 
 #[derive(Clone, Debug)]

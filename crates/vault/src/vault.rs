@@ -1,20 +1,34 @@
 use std::{
     cell::Cell,
     io::ErrorKind,
-    sync::{Arc, Mutex, MutexGuard, TryLockError},
-    time::{Duration, SystemTime},
+    sync::{Arc, Mutex, MutexGuard},
+    time::SystemTime,
 };
 
 use lapidary_note::ContentHash;
 
 use crate::{
-    Change, ChangeSet, Guard, Policy, Receipt, RulesError, Scope, VaultPath, View,
+    Change, ChangeSet, FolderNames, Guard, Policy, Receipt, RulesError, Scope, VaultPath, View,
+    index::{Cache, Live},
+    patience::lock,
     scope::ScopeKeeper,
-    store::{Store, StoreError, TurnFile},
+    store::{CacheFile, StateFolder, Store, StoreError, TurnFile},
 };
 
-/// How often somebody who waits for the turn looks again.
-const LOOK_AGAIN: Duration = Duration::from_micros(500);
+/// What a vault may cost.
+#[derive(Clone, Debug)]
+pub struct VaultLimits {
+    /// Larger files are not read.
+    pub max_file_bytes: u64,
+    /// How much text is kept in memory; what is beyond is read from disk each time.
+    pub max_text_bytes: u64,
+}
+
+impl Default for VaultLimits {
+    fn default() -> Self {
+        Self { max_file_bytes: 64 << 20, max_text_bytes: 512 << 20 }
+    }
+}
 
 /// One vault: views of it for readers, and the one place where it changes.
 pub struct Vault {
@@ -25,6 +39,7 @@ pub struct Vault {
     writer: Mutex<()>,
     /// Servers on the same vault take turns too.
     turns: Option<TurnFile>,
+    live: Arc<Live>,
 }
 
 /// Why a change set was not carried out.
@@ -39,25 +54,36 @@ pub struct CommitError {
 }
 
 impl Vault {
-    /// A vault that other servers may change as well; they agree on the file by which they take turns.
-    pub fn shared(name: String, store: Arc<dyn Store>, turns: TurnFile) -> Self {
-        Self { name, store, scope: ScopeKeeper::default(), writer: Mutex::default(), turns: Some(turns) }
+    /// A vault that other servers may change as well; they agree on where to keep their state. Callers may use what the
+    /// policy opens.
+    pub fn shared(
+        name: String,
+        store: Arc<dyn Store>,
+        state: &Arc<StateFolder>,
+        policy: Policy,
+        limits: VaultLimits,
+    ) -> Self {
+        let cache = Cache::new(CacheFile::new(Arc::clone(state)));
+        let live = Live::new(Arc::clone(&store), policy.skip_folders.clone(), limits, Some(cache));
+        Self {
+            name,
+            store,
+            scope: ScopeKeeper::new(policy),
+            writer: Mutex::default(),
+            turns: Some(TurnFile::new(Arc::clone(state))),
+            live: Arc::new(live),
+        }
     }
 
-    /// A vault that only this process knows.
+    /// A vault that only this process knows, open to all callers.
     pub fn private(name: String, store: Arc<dyn Store>) -> Self {
-        Self { name, store, scope: ScopeKeeper::default(), writer: Mutex::default(), turns: None }
+        let live = Live::new(Arc::clone(&store), FolderNames::default(), VaultLimits::default(), None);
+        let scope = ScopeKeeper::default();
+        Self { name, store, scope, writer: Mutex::default(), turns: None, live: Arc::new(live) }
     }
 
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// The same vault, of which callers may use only what the policy opens.
-    #[must_use]
-    pub fn under(mut self, policy: Policy) -> Self {
-        self.scope = ScopeKeeper::new(policy);
-        self
     }
 
     pub fn policy(&self) -> &Policy {
@@ -71,21 +97,19 @@ impl Vault {
     }
 
     pub fn view(&self, scope: Arc<Scope>, max_file_bytes: u64) -> View {
-        View::new(Arc::clone(&self.store), scope, max_file_bytes)
+        View::new(Arc::clone(&self.store), scope, max_file_bytes, Arc::clone(&self.live))
+    }
+
+    /// Writes down what was learnt of the vault, so that the next start is quick. For the end of the process; while it
+    /// runs, that happens by itself.
+    pub fn save_index(&self) {
+        self.live.save();
     }
 
     /// Waits, as long as it is told to, until no other change of ours is under way. Whoever holds the turn can plan and
     /// commit without another caller in between; it is never held while a person is asked.
     pub fn turn(&self, go_on: &dyn Fn() -> bool) -> Result<Turn<'_>, TurnError> {
-        let writer = loop {
-            match self.writer.try_lock() {
-                Ok(writer) => break writer,
-                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-                // Not simply waited for: whoever holds it may wait for a disk that never answers.
-                Err(TryLockError::WouldBlock) if go_on() => std::thread::sleep(LOOK_AGAIN),
-                Err(TryLockError::WouldBlock) => return Err(TurnError::GivenUp),
-            }
-        };
+        let writer = lock(&self.writer, go_on).ok_or(TurnError::GivenUp)?;
         // Without the lock two servers could overwrite each other, so there is no change without it.
         let lock =
             self.turns.as_ref().map(|turns| turns.take(go_on)).transpose().map_err(|error| match error.kind() {

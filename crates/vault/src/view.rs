@@ -1,13 +1,15 @@
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::SystemTime,
 };
 
 use lapidary_note::ContentHash;
 
 use crate::{
-    Denied, Scope, VaultPath,
+    Denied, Files, IndexError, Notes, Scope, VaultPath,
+    index::Live,
+    keeper::keep,
     store::{Entry, EntryKind, Store, StoreError},
 };
 
@@ -26,7 +28,10 @@ pub struct View {
     store: Arc<dyn Store>,
     scope: Arc<Scope>,
     max_file_bytes: u64,
+    live: Arc<Live>,
     seen: Mutex<BTreeMap<VaultPath, Arc<File>>>,
+    files: OnceLock<Files>,
+    notes: OnceLock<Notes>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +41,38 @@ pub enum ReadError {
 }
 
 impl View {
-    pub(crate) fn new(store: Arc<dyn Store>, scope: Arc<Scope>, max_file_bytes: u64) -> Self {
-        Self { store, scope, max_file_bytes, seen: Mutex::default() }
+    pub(crate) fn new(store: Arc<dyn Store>, scope: Arc<Scope>, max_file_bytes: u64, live: Arc<Live>) -> Self {
+        Self {
+            store,
+            scope,
+            max_file_bytes,
+            live,
+            seen: Mutex::default(),
+            files: OnceLock::new(),
+            notes: OnceLock::new(),
+        }
+    }
+
+    /// The files of the vault as they were when the call first asked. Looking through a large vault takes a while, so it
+    /// can be called off.
+    pub fn files(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Files, IndexError> {
+        if let Some(files) = self.files.get() {
+            return Ok(files);
+        }
+        keep(&self.live);
+        let snapshot = self.live.files(go_on)?;
+        Ok(self.files.get_or_init(|| Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
+    }
+
+    /// The same, with what stands in each note.
+    pub fn notes(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Notes, IndexError> {
+        if let Some(notes) = self.notes.get() {
+            return Ok(notes);
+        }
+        keep(&self.live);
+        let snapshot = self.live.notes(go_on)?;
+        let files = Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot);
+        Ok(self.notes.get_or_init(|| Notes::new(files)))
     }
 
     pub fn read(&self, path: &VaultPath) -> Result<Arc<File>, ReadError> {

@@ -68,6 +68,7 @@ fn links_are_taken_apart_as_obsidian_does() {
             "[t](./a:b) [t](../x) [t](a:b) [t](%zz)",
             vec!["md ./a:b alias=t", "md ../x alias=t", "md a:b alias=t external", "md %zz alias=t external"],
         ),
+        ("![i](100%.png) ![i](a:%zz)", vec!["md! 100%.png alias=i", "md! a:%zz alias=i external"]),
         ("[![i](p.png)](N.md)", vec!["md N.md alias=![i](p.png)", "md! p.png alias=i"]),
         ("[a [[b]] c](d)", vec!["md d alias=a [[b]] c", "wiki b"]),
         ("[a\nb](c) [*e*](f)", vec!["md c alias=a\nb", "md f alias=*e*"]),

@@ -3,10 +3,7 @@
 use std::ops::Range;
 
 use super::{Link, LinkDefinition, LinkKind, is_internal, size, split_destination};
-use crate::{
-    span::{trim, trim_end},
-    tags::is_space,
-};
+use crate::span::{trim, trim_end};
 
 /// The wikilink whose `[[` stands at `open`, if there is one: it ends at the first `]]` of the same line, holds
 /// something, and no other `[[`.
@@ -80,7 +77,7 @@ pub(crate) struct InlineParts {
 }
 
 /// Takes apart what a Markdown parser has already accepted as a destination with an optional title.
-pub(crate) fn inline_parts(text: &str, span: Range<usize>) -> InlineParts {
+pub(crate) fn inline_parts(text: &str, span: Range<usize>, image: bool) -> InlineParts {
     let span = trim(text, span);
     let written = &text[span.clone()];
     let (destination, inner) = if let Some(open) = written.strip_prefix('<') {
@@ -94,7 +91,7 @@ pub(crate) fn inline_parts(text: &str, span: Range<usize>) -> InlineParts {
     let rest = trim(text, destination.end..span.end);
     let title =
         (rest.len() >= 2).then(|| rest.start + 1..rest.end - 1).filter(|title| text.get(title.clone()).is_some());
-    let internal = is_internal(&text[inner.clone()]);
+    let internal = is_internal(&text[inner.clone()], image);
     let (path, subpath) = split_destination(text, inner);
     InlineParts { destination, path, subpath, title, internal }
 }
@@ -115,18 +112,7 @@ pub(crate) fn definition(text: &str, span: Range<usize>) -> Option<LinkDefinitio
     let close = unescaped(written, ']')?;
     let label = span.start + 1..span.start + 1 + close;
     text[label.end..].starts_with("]:").then_some(())?;
-    let InlineParts { destination, path, subpath, title, internal } = inline_parts(text, label.end + 2..span.end);
+    let InlineParts { destination, path, subpath, title, internal } =
+        inline_parts(text, label.end + 2..span.end, false);
     Some(LinkDefinition { span, label, destination, path, subpath, title, internal })
-}
-
-/// A label as references and definitions are compared by.
-pub(crate) fn label(written: &str) -> String {
-    let mut plain = String::with_capacity(written.len());
-    for word in written.split(is_space).filter(|word| !word.is_empty()) {
-        if !plain.is_empty() {
-            plain.push(' ');
-        }
-        plain.extend(word.chars().flat_map(char::to_lowercase));
-    }
-    plain
 }

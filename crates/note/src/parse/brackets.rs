@@ -36,6 +36,11 @@ impl Stack {
 }
 
 impl Brackets {
+    pub(super) fn clear(&mut self) {
+        self.square.0.clear();
+        self.round.0.clear();
+    }
+
     /// Gives a `::` to the innermost open bracket of its line; false if there is none.
     pub(super) fn separate(&mut self, at: usize, line: usize) -> bool {
         let (square, round) = (self.square.0.last_mut(), self.round.0.last_mut());

@@ -51,14 +51,17 @@ pub(super) struct Leaf<'a> {
     pub(super) quotes: usize,
 }
 
-/// Adds what stands in a leaf to the parts of a note.
-pub(super) fn scan(note: &mut Note<'_>, leaf: &Leaf<'_>) {
+/// Adds what stands in a leaf to the parts of a note. The brackets are only lent: most leaves have a few, and memory
+/// for them is asked for once.
+pub(super) fn scan(note: &mut Note<'_>, leaf: &Leaf<'_>, brackets: &mut Brackets) {
     let start = leaf.span.start;
+    brackets.clear();
     let mut scan = Scan {
         text: note.text,
         bytes: &note.text.as_bytes()[..leaf.span.end],
         leaf,
         at: start,
+        border: None,
         token: 0,
         run: start,
         line: start,
@@ -66,7 +69,7 @@ pub(super) fn scan(note: &mut Note<'_>, leaf: &Leaf<'_>) {
         link: None,
         comment: None,
         highlight: None,
-        brackets: Brackets::default(),
+        brackets,
         none_left: Missing::default(),
         note,
     };
@@ -102,6 +105,8 @@ struct Scan<'a, 'n, 't> {
     leaf: &'a Leaf<'a>,
     note: &'n mut Note<'t>,
     at: usize,
+    /// Where the next token begins, or what is being read ends, if that is known.
+    border: Option<usize>,
     /// The next token.
     token: usize,
     /// Where the present run of text began: behind the last thing that was not text.
@@ -114,7 +119,7 @@ struct Scan<'a, 'n, 't> {
     /// Where the `%%` stands that ends the comment being read.
     comment: Option<usize>,
     highlight: Option<Opened>,
-    brackets: Brackets,
+    brackets: &'a mut Brackets,
     none_left: Missing,
 }
 
@@ -133,7 +138,10 @@ const STOPS: [bool; 256] = {
 impl Scan<'_, '_, '_> {
     fn all(&mut self) {
         while self.at < self.bytes.len() {
-            let stop = self.next_border();
+            let stop = match self.border {
+                Some(border) if border >= self.at => border,
+                _ => self.next_border(),
+            };
             let ahead = self.bytes[self.at..stop].iter().position(|byte| STOPS[usize::from(*byte)]);
             match ahead {
                 Some(length) => {
@@ -143,7 +151,7 @@ impl Scan<'_, '_, '_> {
                 None if stop == self.bytes.len() => break,
                 None => {
                     self.at = stop;
-                    self.border();
+                    self.at_border();
                 }
             }
         }
@@ -166,12 +174,15 @@ impl Scan<'_, '_, '_> {
         let token = self.leaf.tokens.get(self.token).map_or(usize::MAX, |token| token.span.start);
         let link = self.link.as_ref().map_or(usize::MAX, |link| link.inner_end);
         let comment = self.comment.unwrap_or(usize::MAX);
-        token.min(link).min(comment).min(self.bytes.len())
+        let border = token.min(link).min(comment).min(self.bytes.len());
+        self.border = Some(border);
+        border
     }
 
-    fn border(&mut self) {
+    fn at_border(&mut self) {
+        self.border = None;
         if let Some(link) = self.link.take_if(|link| link.inner_end == self.at) {
-            return self.jump(link.end);
+            return self.jump_lines(link.end);
         }
         if self.comment.take_if(|end| *end == self.at).is_some() {
             return self.jump(self.at + 2);
@@ -188,6 +199,19 @@ impl Scan<'_, '_, '_> {
     fn jump(&mut self, to: usize) {
         self.at = to;
         self.run = to;
+    }
+
+    /// Goes on behind something in which lines may have ended.
+    fn jump_lines(&mut self, to: usize) {
+        if let Some(newline) = memchr::memrchr(b'\n', &self.bytes[self.at..to.min(self.bytes.len())]) {
+            self.begin_line(self.at + newline + 1);
+        }
+        self.jump(to);
+    }
+
+    fn begin_line(&mut self, at: usize) {
+        self.line = at;
+        self.line_field = false;
     }
 
     fn peek(&self, ahead: usize) -> Option<u8> {
@@ -225,14 +249,15 @@ impl Scan<'_, '_, '_> {
             return false;
         };
         self.token += 1;
+        self.border = None;
         let span = token.span.clone();
         match token.kind {
-            TokenKind::Html => self.jump(span.end),
+            TokenKind::Html => self.jump_lines(span.end),
             TokenKind::Code => {
                 let ticks = self.text.as_bytes()[span.clone()].iter().take_while(|byte| **byte == b'`').count();
                 let content = span.start + ticks..span.end.saturating_sub(ticks).max(span.start + ticks);
                 self.note.code.push(Code { span: span.clone(), content, kind: CodeKind::Span });
-                self.jump(span.end);
+                self.jump_lines(span.end);
             }
             TokenKind::Link { link_type, image, inner_end } => self.link(link_type, image, span, inner_end),
         }
@@ -348,7 +373,7 @@ impl Scan<'_, '_, '_> {
         };
         let span = at..close + marks;
         self.note.math.push(Math { span, content: at + marks..close, display, form: Form::Inline });
-        self.jump(close + marks);
+        self.jump_lines(close + marks);
     }
 
     fn display_close(&mut self, open: usize) -> Option<usize> {
@@ -391,6 +416,7 @@ impl Scan<'_, '_, '_> {
         };
         self.note.comments.push(Comment { span: at..end + 2, content: at + 2..end, form: Form::Inline });
         self.comment = Some(end);
+        self.border = None;
         self.jump(at + 2);
     }
 
@@ -460,7 +486,6 @@ impl Scan<'_, '_, '_> {
             at += 1;
         }
         self.jump(at);
-        self.line = at;
-        self.line_field = false;
+        self.begin_line(at);
     }
 }

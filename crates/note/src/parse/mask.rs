@@ -1,7 +1,7 @@
 //! Block comments and block formulas, which no Markdown parser knows. They may hold blank lines and anything that
 //! looks like structure, so the parser gets to see blanks instead.
 
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, iter, ops::Range};
 
 use memchr::memmem;
 use pulldown_cmark::{Event, Parser, Tag};
@@ -35,6 +35,15 @@ const MAX_PARSES: usize = 8;
 pub(super) fn mask(body: &str) -> (Cow<'_, str>, Vec<Masked>) {
     let found = regions(body);
     (blank_out(body, &found), found)
+}
+
+/// The parts of a span that are not masked, of which it has at least one. It must not begin within a mask.
+pub(super) fn visible_parts(masked: &[Masked], span: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let first = masked.partition_point(|region| region.span.start < span.start);
+    let hidden = masked[first..].iter().take_while(move |region| region.span.start < span.end);
+    let starts = iter::once(span.start).chain(hidden.clone().map(move |region| region.span.end.min(span.end)));
+    let ends = hidden.map(|region| region.span.start).chain(iter::once(span.end));
+    starts.zip(ends).map(|(start, end)| start..end)
 }
 
 fn regions(body: &str) -> Vec<Masked> {
@@ -169,13 +178,14 @@ impl Dangling {
         let (start, end) = (line_start(body, at), line_end(body, at));
         if !is_prose(&body[start..end]) {
             *self.of(mark) = None;
-        } else if memmem::find_iter(&body.as_bytes()[at..end], &[mark; 2]).count() % 2 == 1 {
-            let open = self.of(mark);
-            *open = if open.is_some() { None } else { Some(at) };
+        } else if memmem::find_iter(&body.as_bytes()[at..end], &[mark; 2]).count() % 2 == 1
+            && !self.closes(body, mark, at)
+        {
+            *self.of(mark) = Some(at);
         }
     }
 
-    /// Whether the mark at `at` ends what was left open.
+    /// Whether the mark at `at` ends what was left open: nothing but prose may stand between the two.
     fn closes(&mut self, body: &str, mark: u8, at: usize) -> bool {
         let Some(open) = self.of(mark).take() else { return false };
         body[open..line_start(body, at)].lines().skip(1).all(is_prose)
@@ -199,6 +209,11 @@ fn next_opener(body: &str, mut at: usize, dangling: &mut Dangling) -> Option<Ope
         at += memchr::memchr2(b'%', b'$', bytes.get(at..)?)?;
         let mark = bytes[at];
         let length = bytes[at..].iter().take_while(|byte| **byte == mark).count();
+        if length == 1 {
+            // Prose, and as frequent as money and percentages are.
+            at += 1;
+            continue;
+        }
         let end = line_end(body, at);
         // Four and more percent signs are a row of them, and a second mark on the line makes it inline.
         if (2..=3).contains(&length)
@@ -213,7 +228,7 @@ fn next_opener(body: &str, mut at: usize, dangling: &mut Dangling) -> Option<Ope
                 dangling.pass(mark, body, at);
             }
         }
-        // What follows a first mark on this line does not begin the line; a single `%` or `$` is prose.
+        // What follows a first mark on this line does not begin the line.
         at = end;
     }
 }
@@ -351,6 +366,7 @@ mod tests {
             ("%% a %%\n", vec![]),
             ("text %%\nb\n%%\n", vec![]),
             ("text %%\nb\n\n%%\nc\n%%\n", vec!["%%\nc\n%%"]),
+            ("text %%\n\nb %%\nc\n%%\n", vec![]),
             ("so $$\nx\n$$\n\n$$\ny\n$$\n", vec!["$$\ny\n$$"]),
             ("%%%%\na\n%%%%\n", vec![]),
             ("%%\nunclosed\n\nto the end", vec!["%%\nunclosed\n\nto the end"]),

@@ -168,6 +168,9 @@ fn an_id_names_the_block_that_obsidian_shows_for_it() {
         ("`x ^a`\n", vec![]),
         ("x %%c%% ^a\n", vec![("a", Paragraph, "x %%c%% ^a")]),
         ("x ^A-1\n", vec![("A-1", Paragraph, "x ^A-1")]),
+        // Whitespace that is text to a Markdown parser.
+        ("\u{2028}\n\n^a\n", vec![("a", Paragraph, "\u{2028}")]),
+        ("\t\u{85}\n^a\n", vec![("a", Code, "\u{85}")]),
     ] {
         let found: Vec<(String, BlockKind, &str)> =
             Note::parse(text).blocks.into_iter().map(|block| (block.id, block.kind, &text[block.span])).collect();
@@ -362,6 +365,9 @@ fn fields_come_in_three_forms() {
         ("k::\n", vec![(Line, "k", "", "k::")]),
         ("[k:: v](x)\n", vec![]),
         ("a.b:: c\n", vec![]),
+        // A line may end within something that is not text.
+        ("`a\n`:: v\n", vec![]),
+        ("[k `a\n`:: v] <b\n>:: v $a\n$:: v [a](b\n)[k:: v]\n", vec![(Square, "k", "v", "[k:: v]")]),
     ] {
         let found: Vec<(FieldForm, &str, &str, &str)> = Note::parse(text)
             .fields
@@ -383,6 +389,10 @@ fn code_is_found_with_its_language() {
         ("- ```js\n  x\n  ```\n", vec![("  x\n", Some("js"), "```js\n  x\n  ```")]),
         ("> ```\n> x\n> ```\n", vec![("> x\n", None, "```\n> x\n> ```")]),
         ("```\nopen", vec![("open", None, "```\nopen")]),
+        // A comment at the margin ends what stands above it.
+        ("1) ```\n%%\n    a%%\n\tb\n", vec![("", None, "```"), ("a", None, "a"), ("b", None, "b")]),
+        ("    a\n%%\n    b\n%%\n    c\n", vec![("a", None, "a"), ("b", None, "b"), ("c", None, "c")]),
+        ("# `a`\t\n# `b` #\n", vec![("a", None, "`a`"), ("b", None, "`b`")]),
     ] {
         let found: Vec<(&str, Option<&str>, &str)> = Note::parse(text)
             .code
@@ -517,6 +527,14 @@ fn a_reference_link_leads_to_its_definition() {
 }
 
 #[test]
+fn of_several_definitions_with_one_label_the_first_counts() {
+    let text = "%%\n[ B  c ]: 1.md\n%%\n[b C] [a] [z]\n\n[a]: 2.md\n[b c]: 3.md\n[A]: 4.md\n";
+    let note = Note::parse(text);
+    let found = note.links.iter().map(|link| note.definition_of(link).map(|found| &text[found.path.clone()]));
+    assert_eq!(found.collect::<Vec<_>>(), [Some("1.md"), Some("2.md")]);
+}
+
+#[test]
 fn a_mark_that_only_looks_open_does_not_swallow_the_rest() {
     for before in
         ["`%%` marks a comment:", "\\%% x", "<!-- %% -->", "[a](x%%y)", "```\na %%\n```", "- a %%\n- b", "# 50 %% off"]
@@ -527,6 +545,14 @@ fn a_mark_that_only_looks_open_does_not_swallow_the_rest() {
         assert_eq!(last.as_deref(), Some("Real"), "{text:?}");
         assert!(!note.headings.iter().any(|heading| heading.text == "hidden"), "{text:?}");
     }
+}
+
+/// A shown text has no `\r`, and one that comes another way ends no line.
+#[test]
+fn a_return_ends_no_line() {
+    let note = Note::parse("# a\rb $x$\n\r- c\n%%\r\n#d\re\n%%\n");
+    assert_eq!(note.headings.iter().map(|heading| &*heading.text).collect::<Vec<_>>(), ["a\rb $x$"]);
+    assert_eq!((note.math.len(), note.items.len(), note.tags.len()), (1, 0, 1));
 }
 
 #[test]

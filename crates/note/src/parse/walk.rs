@@ -1,16 +1,17 @@
 //! The one pass over the events of the Markdown parser.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Parser, Tag, TagEnd};
 
 use super::{
+    brackets::Brackets,
     leaf::{Leaf, Token, TokenKind, scan},
-    mask::{Masked, MaskedKind, mask},
+    mask::{Masked, MaskedKind, mask, visible_parts},
     options,
 };
 use crate::{
-    BlockKind, Code, CodeKind, Comment, Footnote, FootnoteKind, Form, ListItem, Math, Note,
+    BlockKind, Comment, Footnote, FootnoteKind, Form, ListItem, Math, Note,
     blocks::{Trailing, trailing_id},
     callouts::callout,
     headings::heading,
@@ -19,12 +20,13 @@ use crate::{
     tasks,
 };
 
+mod code;
 mod names;
 
 /// Adds the structure of the body, which begins at `start`, to a note.
 pub(crate) fn walk(note: &mut Note<'_>, start: usize) {
-    let text = note.text;
-    let (body, mut masked) = mask(&text[start..]);
+    let visible = without_returns(note.text);
+    let (body, mut masked) = mask(&visible[start..]);
     for region in &mut masked {
         for span in [&mut region.span, &mut region.content] {
             *span = span.start + start..span.end + start;
@@ -40,10 +42,19 @@ pub(crate) fn walk(note: &mut Note<'_>, start: usize) {
             MaskedKind::Comment => {
                 note.comments.push(Comment { span, content: content.clone(), form: Form::Block });
                 // Obsidian reads what is in a comment as one run of text, so links and tags count and nothing else.
-                Walk::new(note, &[], Part::Comment).events(&text[content.clone()], content.start);
+                Walk::new(note, &[], Part::Comment).events(&visible[content.clone()], content.start);
             }
         }
     }
+}
+
+/// The Markdown parser would end lines at a `\r`, so it gets to see another blank, and one that indents nothing. A shown
+/// text has none, but what YAML unescapes may.
+fn without_returns(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\r', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace('\r', "\u{b}"))
 }
 
 /// Which part of a note is walked: in a comment only inline syntax counts.
@@ -93,6 +104,7 @@ struct Walk<'n, 'm, 't> {
     open_links: Vec<usize>,
     marks: Vec<usize>,
     ends: Vec<usize>,
+    brackets: Brackets,
     /// Where the last inline event ended.
     inline_end: usize,
     code: bool,
@@ -119,6 +131,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             open_links: Vec::new(),
             marks: Vec::new(),
             ends: Vec::new(),
+            brackets: Brackets::default(),
             inline_end: 0,
             code: false,
             previous: None,
@@ -138,7 +151,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             // What is masked has other characters in the text than the parser saw.
             let range =
                 if exact { range } else { text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end) };
-            self.step(event, range);
+            self.step(&event, range);
         }
         self.end_tight();
     }
@@ -153,13 +166,13 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         self.note.definitions[from..].sort_by_key(|definition| definition.span.start);
     }
 
-    fn step(&mut self, event: Event<'_>, range: Range<usize>) {
+    fn step(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
-            Event::Start(tag) => self.start(&tag, range),
-            Event::End(tag) => self.end(tag, range),
+            Event::Start(tag) => self.start(tag, range),
+            Event::End(tag) => self.end(*tag, range),
             Event::Text(_) if self.code => {}
             Event::Text(_) | Event::SoftBreak | Event::HardBreak | Event::FootnoteReference(_) => self.inline(&range),
-            Event::Code(_) => self.token(TokenKind::Code, range),
+            Event::Code(_) => self.code_span(range),
             Event::InlineHtml(_) => self.token(TokenKind::Html, range),
             Event::Rule => {
                 self.end_tight();
@@ -177,6 +190,13 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             None => self.leaf = Some((LeafKind::Tight, range.clone())),
         }
         self.inline_end = range.end;
+    }
+
+    /// At the end of a heading the parser counts the blanks behind a code span to it.
+    fn code_span(&mut self, range: Range<usize>) {
+        let ticks = memchr::memrchr(b'`', self.note.text[range.clone()].as_bytes());
+        let end = ticks.map_or(range.end, |last| range.start + last + 1);
+        self.token(TokenKind::Code, range.start..end);
     }
 
     fn token(&mut self, kind: TokenKind, span: Range<usize>) {
@@ -246,7 +266,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             Tag::Table(_) => self.containers.push(Container::Table(range)),
             Tag::CodeBlock(kind) => {
                 self.code = true;
-                self.code_block(kind, range);
+                self.code_block(matches!(kind, CodeBlockKind::Fenced(_)), range);
             }
             _ => {}
         }
@@ -298,23 +318,6 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             content: Some(content),
         });
         self.containers.push(Container::Footnote(span));
-    }
-
-    fn code_block(&mut self, kind: &CodeBlockKind<'_>, range: Range<usize>) {
-        let text = self.note.text;
-        let span = self.trimmed(range);
-        let CodeBlockKind::Fenced(_) = kind else {
-            self.note.code.push(Code { content: span.clone(), span, kind: CodeKind::Indented });
-            return;
-        };
-        let first_end = line_end(text, span.start).min(span.end);
-        let opening = &text[span.start..first_end];
-        let fence = opening.trim_start_matches(['`', '~']);
-        let info = trim(text, first_end - fence.len()..first_end);
-        let word = text[info.clone()].split_whitespace().next().map_or(0, str::len);
-        let language = (word > 0).then(|| info.start..info.start + word);
-        let content = (first_end + 1).min(span.end)..closing_fence(text, first_end, &span, opening);
-        self.note.code.push(Code { span, content, kind: CodeKind::Fenced { language } });
     }
 
     fn end(&mut self, tag: TagEnd, range: Range<usize>) {
@@ -378,7 +381,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         let mut end = span.end;
         loop {
             if !(self.blank.start..=self.blank.end).contains(&end) {
-                self.blank = self.note.text[..end].trim_end().len()..end;
+                self.blank = self.note.text[..end].trim_end_matches(is_blank).len()..end;
             }
             end = self.blank.start;
             let before = self.masked.partition_point(|region| region.span.start < end);
@@ -465,12 +468,9 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         }
         let (tokens, marks, ends, quotes) = (&self.tokens, &self.marks, &self.ends, self.quotes);
         // A mask can stand within a leaf only where a line looked like a list item and was none.
-        let masked = &self.masked[self.masked.partition_point(|region| region.span.start < span.start)..];
-        for region in masked.iter().take_while(|region| region.span.start < span.end) {
-            scan(self.note, &Leaf { span: span.start..region.span.start, tokens, marks, ends, quotes });
-            span.start = region.span.end.min(span.end);
+        for span in visible_parts(self.masked, span) {
+            scan(self.note, &Leaf { span, tokens, marks, ends, quotes }, &mut self.brackets);
         }
-        scan(self.note, &Leaf { span, tokens, marks, ends, quotes });
         self.tokens.clear();
         self.marks.clear();
         self.ends.clear();
@@ -478,15 +478,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
     }
 }
 
-/// Where the content of a fenced block ends: before its closing fence, if it has one.
-fn closing_fence(text: &str, first_end: usize, span: &Range<usize>, opening: &str) -> usize {
-    let last = line_start(text, span.end);
-    if last <= first_end {
-        return span.end;
-    }
-    let mark = opening.chars().next().unwrap_or('`');
-    let length = opening.len() - opening.trim_start_matches(mark).len();
-    let fence = text[last..span.end].trim_matches([' ', '\t', '>']);
-    let closes = fence.len() >= length && fence.chars().all(|c| c == mark);
-    if closes { last } else { span.end }
+/// What the Markdown parser takes for blank: other whitespace can be all that a block is made of.
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}')
 }

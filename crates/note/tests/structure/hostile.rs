@@ -137,6 +137,10 @@ fn bombs_of_footnotes_and_yaml_are_read_in_time() {
     let references: String =
         (0..MANY).map(|n| format!("[r{n}]: x{n}\n")).chain((0..MANY).map(|n| format!("[r{n}] "))).collect();
     within_limit("references", &references);
+    let start = Instant::now();
+    let note = Note::parse(&references);
+    assert!(note.links.iter().all(|link| note.definition_of(link).is_some()));
+    assert!(note.links.len() == MANY && start.elapsed() < LIMIT, "definitions took {:?}", start.elapsed());
     let mut laughs = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
     for level in 1..12 {
         laughs += &format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 10].join(","));

@@ -25,4 +25,14 @@ impl Reason {
             StoreError::Disk { .. } => disk(path, Disk::Failing),
         }
     }
+
+    /// What a disk's answer about the vault as a whole means to the caller.
+    pub fn from_vault(error: &StoreError) -> Self {
+        let problem = match error {
+            StoreError::NotPermitted => Disk::NotPermitted,
+            StoreError::VaultGone | StoreError::Missing | StoreError::NotAFile => Disk::VaultGone,
+            _ => Disk::Failing,
+        };
+        Self::Disk { path: None, problem }
+    }
 }

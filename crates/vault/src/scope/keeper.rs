@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 use super::{
@@ -11,11 +11,8 @@ use super::{
 };
 use crate::{
     VaultPath,
-    store::{Stamp, Store, StoreError},
+    store::{Stamp, Store, StoreError, nanoseconds},
 };
-
-/// The coarsest clock of a file system in use. A file may be written twice within it and show the same times.
-const COARSEST: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
 pub(crate) struct ScopeKeeper {
@@ -52,7 +49,7 @@ impl ScopeKeeper {
         {
             return Ok(Arc::clone(&known.scope));
         }
-        let settled = stamps.iter().flatten().all(|stamp| stamp.is_older_than(COARSEST, now));
+        let settled = stamps.iter().flatten().all(|stamp| stamp.is_settled(nanoseconds(now)));
         let contents = self
             .files()
             .zip(&stamps)

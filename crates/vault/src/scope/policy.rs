@@ -29,6 +29,10 @@ impl FolderNames {
         Self(names.iter().map(|name| super::fold::folded(name.as_ref())).collect())
     }
 
+    pub(crate) fn holds(&self, name: &str) -> bool {
+        !self.0.is_empty() && self.0.contains(&super::fold::folded(name))
+    }
+
     pub(super) fn are_in(&self, path: &FoldedPath) -> bool {
         path.names().any(|name| self.0.iter().any(|skipped| skipped == name))
     }
@@ -45,7 +49,8 @@ impl Policy {
         let write = self.write.iter().flatten().filter(|_| !self.read_only);
         if let Some(read) = &self.read {
             let allowed = || read.iter().chain(write.clone());
-            if !allowed().any(|prefix| prefix.covers_folded(path.as_str())) {
+            let leads_there = |prefix: &PathPrefix| wanted == Wanted::Folder && prefix.is_below(path.as_str());
+            if !allowed().any(|prefix| prefix.covers_folded(path.as_str()) || leads_there(prefix)) {
                 return Err(Denied::OutsideReadPaths { allowed: allowed().cloned().collect() });
             }
         }

@@ -28,6 +28,11 @@ impl PathPrefix {
     pub(super) fn covers_folded(&self, path: &str) -> bool {
         path.strip_prefix(&self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
+
+    /// Whether the way to it leads through this folder.
+    pub(super) fn is_below(&self, folder: &str) -> bool {
+        self.0.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    }
 }
 
 impl fmt::Display for PathPrefix {

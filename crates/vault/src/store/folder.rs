@@ -1,5 +1,6 @@
 mod follow;
 mod temporary;
+mod walk;
 
 use std::{
     io::{self, Read},
@@ -13,11 +14,14 @@ use cap_std::{
 };
 use lapidary_note::ContentHash;
 
+pub use self::walk::Skip;
 use self::{
     follow::{Followed, Leaving, leaves},
     temporary::Temporary,
 };
-use super::{Entry, EntryKind, Open, Stamp, Store, StoreError, StoredFile};
+use super::{
+    Entry, EntryKind, Found, Open, Stamp, Stat, Store, StoreError, StoredFile, Walked, Watch, nanoseconds, watch,
+};
 use crate::VaultPath;
 
 /// More links in a row than this are a loop.
@@ -94,6 +98,31 @@ impl Store for FolderStore {
     fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError> {
         self.folder()?.wherever(path, open, |folder, path, open| folder.create(path, bytes, open))
     }
+
+    fn walk(&self, below: Option<&VaultPath>, skip: Skip<'_>, watch: Option<&dyn Watch>) -> Result<Walked, StoreError> {
+        self.folder()?.walk(below, skip, watch)
+    }
+
+    fn look(&self, path: &VaultPath) -> Result<Found, StoreError> {
+        self.folder()?.look(path)
+    }
+
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+        self.folder()?.load(path, max_bytes, into)
+    }
+
+    fn watch(&self) -> Option<Box<dyn Watch>> {
+        watch::start(&self.folder().ok()?.dir)
+    }
+
+    fn identity(&self) -> Result<u64, StoreError> {
+        Ok(self.folder()?.identity.number())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "compared with the times of files, which no caller can choose")]
+    fn now(&self) -> i64 {
+        nanoseconds(std::time::SystemTime::now())
+    }
 }
 
 impl Opened {
@@ -119,7 +148,7 @@ impl Opened {
             // A name that is not UTF-8 cannot be asked for, so it is not offered.
             let Some(text) = name.file_name().to_str().map(str::to_owned) else { continue };
             let within = |folder: Option<&VaultPath>| {
-                spelt(&folder.map_or_else(|| text.clone(), |folder| format!("{folder}/{text}")))
+                VaultPath::spelt(&folder.map_or_else(|| text.clone(), |folder| format!("{folder}/{text}")))
             };
             let Some(path) = within(folder) else { continue };
             // Through a link, an entry has two paths, and both have to be open.
@@ -148,10 +177,10 @@ impl Opened {
             found => found?,
         };
         if !found.is_symlink() {
-            return Ok(Some(Stamp::of(&found)));
+            return Ok(Some(walk::stat(&found).stamp));
         }
         let place = self.place(path, &|_| true)?;
-        Ok(Some(Stamp::of(&self.dir.symlink_metadata(place.as_str())?)))
+        Ok(Some(walk::stat(&self.dir.symlink_metadata(place.as_str())?).stamp))
     }
 
     fn replace(
@@ -235,7 +264,7 @@ impl Opened {
             }
             real.push(name);
             let place = real.join("/");
-            let closed = || links > 0 && !spelt(&place).is_some_and(|place| open(&place));
+            let closed = || links > 0 && !VaultPath::spelt(&place).is_some_and(|place| open(&place));
             let metadata = match self.dir.symlink_metadata(&place).map_err(StoreError::from) {
                 Err(StoreError::Missing) => return Err(StoreError::Missing),
                 Err(_) if closed() => return Err(StoreError::Closed),
@@ -271,7 +300,7 @@ impl Opened {
         match real.join("/").as_str() {
             // The vault itself, which has no path.
             "" => Err(StoreError::IsFolder),
-            real => spelt(real).map(Ok).ok_or(StoreError::BadName),
+            real => VaultPath::spelt(real).map(Ok).ok_or(StoreError::BadName),
         }
     }
 
@@ -297,7 +326,7 @@ impl Opened {
             folder = above.folder();
         }
         names.reverse();
-        let place = spelt(&names.join("/")).ok_or(StoreError::BadName)?;
+        let place = VaultPath::spelt(&names.join("/")).ok_or(StoreError::BadName)?;
         if !open(&place) {
             return Err(StoreError::Closed);
         }
@@ -351,11 +380,6 @@ impl Opened {
     }
 }
 
-/// The path that is spelt exactly so. A name of the disk that would be read as something else (`a\b`, `C:x`) has none.
-fn spelt(path: &str) -> Option<VaultPath> {
-    VaultPath::parse(path).ok().filter(|parsed| parsed.as_str() == path)
-}
-
 fn ordinary(metadata: &Metadata) -> Result<(), StoreError> {
     match metadata {
         metadata if metadata.is_dir() => Err(StoreError::IsFolder),
@@ -396,6 +420,16 @@ impl Identity {
     #[cfg(not(unix))]
     fn of(metadata: &std::fs::Metadata) -> Self {
         Self(metadata.created().ok())
+    }
+
+    #[cfg(unix)]
+    fn number(&self) -> u64 {
+        self.0.rotate_left(32) ^ self.1
+    }
+
+    #[cfg(not(unix))]
+    fn number(&self) -> u64 {
+        self.0.map_or(0, |created| nanoseconds(created).cast_unsigned())
     }
 }
 

@@ -1,26 +1,37 @@
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use lapidary_note::ContentHash;
 
-use super::{Entry, EntryKind, Open, Stamp, Store, StoreError, StoredFile};
+use super::{Entry, EntryKind, Found, Open, Skip, Stamp, Stat, Store, StoreError, StoredFile, Walked, Watch};
 use crate::VaultPath;
 
 /// A vault in memory: what the examples of the tools run on.
 #[derive(Default)]
 pub struct MemoryStore {
     files: Mutex<BTreeMap<VaultPath, Vec<u8>>>,
+    /// Moves with every change, so that a file of the same size is not taken for the same file.
+    changes: AtomicU64,
 }
 
 impl MemoryStore {
     pub fn new(files: impl IntoIterator<Item = (VaultPath, Vec<u8>)>) -> Self {
-        Self { files: Mutex::new(files.into_iter().collect()) }
+        Self { files: Mutex::new(files.into_iter().collect()), changes: AtomicU64::default() }
     }
 
     pub fn bytes(&self, path: &VaultPath) -> Option<Vec<u8>> {
         self.files().get(path).cloned()
+    }
+
+    /// All files get another stamp with every change to one: a vault this small is read again in no time.
+    fn stat(&self, bytes: &[u8]) -> Stat {
+        let inode = self.changes.load(Ordering::Acquire);
+        Stat { stamp: Stamp { size: bytes.len() as u64, inode, ..Stamp::default() }, created: None }
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<VaultPath, Vec<u8>>> {
@@ -77,9 +88,9 @@ impl Store for MemoryStore {
     fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
         let files = self.files();
         match files.get(path) {
-            Some(bytes) => Ok(Some(Stamp::of_bytes(bytes))),
+            Some(bytes) => Ok(Some(self.stat(bytes).stamp)),
             None if nothing(&files, path) == StoreError::Missing => Ok(None),
-            None => Ok(Some(Stamp::of_bytes(&[]))),
+            None => Ok(Some(self.stat(&[]).stamp)),
         }
     }
 
@@ -92,6 +103,7 @@ impl Store for MemoryStore {
             return Err(StoreError::Changed { found });
         }
         *current = bytes.to_vec();
+        self.changes.fetch_add(1, Ordering::AcqRel);
         Ok(())
     }
 
@@ -107,6 +119,56 @@ impl Store for MemoryStore {
             return Err(StoreError::NotAFile);
         }
         files.insert(path.clone(), bytes.to_vec());
+        self.changes.fetch_add(1, Ordering::AcqRel);
         Ok(())
+    }
+
+    fn walk(&self, below: Option<&VaultPath>, skip: Skip<'_>, _: Option<&dyn Watch>) -> Result<Walked, StoreError> {
+        let mut walked = Walked::default();
+        for (path, bytes) in &*self.files() {
+            let folders: Vec<VaultPath> = std::iter::successors(path.folder(), VaultPath::folder).collect();
+            if path.is_hidden()
+                || below.is_some_and(|below| !path.is_within(below))
+                || folders.iter().any(|folder| skip(folder.name()))
+            {
+                continue;
+            }
+            let inner = folders
+                .into_iter()
+                .filter(|folder| below.is_none_or(|below| folder != below && folder.is_within(below)));
+            walked.folders.extend(inner);
+            walked.files.push((path.clone(), self.stat(bytes)));
+        }
+        walked.folders.sort_unstable();
+        walked.folders.dedup();
+        Ok(walked)
+    }
+
+    fn look(&self, path: &VaultPath) -> Result<Found, StoreError> {
+        let files = self.files();
+        Ok(match files.get(path) {
+            Some(bytes) => Found::File(self.stat(bytes)),
+            None if nothing(&files, path) == StoreError::IsFolder => Found::Folder,
+            None => Found::Nothing,
+        })
+    }
+
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+        let stored = self.read(path, max_bytes, &|_| true)?;
+        into.extend_from_slice(&stored.bytes);
+        Ok(self.stat(&stored.bytes))
+    }
+
+    fn watch(&self) -> Option<Box<dyn Watch>> {
+        None
+    }
+
+    fn identity(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    /// Long after every change: stamps here are exact.
+    fn now(&self) -> i64 {
+        i64::MAX
     }
 }

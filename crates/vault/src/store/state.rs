@@ -25,7 +25,7 @@ impl StateFolder {
         Self { base, vault, resolved: OnceLock::new() }
     }
 
-    fn file(&self, name: &str) -> io::Result<PathBuf> {
+    pub(super) fn file(&self, name: &str) -> io::Result<PathBuf> {
         let folder = match self.resolved.get() {
             Some(folder) => folder,
             None => {
@@ -39,7 +39,7 @@ impl StateFolder {
     }
 
     /// The same, in a folder that is there and that nobody else can look into.
-    fn file_in_place(&self, name: &str) -> io::Result<PathBuf> {
+    pub(super) fn file_in_place(&self, name: &str) -> io::Result<PathBuf> {
         let path = self.file(name)?;
         if let Some(folder) = path.parent() {
             private_folder(folder)?;
@@ -205,7 +205,7 @@ fn private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-fn private_file() -> OpenOptions {
+pub(super) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -3,8 +3,8 @@
 use std::{path::PathBuf, sync::Arc};
 
 use lapidary_vault::{
-    Denied, Policy, ReadError, Scope, Vault,
-    store::{FolderStore, StateFolder, StoreError, TurnFile},
+    Denied, Policy, ReadError, Scope, Vault, VaultLimits,
+    store::{FolderStore, StateFolder, StoreError},
 };
 
 use crate::scratch::{Found, NO_LIMIT, Scratch, commit, create, denying, listed, missing, vault_path, write};
@@ -28,7 +28,7 @@ fn scratch() -> Scratch {
 fn following(scratch: &Scratch, folders: &[PathBuf]) -> Vault {
     let store = Arc::new(FolderStore::new(scratch.root()).following(folders.to_vec()));
     let state = StateFolder::new(scratch.state().to_owned(), scratch.root());
-    Vault::shared("scratch".to_owned(), store, TurnFile::new(Arc::new(state)))
+    Vault::shared("scratch".to_owned(), store, &Arc::new(state), Policy::default(), VaultLimits::default())
 }
 
 fn vault(scratch: &Scratch) -> Vault {

@@ -10,7 +10,7 @@ use lapidary_vault::{
     store::{MemoryStore, StoreError},
 };
 
-use crate::scratch::{NO_LIMIT, Scratch, commit, create, listed, missing, open_vault, vault_path};
+use crate::scratch::{NO_LIMIT, Scratch, commit, create, listed, missing, open_vault_under, vault_path};
 
 /// Later than the times of every file made here, so that the rules are trusted as soon as they were read.
 fn later() -> SystemTime {
@@ -22,7 +22,7 @@ fn scope(vault: &Vault) -> Result<Arc<Scope>, RulesError> {
 }
 
 fn under(scratch: &Scratch, policy: Policy) -> Vault {
-    open_vault(&scratch.root(), scratch.state()).under(policy)
+    open_vault_under(&scratch.root(), scratch.state(), policy)
 }
 
 fn list(vault: &Vault, folder: &str) -> Result<Vec<String>, ReadError> {

@@ -7,8 +7,9 @@ use std::{
 };
 
 use lapidary_vault::{
-    Change, ChangeSet, CommitError, Guard, PathPrefix, Policy, ReadError, Receipt, Scope, Vault, VaultPath, View,
-    store::{FolderStore, StateFolder, StoreError, TurnFile},
+    Change, ChangeSet, CommitError, Guard, PathPrefix, Policy, ReadError, Receipt, Scope, Vault, VaultLimits,
+    VaultPath, View,
+    store::{FolderStore, StateFolder, StoreError},
 };
 use tempfile::TempDir;
 
@@ -167,9 +168,13 @@ impl Scratch {
 }
 
 pub(crate) fn open_vault(root: &Path, state: &Path) -> Vault {
+    open_vault_under(root, state, Policy::default())
+}
+
+pub(crate) fn open_vault_under(root: &Path, state: &Path, policy: Policy) -> Vault {
     let store = Arc::new(FolderStore::new(root.to_owned()));
     let state = StateFolder::new(state.to_owned(), root.to_owned());
-    Vault::shared("scratch".to_owned(), store, TurnFile::new(Arc::new(state)))
+    Vault::shared("scratch".to_owned(), store, &Arc::new(state), policy, VaultLimits::default())
 }
 
 pub(crate) fn vault_path(path: &str) -> VaultPath {

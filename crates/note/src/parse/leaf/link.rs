@@ -27,7 +27,7 @@ impl Scan<'_, '_, '_> {
         self.note.links.push(found);
         if image {
             // The alternative text of an image is plain text.
-            return self.jump(span.end);
+            return self.jump_lines(span.end);
         }
         self.link = Some(OpenLink { inner_end: close, end: span.end });
         self.jump(from);
@@ -99,7 +99,7 @@ fn markdown(text: &str, link_type: LinkType, image: bool, span: Range<usize>, in
     let (alias, size) = if image { image_alias(text, inner.clone()) } else { (Some(inner.clone()), None) };
     let alias = alias.filter(|alias| !alias.is_empty());
     if link_type == LinkType::Inline {
-        let parts = links::inline_parts(text, (inner.end + 2).min(span.end - 1)..span.end - 1);
+        let parts = links::inline_parts(text, (inner.end + 2).min(span.end - 1)..span.end - 1, image);
         let links::InlineParts { destination, path, subpath, title, internal } = parts;
         return Link {
             kind: LinkKind::Markdown,

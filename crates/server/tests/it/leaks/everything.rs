@@ -11,7 +11,8 @@ use super::{
 };
 
 /// What may differ between the vaults, and why.
-const DIFFERS: [(&str, &str); 2] = [
+const DIFFERS: [(&str, &str); 3] = [
+    ("ctimeMs", "no program can set when a file was made"),
     ("ctime", "no program can set when a file was made"),
     ("requestState", "a question is sealed with a random key, so that nobody can answer another"),
 ];

@@ -11,7 +11,7 @@ use cap_std::{
     fs::{Dir, Metadata},
 };
 
-use super::{Entry, Open, Opened, spelt};
+use super::{Entry, Open, Opened};
 use crate::{VaultPath, store::StoreError};
 
 /// The folders outside the vault into which its links may lead.
@@ -50,9 +50,9 @@ impl Behind {
     /// The path in the vault, if the place has one. Rules are about those.
     fn in_vault(&self, place: Option<&VaultPath>) -> Option<VaultPath> {
         match (self, place) {
-            (Self::Folder { link }, None) => spelt(link),
-            (Self::Folder { link }, Some(place)) => spelt(&format!("{link}/{place}")),
-            (Self::File { link, name }, Some(place)) if name == place => spelt(link),
+            (Self::Folder { link }, None) => VaultPath::spelt(link),
+            (Self::Folder { link }, Some(place)) => VaultPath::spelt(&format!("{link}/{place}")),
+            (Self::File { link, name }, Some(place)) if name == place => VaultPath::spelt(link),
             (Self::File { .. }, _) => None,
         }
     }
@@ -140,7 +140,7 @@ impl Opened {
         let elsewhere = self.elsewhere(folder, open)?;
         let listed = elsewhere.folder.list(elsewhere.path.as_ref(), &|place| elsewhere.shows(place, open))?;
         let shown = |entry: Entry| {
-            let path = spelt(&format!("{folder}/{}", entry.path.name()))?;
+            let path = VaultPath::spelt(&format!("{folder}/{}", entry.path.name()))?;
             elsewhere.shows(&entry.path, open).then_some(Entry { path, ..entry })
         };
         Ok(listed.into_iter().filter_map(shown).collect())
@@ -168,7 +168,7 @@ impl Opened {
         ahead.reverse();
         let below = match ahead.join("/").as_str() {
             "" => None,
-            below => Some(spelt(below).ok_or(StoreError::Outside)?),
+            below => Some(VaultPath::spelt(below).ok_or(StoreError::Outside)?),
         };
         let elsewhere = root.behind(link, &names, below)?;
         let place = elsewhere.behind.in_vault(elsewhere.path.as_ref()).ok_or(StoreError::BadName)?;
@@ -183,7 +183,7 @@ impl Opened {
         if names.is_empty() {
             return Ok(Elsewhere { folder: self, path: below, behind: Behind::Folder { link } });
         }
-        let target = spelt(&names.join("/")).ok_or(StoreError::BadName)?;
+        let target = VaultPath::spelt(&names.join("/")).ok_or(StoreError::BadName)?;
         let target = self.real(&target, &|_| true)?;
         let within = |dir| Self::new(dir, Arc::default());
         if self.dir.metadata(target.as_str())?.is_dir() {
@@ -194,7 +194,7 @@ impl Opened {
             return Err(StoreError::Missing);
         }
         let folder = within(self.beside(&target)?)?;
-        let name = spelt(target.name()).ok_or(StoreError::BadName)?;
+        let name = VaultPath::spelt(target.name()).ok_or(StoreError::BadName)?;
         Ok(Elsewhere { folder, path: Some(name.clone()), behind: Behind::File { link, name } })
     }
 }

@@ -1,0 +1,199 @@
+use std::collections::BTreeMap;
+
+use lapidary_note::{ContentHash, Note};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        link,
+        place::Places,
+        properties,
+        reading::{self, NOT_UTF8},
+        tags::tags_of,
+        time::milliseconds,
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct MetadataRead;
+
+/// Everything about a note but its text: properties, headings with the hashes of their sections, tags, aliases, blocks,
+/// tasks, how many links of each kind, size and times.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Path in the vault, e.g. `Projects/Plan.md`.
+    file: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    file: String,
+    content_hash: String,
+    total_lines: usize,
+    size_bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mtime_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ctime_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frontmatter: Option<FrontmatterOutput>,
+    headings: Vec<HeadingOutput>,
+    tags: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    blocks: Vec<BlockOutput>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tasks: Option<TasksOutput>,
+    link_counts: BTreeMap<link::Kind, usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FrontmatterOutput {
+    data: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frontmatter_hash: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct HeadingOutput {
+    path: String,
+    level: u8,
+    line: usize,
+    end_line: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section_hash: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct BlockOutput {
+    id: String,
+    line: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct TasksOutput {
+    total: usize,
+    done: usize,
+}
+
+impl ReadTool for MetadataRead {
+    const DECLARATION: Declaration = Declaration {
+        name: "metadata_read",
+        dotted: Some("metadata.read"),
+        title: "Read what a note is made of",
+        family: Family::Files,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
+        reasons: &[Kind::NoteMissing],
+        words: "metadata frontmatter properties headings tags aliases blocks tasks links size modified of a note",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = reading::parse_path(&input.file)?;
+        let file = reading::read(view, &path)?;
+        context.check()?;
+        let shown = reading::show(&path, &file)?;
+        let note = Note::parse(shown.text());
+        let places = Places::of(note.text);
+        let hash_of = |span| shown.file_span(span).map(|span| ContentHash::of(&file.bytes[span]).to_string());
+        let headings = note.headings.iter().map(|heading| HeadingOutput {
+            path: note.heading_path(heading).join("::"),
+            level: heading.level,
+            line: heading.line,
+            end_line: places.last_line(heading.section.end),
+            section_hash: hash_of(heading.section.clone()),
+        });
+        let frontmatter = note.frontmatter.as_ref().map(|block| FrontmatterOutput {
+            data: note
+                .readable_properties()
+                .iter()
+                .map(|property| (property.key.clone(), properties::json(&property.value.to_value())))
+                .collect(),
+            frontmatter_hash: hash_of(block.span.clone()),
+        });
+        let notice = match &note.properties {
+            _ if shown.is_lossy() => Some(NOT_UTF8.to_owned()),
+            Err(problem) => Some(format!("The properties are not valid YAML ({problem}), so `data` is empty.")),
+            Ok(_) => None,
+        };
+        let done = note.tasks.iter().filter(|task| task.is_done()).count();
+        Ok(Output {
+            content_hash: file.hash.to_string(),
+            total_lines: shown.lines(),
+            size_bytes: file.bytes.len(),
+            mtime_ms: file.modified.map(milliseconds),
+            ctime_ms: file.created.map(milliseconds),
+            frontmatter,
+            headings: headings.collect(),
+            tags: tags_of(&note),
+            aliases: note.aliases().into_iter().map(str::to_owned).collect(),
+            blocks: note
+                .blocks
+                .iter()
+                .map(|block| BlockOutput { id: block.id.clone(), line: places.line(block.marker.start) })
+                .collect(),
+            tasks: (!note.tasks.is_empty()).then_some(TasksOutput { total: note.tasks.len(), done }),
+            link_counts: link::counts(&note),
+            notice,
+            file: input.file,
+        })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "---\ntags: [stone]\n---\n# Plan\n- [x] cut [[Garnet]] ^cut\n## Next\n#later\n";
+        vec![
+            Example {
+                says: "What a note is made of",
+                before: &[("Plan.md", NOTE)],
+                input: json!({ "file": "Plan.md" }),
+                gives: Gives::Output(json!({
+                    "file": "Plan.md",
+                    "contentHash": ContentHash::of(NOTE.as_bytes()).to_string(),
+                    "totalLines": 7,
+                    "sizeBytes": NOTE.len(),
+                    "frontmatter": {
+                        "data": { "tags": ["stone"] },
+                        "frontmatterHash": ContentHash::of(b"---\ntags: [stone]\n---\n").to_string(),
+                    },
+                    "headings": [
+                        {
+                            "path": "Plan", "level": 1, "line": 4, "endLine": 7,
+                            "sectionHash": ContentHash::of(NOTE[22..].as_bytes()).to_string(),
+                        },
+                        {
+                            "path": "Plan::Next", "level": 2, "line": 6, "endLine": 7,
+                            "sectionHash": ContentHash::of(b"## Next\n#later\n").to_string(),
+                        },
+                    ],
+                    "tags": ["stone", "later"],
+                    "blocks": [{ "id": "cut", "line": 5 }],
+                    "tasks": { "total": 1, "done": 1 },
+                    "linkCounts": { "wiki": 1 },
+                })),
+                after: &[],
+            },
+            Example {
+                says: "A note that is not there",
+                before: &[("Plan.md", NOTE)],
+                input: json!({ "file": "plan2.md" }),
+                gives: Gives::Refusal(Kind::NoteMissing),
+                after: &[],
+            },
+        ]
+    }
+}

@@ -1,0 +1,331 @@
+use std::{
+    sync::{Arc, Mutex, Once, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use super::{
+    cache::Cache,
+    file::FileState,
+    snapshot::Snapshot,
+    texts::{GoOn, Source},
+    visible::VisibleSets,
+};
+use crate::{
+    FolderNames, VaultLimits, VaultPath,
+    patience::lock,
+    store::{Found, Stat, Store, StoreError, Walked, Watch},
+};
+
+/// How often notes are read again because they changed while they were being read.
+const ROUNDS: usize = 8;
+/// Some changes make no event: through a memory map, behind a mount that came later.
+const SWEEP_EVERY: Duration = Duration::from_secs(15 * 60);
+
+/// The newest snapshot of a vault, and how it is kept true to the disk.
+///
+/// Whoever asks gets what was on disk when it asked. With a watch that costs one look into an empty queue; without one,
+/// everything is looked at.
+pub(crate) struct Live {
+    pub(super) store: Arc<dyn Store>,
+    skip_folders: FolderNames,
+    limits: VaultLimits,
+    cache: Option<Cache>,
+    newest: RwLock<Arc<Snapshot>>,
+    sync: Mutex<Sync>,
+    /// Whoever makes digests; readers of files and texts do not wait for that.
+    digesting: Mutex<()>,
+    pub(super) visible: VisibleSets,
+    used: Mutex<Instant>,
+    /// Whether somebody does the work that nobody should wait for.
+    pub(crate) kept: Once,
+}
+
+#[derive(Default)]
+struct Sync {
+    /// Of the folder that was walked; `None` before that.
+    identity: Option<u64>,
+    watch: Option<Box<dyn Watch>>,
+    swept: Option<Instant>,
+}
+
+/// Why there is no snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IndexError {
+    #[error("it was called off")]
+    Stopped,
+    #[error("the vault cannot be looked through: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl Live {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        skip_folders: FolderNames,
+        limits: VaultLimits,
+        cache: Option<Cache>,
+    ) -> Self {
+        Self {
+            store,
+            skip_folders,
+            limits,
+            cache,
+            newest: RwLock::default(),
+            sync: Mutex::default(),
+            digesting: Mutex::default(),
+            visible: VisibleSets::default(),
+            used: Mutex::new(Instant::now()),
+            kept: Once::new(),
+        }
+    }
+
+    /// The files and folders as they are now.
+    pub(crate) fn files(&self, go_on: GoOn<'_>) -> Result<Arc<Snapshot>, IndexError> {
+        self.touch();
+        let mut sync = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
+        let identity = self.store.identity()?;
+        let overdue = sync.swept.is_none_or(|swept| swept.elapsed() > SWEEP_EVERY);
+        if sync.identity != Some(identity) {
+            *sync = Sync::default();
+            let next_id = self.newest().next_id();
+            self.publish(Snapshot::build(Vec::new(), Vec::new(), next_id));
+            self.sweep(&mut sync, identity)?;
+        } else if overdue || sync.watch.is_none() {
+            self.sweep(&mut sync, identity)?;
+        } else if let Some(watch) = &sync.watch {
+            let events = watch.events();
+            if events.lost {
+                self.sweep(&mut sync, identity)?;
+            } else if !events.paths.is_empty() {
+                let mut next = Snapshot::clone(&self.newest());
+                for path in &events.paths {
+                    self.refresh(&mut next, path, Some(&**watch))?;
+                }
+                let whole = watch.is_whole();
+                self.publish(next);
+                if !whole {
+                    self.sweep(&mut sync, identity)?;
+                }
+            }
+        }
+        Ok(self.newest())
+    }
+
+    /// The same, with a digest of every note.
+    pub(crate) fn notes(&self, go_on: GoOn<'_>) -> Result<Arc<Snapshot>, IndexError> {
+        for _ in 0..ROUNDS {
+            if let Some(done) = Some(self.files(go_on)?).filter(|snapshot| snapshot.is_indexed()) {
+                return Ok(done);
+            }
+            let _digesting = lock(&self.digesting, go_on).ok_or(IndexError::Stopped)?;
+            let snapshot = self.files(go_on)?;
+            let pending = snapshot.pending();
+            if let Some(cache) = &self.cache {
+                cache.recall(&snapshot, pending.len());
+            }
+            let reading = self.source().digest(&pending, go_on);
+            let mut sync = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
+            let mut next = Snapshot::clone(&self.newest());
+            next.take_in(&pending);
+            for state in &reading.moved_on {
+                self.refresh(&mut next, &state.path, sync.watch.as_deref())?;
+            }
+            let done = next.is_indexed();
+            self.publish(next);
+            self.keep_watch_whole(&mut sync);
+            drop(sync);
+            if let Some(cache) = &self.cache {
+                cache.changed();
+            }
+            if reading.stopped {
+                return Err(IndexError::Stopped);
+            }
+            if done {
+                return Ok(self.newest());
+            }
+        }
+        // Some notes change faster than they can be read. What is known of them is a moment old.
+        Ok(self.newest())
+    }
+
+    /// Puts the texts of these files into memory, as far as there is room; the others are read when they are needed.
+    pub(crate) fn load_texts(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Result<(), IndexError> {
+        let (mut held, mut missing) = (0, Vec::new());
+        for state in states {
+            match state.text() {
+                Some(text) => held += text.len() as u64,
+                None => missing.push(Arc::clone(state)),
+            }
+        }
+        let mut room = self.limits.max_text_bytes.saturating_sub(held);
+        missing.retain(|state| match room.checked_sub(state.stat.stamp.size) {
+            Some(rest) => {
+                room = rest;
+                true
+            }
+            None => false,
+        });
+        let reading = self.source().load(&missing, go_on);
+        if reading.stopped { Err(IndexError::Stopped) } else { Ok(()) }
+    }
+
+    pub(crate) fn source(&self) -> Source<'_> {
+        Source { store: &*self.store, max_file_bytes: self.limits.max_file_bytes }
+    }
+
+    /// Looks at everything, and takes over what has changed.
+    fn sweep(&self, sync: &mut Sync, identity: u64) -> Result<(), IndexError> {
+        // A new watch, because the old one has lost track or never was.
+        let watch = self.store.watch();
+        let mut walked = self.walk(None, watch.as_deref())?;
+        sync.watch = watch.filter(|watch| watch.is_whole());
+        sync.identity = Some(identity);
+        sync.swept = Some(Instant::now());
+        let before = self.newest();
+        if before.len() == 0 {
+            self.publish(Snapshot::build(
+                std::mem::take(&mut walked.files),
+                std::mem::take(&mut walked.folders),
+                before.next_id(),
+            ));
+            return Ok(());
+        }
+        let mut next = Snapshot::clone(&before);
+        take_over(&mut next, before.files(), before.folders(), walked);
+        self.publish(next);
+        Ok(())
+    }
+
+    fn walk(&self, below: Option<&VaultPath>, watch: Option<&dyn Watch>) -> Result<Walked, StoreError> {
+        self.store.walk(below, &|name| self.skips(name), watch)
+    }
+
+    /// Something happened at this path: looks what is there now.
+    fn refresh(&self, next: &mut Snapshot, path: &VaultPath, watch: Option<&dyn Watch>) -> Result<(), StoreError> {
+        if path.is_hidden() {
+            return Ok(());
+        }
+        match self.store.look(path)? {
+            Found::Folder if self.skips(path.name()) => {}
+            Found::Nothing => {
+                if next.has_folder(path) {
+                    watch.iter().for_each(|watch| watch.forget(path));
+                }
+                next.remove(path);
+            }
+            Found::File(stat) => {
+                if next.has_folder(path) {
+                    next.remove(path);
+                }
+                next.put(path.clone(), stat);
+            }
+            Found::Folder => {
+                watch.iter().for_each(|watch| watch.forget(path));
+                let walked = match self.walk(Some(path), watch) {
+                    // Gone again, or closed to us.
+                    Err(StoreError::Missing | StoreError::NotAFile | StoreError::NotPermitted) => Walked::default(),
+                    walked => walked?,
+                };
+                if next.file(path).is_some() {
+                    next.remove(path);
+                }
+                next.put_folder(path.clone());
+                let before = next.clone();
+                take_over(next, before.files_below(path), before.folders_below(path), walked);
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_watch_whole(&self, sync: &mut Sync) {
+        if sync.watch.as_deref().is_some_and(|watch| !watch.is_whole()) {
+            sync.watch = None;
+        }
+    }
+
+    fn skips(&self, name: &str) -> bool {
+        self.skip_folders.holds(name)
+    }
+
+    pub(super) fn newest(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.newest.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn publish(&self, next: Snapshot) {
+        *self.newest.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+    }
+
+    fn touch(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// How long nobody has asked.
+    pub(crate) fn idle(&self) -> Duration {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    pub(crate) fn drop_texts(&self) {
+        self.newest().files().for_each(|state| state.drop_text());
+    }
+
+    /// Forgets everything; it comes back with the next question.
+    pub(crate) fn drop_all(&self) {
+        if let Some(mut sync) = lock(&self.sync, &|| false) {
+            *sync = Sync::default();
+            let next_id = self.newest().next_id();
+            self.publish(Snapshot::build(Vec::new(), Vec::new(), next_id));
+        }
+    }
+
+    /// Writes down what was learnt since the last time, for the next start.
+    pub(crate) fn save(&self) {
+        if let Some(cache) = &self.cache {
+            cache.save(&self.newest());
+        }
+    }
+
+    /// Whether there is anything that outlives the process.
+    pub(crate) fn is_cached(&self) -> bool {
+        self.cache.is_some()
+    }
+
+    pub(crate) fn is_unsaved(&self) -> bool {
+        self.cache.as_ref().is_some_and(Cache::is_unsaved)
+    }
+}
+
+/// Brings a snapshot up to date with what a walk found in a part of the vault, where this was before.
+fn take_over<'s>(
+    next: &mut Snapshot,
+    files: impl Iterator<Item = &'s Arc<FileState>>,
+    folders: impl Iterator<Item = &'s VaultPath>,
+    walked: Walked,
+) {
+    let mut found = walked.files.into_iter().peekable();
+    let mut put: Vec<(VaultPath, Stat)> = Vec::new();
+    for state in files {
+        while let Some(new) = found.next_if(|(path, _)| *path < state.path) {
+            put.push(new);
+        }
+        match found.next_if(|(path, _)| *path == state.path) {
+            None => next.remove(&state.path),
+            Some((_, stat)) if state.still_is(&stat) => {}
+            Some(changed) => put.push(changed),
+        }
+    }
+    put.extend(found);
+    let mut found = walked.folders.into_iter().peekable();
+    for folder in folders {
+        while let Some(new) = found.next_if(|path| path < folder) {
+            next.put_folder(new);
+        }
+        if found.next_if(|path| path == folder).is_none() {
+            next.remove(folder);
+        }
+    }
+    found.for_each(|folder| next.put_folder(folder));
+    // Last, so that a folder that became a file does not take the file with it.
+    put.into_iter().for_each(|(path, stat)| next.put(path, stat));
+}
+
+#[cfg(test)]
+mod tests;

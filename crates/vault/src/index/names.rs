@@ -1,0 +1,19 @@
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::links::folded_name;
+
+/// A number under which files of this name are found; others may share it.
+pub(crate) fn name_key(folded: &str) -> u64 {
+    xxh3_64(folded.as_bytes())
+}
+
+/// A number under which both a file and the links that may mean it are found: of the last name, without `.md` however
+/// often. Others may share it, so what is found is looked at again.
+pub(crate) fn mention_key(path: &str) -> u64 {
+    let folded = folded_name(path.rsplit('/').next().unwrap_or_default());
+    let mut name: &str = folded.trim();
+    while let Some(shorter) = name.strip_suffix(".md") {
+        name = shorter;
+    }
+    xxh3_64(name.as_bytes())
+}

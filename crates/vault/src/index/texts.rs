@@ -1,0 +1,151 @@
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use rayon::prelude::*;
+
+use super::{
+    digest::digest,
+    file::{FileState, Slice},
+};
+use crate::store::{Store, StoreError};
+
+/// Files that one thread reads in one go, into one buffer.
+const BATCH: usize = 128;
+
+/// Says whether to go on; asked by several threads.
+pub(crate) type GoOn<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// What came of reading some files.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    /// Those that are no longer in the state that was asked for.
+    pub(crate) moved_on: Vec<Arc<FileState>>,
+    pub(crate) stopped: bool,
+}
+
+/// Where files are read from, and what is too large to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'s> {
+    pub(crate) store: &'s dyn Store,
+    pub(crate) max_file_bytes: u64,
+}
+
+enum Read {
+    Content,
+    MovedOn,
+    /// It is there, and nobody may or can read it.
+    Unreadable,
+}
+
+impl Source<'_> {
+    /// Appends the content of a file if it is in the state that was asked for.
+    fn read(&self, state: &FileState, into: &mut Vec<u8>) -> Read {
+        let start = into.len();
+        let read = match self.store.load(&state.path, self.max_file_bytes, into) {
+            Ok(stat) if stat.stamp == state.stat.stamp => return Read::Content,
+            Ok(_) | Err(StoreError::Missing | StoreError::IsFolder | StoreError::NotAFile) => Read::MovedOn,
+            Err(_) => Read::Unreadable,
+        };
+        into.truncate(start);
+        read
+    }
+
+    /// The content of one file as it is now, for somebody who does not keep it.
+    pub(crate) fn read_once(&self, state: &FileState) -> Option<Slice> {
+        let mut buffer = Vec::new();
+        // A newer state is as good: it was there before the caller asked, or came meanwhile.
+        self.store.load(&state.path, self.max_file_bytes, &mut buffer).ok()?;
+        let buffer = Arc::new(buffer);
+        Slice::of(&buffer, 0..buffer.len())
+    }
+
+    /// Makes the digests of these notes.
+    pub(crate) fn digest(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Reading {
+        in_batches(states, go_on, |batch, reading| {
+            let (mut digests, mut scratch) = (Vec::new(), Vec::new());
+            let mut made = Vec::with_capacity(batch.len());
+            for state in batch.iter().filter(|state| state.digest().is_none()) {
+                let read_at = self.store.now();
+                scratch.clear();
+                let read = match state.text() {
+                    Some(text) => {
+                        scratch.extend_from_slice(&text);
+                        Read::Content
+                    }
+                    None => self.read(state, &mut scratch),
+                };
+                match read {
+                    Read::MovedOn => reading.moved_on.push(Arc::clone(state)),
+                    // What cannot be read has nothing in it.
+                    Read::Content | Read::Unreadable => {
+                        let start = digests.len();
+                        digest(&scratch, &mut digests);
+                        made.push((state, read_at, start..digests.len()));
+                    }
+                }
+            }
+            digests.shrink_to_fit();
+            let digests = Arc::new(digests);
+            for (state, read_at, range) in made {
+                match Slice::of(&digests, range) {
+                    Some(digest) => state.set_digest(digest, read_at),
+                    None => reading.moved_on.push(Arc::clone(state)),
+                }
+            }
+        })
+    }
+
+    /// Puts the texts of these files into memory.
+    pub(crate) fn load(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Reading {
+        in_batches(states, go_on, |batch, reading| {
+            let size: u64 = batch.iter().map(|state| state.stat.stamp.size).sum();
+            let mut texts = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+            let mut made = Vec::with_capacity(batch.len());
+            for state in batch {
+                let (read_at, start) = (self.store.now(), texts.len());
+                match self.read(state, &mut texts) {
+                    Read::Content => made.push((state, read_at, start..texts.len())),
+                    Read::MovedOn => reading.moved_on.push(Arc::clone(state)),
+                    Read::Unreadable => {}
+                }
+            }
+            texts.shrink_to_fit();
+            let texts = Arc::new(texts);
+            for (state, read_at, range) in made {
+                if let Some(text) = Slice::of(&texts, range) {
+                    state.set_text(text, read_at);
+                }
+            }
+        })
+    }
+}
+
+fn in_batches(
+    states: &[Arc<FileState>],
+    go_on: GoOn<'_>,
+    work: impl Fn(&[Arc<FileState>], &mut Reading) + Sync,
+) -> Reading {
+    let stopped = AtomicBool::new(false);
+    let batch = |batch: &[Arc<FileState>]| {
+        let mut reading = Reading::default();
+        if stopped.load(Ordering::Relaxed) || !go_on() {
+            stopped.store(true, Ordering::Relaxed);
+            reading.stopped = true;
+        } else {
+            work(batch, &mut reading);
+        }
+        reading
+    };
+    let join = |mut all: Reading, one: Reading| {
+        all.moved_on.extend(one.moved_on);
+        all.stopped |= one.stopped;
+        all
+    };
+    // A handful is done sooner than another thread wakes up.
+    if states.len() <= BATCH {
+        return states.chunks(BATCH).map(batch).fold(Reading::default(), join);
+    }
+    states.par_chunks(BATCH).map(batch).reduce(Reading::default, join)
+}

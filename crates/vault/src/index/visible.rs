@@ -1,0 +1,216 @@
+//! What a caller may see of a snapshot. Everything that leaves the index leaves it here.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
+
+use super::{
+    digest::{Digest, LinkDigest},
+    file::{FileId, FileState},
+    live::Live,
+    names::mention_key,
+    snapshot::Snapshot,
+};
+use lapidary_note::LinkKind;
+
+use crate::{
+    Scope, VaultPath,
+    links::{self, Names},
+};
+
+/// Which files a scope shows, by number. The path of a number never changes, so the answer for one never does.
+#[derive(Debug, Default)]
+struct Visible {
+    bits: Vec<u64>,
+    /// Files from this number on have not been looked at.
+    known: FileId,
+}
+
+impl Visible {
+    fn shows(&self, id: FileId) -> bool {
+        self.bits.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
+    }
+
+    fn learn(&self, scope: &Scope, snapshot: &Snapshot) -> Self {
+        let mut bits = self.bits.clone();
+        bits.resize(snapshot.next_id() as usize / 64 + 1, 0);
+        for state in snapshot.files_from_id(self.known) {
+            bits[state.id as usize / 64] |= u64::from(scope.may_read(&state.path).is_ok()) << (state.id % 64);
+        }
+        Self { bits, known: snapshot.next_id() }
+    }
+}
+
+/// Scopes that were asked for lately.
+#[derive(Debug, Default)]
+pub(super) struct VisibleSets(Mutex<Vec<(Arc<Scope>, Arc<Visible>)>>);
+
+/// How many callers with scopes of their own are remembered.
+const REMEMBERED: usize = 16;
+
+impl VisibleSets {
+    fn of(&self, scope: &Arc<Scope>, snapshot: &Snapshot) -> Arc<Visible> {
+        let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = sets.iter().position(|(known, _)| Arc::ptr_eq(known, scope)).map(|at| sets.remove(at).1);
+        let visible = match known {
+            Some(visible) if visible.known >= snapshot.next_id() => visible,
+            known => Arc::new(known.unwrap_or_default().learn(scope, snapshot)),
+        };
+        sets.truncate(REMEMBERED - 1);
+        sets.insert(0, (Arc::clone(scope), Arc::clone(&visible)));
+        visible
+    }
+}
+
+/// The files of a vault at one moment, as far as the caller may see them.
+#[derive(Clone)]
+pub struct Files {
+    snapshot: Arc<Snapshot>,
+    visible: Arc<Visible>,
+    scope: Arc<Scope>,
+    pub(crate) live: Arc<Live>,
+}
+
+/// The same, with what stands in each note.
+#[derive(Clone)]
+pub struct Notes(Files);
+
+/// One file.
+#[derive(Clone, Copy)]
+pub struct FileEntry<'s>(pub(crate) &'s Arc<FileState>);
+
+/// A link to a note from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backlink<'s> {
+    pub source: &'s VaultPath,
+    pub link: LinkDigest<'s>,
+}
+
+impl<'s> FileEntry<'s> {
+    pub fn path(&self) -> &'s VaultPath {
+        &self.0.path
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.0.stat.stamp.size
+    }
+
+    pub fn modified(&self) -> SystemTime {
+        self.0.stat.modified()
+    }
+
+    pub fn created(&self) -> Option<SystemTime> {
+        self.0.stat.created()
+    }
+
+    pub fn is_note(&self) -> bool {
+        self.0.path.is_note()
+    }
+}
+
+impl Files {
+    pub(crate) fn new(live: Arc<Live>, scope: Arc<Scope>, snapshot: Arc<Snapshot>) -> Self {
+        let visible = live.visible.of(&scope, &snapshot);
+        Self { snapshot, visible, scope, live }
+    }
+
+    /// All files, in path order.
+    pub fn iter(&self) -> impl Iterator<Item = FileEntry<'_>> {
+        self.snapshot.files().filter(|state| self.visible.shows(state.id)).map(FileEntry)
+    }
+
+    /// The files in a folder and below it, in path order; `None` is the vault itself.
+    pub fn below<'s>(&'s self, folder: Option<&VaultPath>) -> Box<dyn Iterator<Item = FileEntry<'s>> + 's> {
+        match folder {
+            None => Box::new(self.iter()),
+            Some(folder) => {
+                Box::new(self.snapshot.files_below(folder).filter(|state| self.visible.shows(state.id)).map(FileEntry))
+            }
+        }
+    }
+
+    /// The folders in a folder and below it, in path order, whether or not there is anything in them.
+    pub fn folders_below<'s>(&'s self, folder: Option<&VaultPath>) -> Box<dyn Iterator<Item = &'s VaultPath> + 's> {
+        let shown = |folder: &&VaultPath| self.scope.may_enter(folder).is_ok();
+        match folder {
+            None => Box::new(self.snapshot.folders().filter(shown)),
+            Some(folder) => Box::new(self.snapshot.folders_below(folder).filter(shown)),
+        }
+    }
+
+    pub fn get(&self, path: &VaultPath) -> Option<FileEntry<'_>> {
+        self.snapshot.file(path).filter(|state| self.visible.shows(state.id)).map(FileEntry)
+    }
+
+    pub fn has_folder(&self, folder: &VaultPath) -> bool {
+        self.scope.may_enter(folder).is_ok() && self.snapshot.has_folder(folder)
+    }
+}
+
+impl std::ops::Deref for Notes {
+    type Target = Files;
+
+    fn deref(&self) -> &Files {
+        &self.0
+    }
+}
+
+impl Notes {
+    pub(crate) fn new(files: Files) -> Self {
+        Self(files)
+    }
+
+    /// All notes, in path order, and what stands in them.
+    pub fn notes(&self) -> impl Iterator<Item = (FileEntry<'_>, Digest<'_>)> {
+        self.iter().filter_map(|entry| Some((entry, digest_of(entry.0)?)))
+    }
+
+    pub fn digest(&self, path: &VaultPath) -> Option<Digest<'_>> {
+        digest_of(self.get(path)?.0)
+    }
+
+    /// The links to a file from other notes, in the order of these. Definitions of reference links are not among them, as
+    /// they are no links to Obsidian either.
+    pub fn backlinks(&self, target: &VaultPath) -> Vec<Backlink<'_>> {
+        let others = |state: &&Arc<FileState>| self.visible.shows(state.id) && state.path != *target;
+        let mut sources: Vec<&Arc<FileState>> = self.snapshot.mentioning(target).filter(others).collect();
+        sources.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let key = mention_key(target.as_str());
+        // Where a link leads depends on nothing of its note but the folder, and in a vault with a thousand notes of one name
+        // it takes long to find out.
+        let mut leads_here: HashMap<(&str, Option<&str>), bool> = HashMap::new();
+        let mut found = Vec::new();
+        for state in sources {
+            let folder = state.path.as_str().rsplit_once('/').map(|(folder, _)| folder);
+            let links = digest_of(state).into_iter().flat_map(|digest| digest.links());
+            for link in links.filter(|link| link.kind != LinkKind::Reference && mention_key(link.target) == key) {
+                let leads_here = leads_here
+                    .entry((link.target, folder))
+                    .or_insert_with(|| self.resolve(link.target, &state.path) == Some(target));
+                if *leads_here {
+                    found.push(Backlink { source: &state.path, link });
+                }
+            }
+        }
+        found
+    }
+
+    /// The file that a link in this note leads to, as Obsidian finds it among the files that the caller may see.
+    pub fn resolve<'n>(&'n self, target: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
+        links::resolve(self, target, source)
+    }
+}
+
+impl Names for Notes {
+    fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
+        let folded = folded.to_owned();
+        let named = self.snapshot.named(&folded).filter(|state| self.visible.shows(state.id));
+        named.map(|state| &state.path).filter(move |path| links::folded_name(path.name()) == folded)
+    }
+}
+
+fn digest_of(state: &Arc<FileState>) -> Option<Digest<'_>> {
+    state.digest().and_then(|digest| Digest::read(digest))
+}

@@ -1,0 +1,66 @@
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+
+/// One spelling for all that Obsidian takes for the same name or path: NFC, plain spaces, lower case.
+///
+/// Each letter is folded without a look at its neighbours, so that a name folds alike with and without `.md`: by the
+/// rules of Greek a `Σ` is another letter at the end of a word.
+pub fn folded_name(name: &str) -> Cow<'_, str> {
+    if !name.is_ascii() {
+        let lower = name.chars().map(plain_space).flat_map(char::to_lowercase);
+        return Cow::Owned(lower.map(|c| if c == 'ς' { 'σ' } else { c }).nfc().collect());
+    }
+    match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => Cow::Owned(name.to_ascii_lowercase()),
+        false => Cow::Borrowed(name),
+    }
+}
+
+/// A path as Obsidian shows and writes it, whatever the disk has: NFC and plain spaces.
+pub(super) fn plain(path: &str) -> Cow<'_, str> {
+    match path.is_ascii() {
+        true => Cow::Borrowed(path),
+        false => Cow::Owned(path.nfc().map(plain_space).collect()),
+    }
+}
+
+/// Obsidian knows no name with a space that does not break.
+fn plain_space(c: char) -> char {
+    if matches!(c, '\u{a0}' | '\u{202f}') { ' ' } else { c }
+}
+
+/// The folded last names under which the target of a link may be found.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Keys(String);
+
+/// The names to look for a link's target by; a link within its own note (`[[#H]]`) and one that ends in `/` have
+/// none.
+pub fn keys(linkpath: &str) -> Option<Keys> {
+    let name = linkpath.rsplit('/').next().filter(|name| !name.is_empty())?;
+    Some(Keys(folded_name(name).into_owned() + NOTE_ENDING))
+}
+
+impl Keys {
+    /// Looked for first. An index of who mentions what needs no other: a note is mentioned under its name with and
+    /// without the ending.
+    pub fn as_written(&self) -> &str {
+        self.0.strip_suffix(NOTE_ENDING).unwrap_or(&self.0)
+    }
+
+    /// Looked for if no file at all has the name as it is written.
+    pub fn as_note(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The one ending that a link may leave out.
+pub(super) const NOTE_ENDING: &str = ".md";
+
+/// A path without the ending of a note, in whatever case that is; `None` for what is no note.
+pub(super) fn without_note_ending(path: &str) -> Option<&str> {
+    let (front, ending) = path.split_at_checked(path.len().checked_sub(NOTE_ENDING.len())?)?;
+    // A name that is nothing but `.md` has no ending.
+    let is_note = ending.eq_ignore_ascii_case(NOTE_ENDING) && !front.is_empty() && !front.ends_with('/');
+    is_note.then_some(front)
+}

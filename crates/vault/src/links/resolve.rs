@@ -1,0 +1,159 @@
+use std::borrow::Cow;
+
+use super::{
+    Names,
+    fold::{folded_name, keys, plain, without_note_ending},
+};
+use crate::VaultPath;
+
+/// The file that a link in `source` leads to, as Obsidian's `getFirstLinkpathDest` finds it; `linkpath` is what
+/// `Link::target` returns. Case does not matter, aliases of notes take no part.
+///
+/// The answer depends on the source by nothing but its folder, unless the path is empty.
+pub fn resolve<'n>(names: &'n impl Names, linkpath: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
+    if linkpath.is_empty() {
+        return Some(source);
+    }
+    Some(find(names, linkpath, source)?.path)
+}
+
+pub(super) struct Found<'n> {
+    pub(super) path: &'n VaultPath,
+    /// No other file could be meant.
+    pub(super) only: bool,
+}
+
+pub(super) fn find<'n>(names: &'n impl Names, linkpath: &str, source: &VaultPath) -> Option<Found<'n>> {
+    let keys = keys(linkpath)?;
+    let wanted = Wanted::parse(linkpath, source)?;
+    let mut as_written = names.named(keys.as_written()).peekable();
+    // A file that has the very name, wherever it is, takes the link from all notes of that name.
+    match as_written.peek() {
+        Some(_) => wanted.best(as_written, VaultPath::as_str, source),
+        None => wanted.best(names.named(keys.as_note()), unended, source),
+    }
+}
+
+fn unended(path: &VaultPath) -> &str {
+    without_note_ending(path.as_str()).unwrap_or(path.as_str())
+}
+
+/// What a link path asks for.
+struct Wanted<'l> {
+    /// From the root of the vault if `anchored`, else the end of a path.
+    path: Cow<'l, str>,
+    anchored: bool,
+}
+
+/// How well a file answers; the least is the best.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Rank<'n> {
+    /// The very path wins, even over a file beside the source.
+    Exact { spelling: Spelling, path: &'n VaultPath },
+    /// Files under the source's folder go before all others, then the shortest path wins.
+    Ending { outside: bool, length: usize, spelling: Spelling, path: &'n VaultPath },
+}
+
+/// Where Obsidian's own choice is not known (paths of one length, paths that differ in nothing but case), the file
+/// that is spelled as the link goes before the others, then the first in path order: that leaves no file without a
+/// link that leads to it, and the answer does not depend on the order in which a disk lists its files.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Spelling {
+    AsWritten,
+    Other,
+}
+
+#[derive(PartialEq)]
+enum Fit {
+    Whole,
+    End,
+}
+
+impl<'l> Wanted<'l> {
+    /// `None` for a path that leaves the vault.
+    fn parse(linkpath: &'l str, source: &VaultPath) -> Option<Self> {
+        if linkpath.starts_with("./") || linkpath.starts_with("../") {
+            return Some(Self { path: Cow::Owned(joined(folder_of(source.as_str()), linkpath)?), anchored: true });
+        }
+        Some(match linkpath.strip_prefix('/') {
+            Some(path) => Self { path: Cow::Borrowed(path), anchored: true },
+            None => Self { path: Cow::Borrowed(linkpath), anchored: false },
+        })
+    }
+
+    fn best<'n>(
+        &self,
+        candidates: impl Iterator<Item = &'n VaultPath>,
+        linkable: fn(&VaultPath) -> &str,
+        source: &VaultPath,
+    ) -> Option<Found<'n>> {
+        let wanted_folder = folded_name(folder_of(&self.path));
+        let source_folder = folder_of(source.as_str());
+        let mut best: Option<Rank<'n>> = None;
+        let mut only = true;
+        for path in candidates {
+            // The last names are the same already.
+            let Some(fit) = fit(folder_of(path.as_str()), &wanted_folder) else { continue };
+            if self.anchored && fit != Fit::Whole {
+                continue;
+            }
+            let spelled = linkable(path).ends_with(&*self.path);
+            let spelling = if spelled { Spelling::AsWritten } else { Spelling::Other };
+            let rank = match fit {
+                Fit::Whole => Rank::Exact { spelling, path },
+                Fit::End => Rank::Ending { outside: !is_in(path, source_folder), length: length(path), spelling, path },
+            };
+            only &= best.is_none();
+            if best.as_ref().is_none_or(|best| rank < *best) {
+                best = Some(rank);
+            }
+        }
+        let (Rank::Exact { path, .. } | Rank::Ending { path, .. }) = best?;
+        Some(Found { path, only })
+    }
+}
+
+/// Whether a folder is the wanted one or ends in it. Only whole names count: whether Obsidian lets `eta/R` reach
+/// `beta/R.md` is not known, and nobody would want it.
+fn fit(folder: &str, wanted: &str) -> Option<Fit> {
+    // On a name that many files have this runs for each of them, so it makes no copy where it can do without.
+    let folder = if folder.is_ascii() { Cow::Borrowed(folder) } else { folded_name(folder) };
+    let (front, end) = folder.as_bytes().split_at_checked(folder.len().checked_sub(wanted.len())?)?;
+    match front {
+        _ if !end.eq_ignore_ascii_case(wanted.as_bytes()) => None,
+        [] => Some(Fit::Whole),
+        [.., b'/'] => Some(Fit::End),
+        _ => wanted.is_empty().then_some(Fit::End),
+    }
+}
+
+/// A relative link path as a path from the root; `None` above it.
+fn joined(folder: &str, linkpath: &str) -> Option<String> {
+    let mut names: Vec<&str> = folder.split('/').filter(|name| !name.is_empty()).collect();
+    for name in linkpath.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => drop(names.pop()?),
+            _ => names.push(name),
+        }
+    }
+    Some(names.join("/"))
+}
+
+/// Empty for the root.
+pub(super) fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// In the folder or in a folder under it; everything is in the root.
+fn is_in(path: &VaultPath, folder: &str) -> bool {
+    folder.is_empty() || path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// As JavaScript counts the path that Obsidian knows.
+fn length(path: &VaultPath) -> usize {
+    match path.as_str().is_ascii() {
+        true => path.as_str().len(),
+        false => plain(path.as_str()).encode_utf16().count(),
+    }
+}

@@ -1,0 +1,127 @@
+use std::{
+    collections::BTreeMap,
+    mem::MaybeUninit,
+    os::fd::{AsFd, AsRawFd, OwnedFd},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use rustix::{
+    fs::{
+        fstatfs,
+        inotify::{self, CreateFlags, ReadFlags, WatchFlags},
+    },
+    io::Errno,
+};
+
+use cap_std::fs::Dir;
+
+use super::{Events, Watch};
+use crate::VaultPath;
+
+/// A queue of events for the folders of one vault.
+#[derive(Debug)]
+pub(super) struct Queue {
+    queue: OwnedFd,
+    /// By the number that the kernel gave the folder; `None` is the vault itself.
+    folders: Mutex<BTreeMap<i32, Option<VaultPath>>>,
+    failed: AtomicBool,
+}
+
+const EVENT_BYTES: usize = 64 * 1024;
+
+/// File systems that other machines, or programs behind the kernel's back, can change unseen.
+const UNSEEN: &[u32] = &[
+    0x6969,      // NFS
+    0xff53_4d42, // CIFS
+    0xfe53_4d42, // SMB2
+    0x517b,      // SMB
+    0x6573_5546, // FUSE: sshfs, rclone, and folders of a host in a virtual machine
+    0x0102_1997, // 9p: Windows drives in WSL
+    0x786f_4256, // VirtualBox shared folders
+    0x00c3_6400, // Ceph
+    0x5346_414f, // AFS
+    0x7375_7245, // Coda
+];
+
+impl Queue {
+    /// `None` where the kernel would not see all changes, or has no room for another watch.
+    pub(super) fn start(folder: &Dir) -> Option<Self> {
+        // The type is a number of 32 bits, which some systems hold in a wider or a signed word.
+        let kind = fstatfs(folder).ok()?.f_type as u32;
+        if UNSEEN.contains(&kind) {
+            return None;
+        }
+        let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
+        Some(Self { queue, folders: Mutex::default(), failed: AtomicBool::new(false) })
+    }
+
+    fn folders(&self) -> MutexGuard<'_, BTreeMap<i32, Option<VaultPath>>> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watch for Queue {
+    fn add(&self, folder: &Dir, path: Option<&VaultPath>) {
+        let flags = WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::MOVED_FROM
+            | WatchFlags::MOVED_TO
+            | WatchFlags::MODIFY
+            | WatchFlags::CLOSE_WRITE
+            | WatchFlags::ATTRIB
+            | WatchFlags::ONLYDIR
+            | WatchFlags::EXCL_UNLINK;
+        // By its handle, which cannot have become another folder meanwhile.
+        let handle = format!("/proc/self/fd/{}", folder.as_fd().as_raw_fd());
+        match inotify::add_watch(&self.queue, handle, flags) {
+            Ok(number) => {
+                self.folders().insert(number, path.cloned());
+            }
+            Err(_) => self.failed.store(true, Ordering::Release),
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        !self.failed.load(Ordering::Acquire)
+    }
+
+    fn forget(&self, below: &VaultPath) {
+        self.folders().retain(|number, path| {
+            let keep = !path.as_ref().is_some_and(|path| path.is_within(below));
+            if !keep {
+                // The kernel has dropped the watch by itself if the folder is gone.
+                inotify::remove_watch(&self.queue, *number).unwrap_or_default();
+            }
+            keep
+        });
+    }
+
+    fn events(&self) -> Events {
+        let mut events = Events::default();
+        let folders = self.folders();
+        let mut buffer = [MaybeUninit::uninit(); EVENT_BYTES];
+        let mut reader = inotify::Reader::new(&self.queue, &mut buffer);
+        loop {
+            let event = match reader.next() {
+                Ok(event) => event,
+                Err(Errno::AGAIN) => return events,
+                Err(Errno::INTR) => continue,
+                Err(_) => {
+                    events.lost = true;
+                    return events;
+                }
+            };
+            if event.events().intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
+                events.lost = true;
+            }
+            // A name that is not UTF-8 has no path here, and a folder that was forgotten has been looked into since.
+            let name = event.file_name().and_then(|name| name.to_str().ok());
+            if let (Some(folder), Some(name)) = (folders.get(&event.wd()), name) {
+                events.paths.extend(VaultPath::spelt_in(folder.as_ref(), name));
+            }
+        }
+    }
+}
