@@ -6,7 +6,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, Catalogue, Effect, Entry, Family, Interruption, NoSuchTool, Reason, Rendered, render_refusal,
+    Cancel, Catalogue, Effect, Entry, Family, Interruption, NoSuchTool, Reason, Rendered, ScanLimits, render_refusal,
 };
 use lapidary_vault::Receipt;
 use serde_json::Value;
@@ -49,6 +49,7 @@ pub struct Limits {
     pub answer_within: Duration,
     /// Refuse a caller that asks the same again and again.
     pub notice_repetition: bool,
+    pub scan: ScanLimits,
 }
 
 /// How long a disk may take to finish a change before the caller is told that the outcome is unknown.

@@ -58,7 +58,11 @@ impl<'a> Call<'a> {
         self.line.files = files(entry, &arguments);
         self.repairs.extend(repairs);
         self.cancel.check()?;
-        let context = Context { cancel: self.cancel, catalogue: &self.pipeline.setup.catalogue };
+        let context = Context {
+            cancel: self.cancel,
+            catalogue: &self.pipeline.setup.catalogue,
+            scan: self.pipeline.setup.limits.scan,
+        };
         match served {
             Some(served) => self.in_vault(entry, served, &context, &arguments, request),
             None => match entry.tool.plan(&context, None, arguments)? {

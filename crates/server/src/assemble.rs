@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use lapidary_pipeline::{AUDIT_FILE, Clock, Decision, Limits, Pipeline, Rule, Rules, ServedVault, Setup, Vaults};
-use lapidary_tools::{Catalogue, Effect, Selection, SelectionError};
+use lapidary_tools::{Catalogue, Effect, ScanLimits, Selection, SelectionError};
 use lapidary_vault::{
     FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits,
     store::{DemoFolder, FolderStore, LogFile, StateFolder},
@@ -68,7 +68,8 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
 fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
     let store = Arc::new(FolderStore::new(vault.path.clone()).following(vault.access.follow.clone()));
-    let limits = VaultLimits { max_file_bytes: config.limits.max_file_bytes, ..VaultLimits::default() };
+    let limits =
+        VaultLimits { max_file_bytes: config.limits.max_file_bytes, max_text_bytes: config.limits.text_memory_bytes };
     let policy = policy(&config.access, vault)?;
     Ok(ServedVault {
         vault: Arc::new(Vault::shared(vault.name.clone(), store, &state, policy, limits)),
@@ -114,5 +115,6 @@ fn limits(config: &config::Config) -> Limits {
         deadline: config.limits.deadline,
         answer_within: config.limits.ask_timeout,
         notice_repetition: config.refuse_repetition,
+        scan: ScanLimits { max_files: config.limits.max_files_scanned, max_bytes: config.limits.max_bytes_read },
     }
 }

@@ -9,6 +9,14 @@ use crate::{Catalogue, Interruption, Reason};
 pub struct Context<'a> {
     pub cancel: &'a Cancel,
     pub catalogue: &'a Catalogue,
+    pub scan: ScanLimits,
+}
+
+/// How much a call may look through before it answers with what it has; 0 is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanLimits {
+    pub max_files: u64,
+    pub max_bytes: u64,
 }
 
 impl Context<'_> {

@@ -13,7 +13,7 @@ mod wire;
 
 pub use arguments::{Checked, check_arguments};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing};
-pub use context::{Cancel, Context};
+pub use context::{Cancel, Context, ScanLimits};
 pub use reason::{ArgumentProblem, Disk, Facts, Interruption, Kind, Reason, Refused, clipped};
 pub use spec::{AnyTool, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec};
 pub use tools::TOOLS;

@@ -33,7 +33,7 @@ pub(super) const WITHOUT_EFFECT: &[Inert] = &[
         warns: true,
     },
     Inert {
-        names: &["MCP_MAX_FILES_SCANNED", "MCP_MAX_BYTES_READ", "MCP_MAX_BULK_OPS"],
+        names: &["MCP_MAX_BULK_OPS"],
         reason: "this version has no such budget; MCP_DEADLINE_MS, LAPIDARY_MAX_FILE_BYTES and \
                  LAPIDARY_MAX_REPLY_BYTES bound a call",
         warns: true,

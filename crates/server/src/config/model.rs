@@ -130,6 +130,11 @@ pub(crate) struct Limits {
     pub(crate) ask_timeout: Duration,
     /// The size at which the audit log is rotated.
     pub(crate) audit_max_bytes: u64,
+    pub(crate) text_memory_bytes: u64,
+    /// 0 is no limit.
+    pub(crate) max_files_scanned: u64,
+    /// 0 is no limit.
+    pub(crate) max_bytes_read: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -177,6 +182,9 @@ impl Config {
                 deadline: Duration::from_secs(60),
                 ask_timeout: Duration::from_secs(5 * 60),
                 audit_max_bytes: 5_000_000,
+                text_memory_bytes: 512 * 1024 * 1024,
+                max_files_scanned: 0,
+                max_bytes_read: 0,
             },
             log_level: LogLevel::Info,
         }

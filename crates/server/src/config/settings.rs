@@ -256,6 +256,35 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        section: Section::Limits,
+        key: Some("limits.text_memory_bytes"),
+        variable: Some("LAPIDARY_TEXT_MEMORY_BYTES"),
+        flag: None,
+        default: Shown::Value("536870912"),
+        doc: "How much text of a vault is kept in memory for searching. What is beyond is read from disk each time; 0 \
+              keeps nothing.",
+        apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.text_memory_bytes = most),
+    },
+    Setting {
+        section: Section::Limits,
+        key: Some("limits.max_files_scanned"),
+        variable: Some("MCP_MAX_FILES_SCANNED"),
+        flag: None,
+        default: Shown::Value("0"),
+        doc: "How many files a search looks through before it answers with what it has; 0 is no limit. A call can set its \
+              own in `_budget`.",
+        apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.max_files_scanned = most),
+    },
+    Setting {
+        section: Section::Limits,
+        key: Some("limits.max_bytes_read"),
+        variable: Some("MCP_MAX_BYTES_READ"),
+        flag: None,
+        default: Shown::Value("0"),
+        doc: "The same, in bytes of text.",
+        apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.max_bytes_read = most),
+    },
+    Setting {
         section: Section::Http,
         key: Some("transport"),
         variable: Some("MCP_TRANSPORT_TYPE"),

@@ -6,13 +6,15 @@ use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Cancel, Catalogue, Context, Effect, Example, Gives, Kind, Planned, Reason, Selection, TOOLS, check_arguments,
+    Cancel, Catalogue, Context, Effect, Example, Gives, Kind, Planned, Reason, ScanLimits, Selection, TOOLS,
+    check_arguments,
 };
 
 /// A call as the pipeline makes it, without the stages that need a caller.
 fn call(store: &Arc<MemoryStore>, tool: &str, arguments: Map<String, Value>) -> Result<Value, Reason> {
     let catalogue = Catalogue::new(&Selection::default(), &[]).unwrap();
-    let context = Context { cancel: &Cancel::after(Duration::from_secs(60)), catalogue: &catalogue };
+    let context =
+        Context { cancel: &Cancel::after(Duration::from_secs(60)), catalogue: &catalogue, scan: ScanLimits::default() };
     let Ok(entry) = catalogue.find(tool) else {
         return Err(Reason::ToolUnknown { name: tool.to_owned(), nearest: None });
     };

@@ -111,3 +111,26 @@ impl FileState {
         self.stat.stamp == found.stamp && self.read_at().is_none_or(|at| self.stat.stamp.is_settled(at))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Stamp;
+
+    #[test]
+    fn a_file_that_was_read_right_after_a_change_may_have_changed_again() {
+        const SECOND: i64 = 1_000_000_000;
+        let stat = Stat { stamp: Stamp { size: 1, modified: SECOND, changed: 5 * SECOND, inode: 7 }, created: None };
+        let state = |read_at: i64| {
+            let state = FileState::new(0, VaultPath::spelt("a.md").unwrap(), stat);
+            state.set_digest(Slice::of(&Arc::default(), 0..0).unwrap(), read_at);
+            state
+        };
+        assert!(FileState::new(0, VaultPath::spelt("a.md").unwrap(), stat).still_is(&stat), "nobody has read it");
+        assert!(!state(5 * SECOND + 1).still_is(&stat));
+        assert!(!state(7 * SECOND).still_is(&stat), "the clock may tick every two seconds");
+        assert!(state(7 * SECOND + 1).still_is(&stat));
+        let other = Stat { stamp: Stamp { inode: 8, ..stat.stamp }, ..stat };
+        assert!(!state(9 * SECOND).still_is(&other));
+    }
+}

@@ -58,6 +58,9 @@ fn the_defaults_are_those_of_the_product() {
             deadline: Duration::from_millis(60_000),
             ask_timeout: Duration::from_millis(300_000),
             audit_max_bytes: 5_000_000,
+            text_memory_bytes: 536_870_912,
+            max_files_scanned: 0,
+            max_bytes_read: 0,
         },
         log_level: LogLevel::Info,
     };
@@ -136,6 +139,9 @@ fn numbers_are_read_and_their_limits_are_named() {
         Duration::from_secs(1800)
     );
     assert_eq!(with("LAPIDARY_MAX_FILE_BYTES", "7").limits.max_file_bytes, 7);
+    assert_eq!(with("LAPIDARY_TEXT_MEMORY_BYTES", "0").limits.text_memory_bytes, 0);
+    assert_eq!(with("MCP_MAX_FILES_SCANNED", "9").limits.max_files_scanned, 9);
+    assert_eq!(with("MCP_MAX_BYTES_READ", "9").limits.max_bytes_read, 9);
     assert_eq!(with("LAPIDARY_MAX_REPLY_BYTES", "2048").limits.max_reply_bytes, 2048);
     assert_eq!(with("LAPIDARY_ASK_TIMEOUT_MS", "1500").limits.ask_timeout, Duration::from_millis(1500));
     assert_eq!(with("LAPIDARY_AUDIT_MAX_BYTES", "9999").limits.audit_max_bytes, 9999);

@@ -318,6 +318,22 @@ fn what_another_program_wrote_a_moment_ago_is_seen_thousands_of_times() {
 }
 
 #[test]
+fn without_a_watch_a_change_within_one_tick_of_the_clock_is_seen() {
+    let folder = scratch();
+    let (path, target) = (folder.path().join("a.md"), VaultPath::parse("target.md").unwrap());
+    fs::write(&path, "[[target]]").unwrap();
+    let live = live(FolderStore::new(folder.path().to_owned()));
+    for round in 0..300 {
+        let linked = round % 2 == 0;
+        // In place: neither size nor inode tell, and most rounds fall into one tick.
+        fs::write(&path, if linked { "[[target]]" } else { "[[notgat]]" }).unwrap();
+        lock(&live.sync, &|| true).unwrap().watch = None;
+        let snapshot = live.notes(&|| true).unwrap();
+        assert_eq!(snapshot.mentioning(&target).count(), usize::from(linked), "round {round}");
+    }
+}
+
+#[test]
 fn a_folder_that_is_replaced_is_opened_again() {
     let around = scratch();
     let root = around.path().join("vault");
