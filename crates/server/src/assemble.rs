@@ -67,7 +67,7 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
 
 fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
-    let store = Arc::new(FolderStore::new(vault.path.clone()));
+    let store = Arc::new(FolderStore::new(vault.path.clone()).following(vault.access.follow.clone()));
     let limits =
         VaultLimits { max_file_bytes: config.limits.max_file_bytes, max_text_bytes: config.limits.text_memory_bytes };
     let policy = policy(&config.access, vault)?;

@@ -12,6 +12,7 @@ mod dotenv;
 mod draft;
 mod error;
 mod file;
+mod follow;
 mod inert;
 mod model;
 mod places;

@@ -62,6 +62,13 @@ pub(crate) enum ConfigError {
         "{} is given twice with different rules, as '{}' and as '{}'; give it once", path.display(), names[0], names[1]
     )]
     TwoRules { path: PathBuf, names: [String; 2] },
+    #[error("`follow` of the vault '{vault}': {refused}")]
+    Follow { vault: String, refused: Box<Refused> },
+    #[error(
+        "links into {} cannot be followed, because {} would be reached through it; name a folder beside it",
+        folder.display(), other.display()
+    )]
+    FollowsTooMuch { folder: PathBuf, other: PathBuf },
     #[error("there is no home folder to keep state in; set HOME, or LAPIDARY_STATE_DIR to a folder outside the vaults")]
     NoStateFolder,
     #[error(

@@ -36,12 +36,14 @@ pub(crate) struct ChosenVault {
     pub(crate) access: VaultAccess,
 }
 
-/// What is open of one vault, as patterns that nobody has looked at yet.
+/// What is open of one vault; the patterns as they were written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct VaultAccess {
     /// `None` is everything.
     pub(crate) allow: Option<Vec<String>>,
     pub(crate) deny: Vec<String>,
+    /// Folders into which its links may lead; absolute, and none around or inside a vault.
+    pub(crate) follow: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +94,8 @@ pub(crate) struct Access {
     pub(crate) hide_excluded: bool,
     /// Names of folders that are no part of any vault.
     pub(crate) skip_folders: Vec<String>,
+    /// Folders into which links of every vault may lead.
+    pub(crate) follow_links: Vec<PathBuf>,
 }
 
 /// Names as they were written; whether they exist is for the registry to say.
@@ -166,6 +170,7 @@ impl Config {
                 deny_paths: None,
                 hide_excluded: false,
                 skip_folders: vec!["node_modules".to_owned()],
+                follow_links: Vec::new(),
             },
             tools: Tools::default(),
             approval: Approval { write: Decision::Allow, destroy: Decision::Ask },

@@ -42,8 +42,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
         flag: Some(Flag { name: "--vault", value: "[NAME=]PATH", given: |flags| list(&flags.vaults) }),
         default: Shown::Words("the only vault that Obsidian knows"),
         doc: "The vault folders to work on. In the file a table `[vaults]` of `name = \"path\"`, or a table \
-              `[vaults.name]` with `path` and with `allow` and `deny`, lists of patterns for what of this vault is open; \
-              in the variable paths separated by `;`. A vault without a name is called like its folder.",
+              `[vaults.name]` with `path`, with `allow` and `deny`, lists of patterns for what of this vault is open, and with \
+              `follow`, folders into which its links may lead; in the variable paths separated by `;`. A vault without a name is called like its folder.",
         apply: |draft, given| {
             let vaults = asked(&given.raw)?;
             let ruled = vaults.iter().filter(|vault| has_rules(&vault.access)).cloned();
@@ -131,6 +131,20 @@ pub(crate) static SETTINGS: &[Setting] = &[
         default: Shown::Value("node_modules"),
         doc: "Names of folders that are no part of a vault, wherever they are; an empty list in the file is none.",
         apply: |draft, given| folder_names(&given.raw).map(|names| draft.config.access.skip_folders = names),
+    },
+    Setting {
+        section: Section::Access,
+        key: Some("access.follow_links"),
+        variable: Some("LAPIDARY_FOLLOW_LINKS"),
+        flag: None,
+        default: Shown::Words("none"),
+        doc: "Folders outside the vaults into which links in a vault may lead, separated by `;`. All other links that \
+              leave a vault are refused.",
+        apply: |draft, given| {
+            let folders = given.raw.entries(';')?.into_iter().map(|folder| draft.places.whole(folder));
+            draft.config.access.follow_links = folders.collect::<Result<_, _>>()?;
+            Ok(())
+        },
     },
     Setting {
         section: Section::Tools,

@@ -1,12 +1,14 @@
 //! A vault in the configuration file that has rules of its own.
 
+use std::path::PathBuf;
+
 use lapidary_query::nearest;
 
 use super::model::VaultAccess;
 use super::raw::Raw;
 use super::refused::Refused;
 
-const KEYS: &[&str] = &["path", "allow", "deny"];
+const KEYS: &[&str] = &["path", "allow", "deny", "follow"];
 
 /// `[vaults.NAME]`: where it is, and what of it is open.
 pub(super) fn from_table(name: &str, pairs: &[(String, Raw)]) -> Result<(String, VaultAccess), Refused> {
@@ -17,6 +19,7 @@ pub(super) fn from_table(name: &str, pairs: &[(String, Raw)]) -> Result<(String,
             "path" => path = Some(raw.text()?.to_owned()),
             "allow" => access.allow = Some(patterns(raw)?).filter(|list| !list.is_empty()),
             "deny" => access.deny = patterns(raw)?,
+            "follow" => access.follow = raw.entries(';')?.into_iter().map(PathBuf::from).collect(),
             other => {
                 let nearest = nearest(other, KEYS.iter().copied());
                 return Err(Refused::NotOfAVault { vault: name.to_owned(), key: other.to_owned(), nearest });

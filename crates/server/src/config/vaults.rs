@@ -10,7 +10,7 @@ use super::refused::Refused;
 use super::registry::Registry;
 use super::vault_table::{from_table, has_rules};
 use super::warning::Warning;
-use super::{ChosenVault, Files, VaultAccess, Vaults};
+use super::{ChosenVault, Files, VaultAccess, Vaults, follow};
 
 /// The vaults of one source, as they were written.
 #[derive(Debug)]
@@ -84,7 +84,9 @@ pub(super) fn choose(draft: &mut Draft<'_>, files: &dyn Files) -> Result<Vaults,
     };
     keep_rules(&mut found, draft)?;
     let once = each_folder_once(found, &mut draft.warnings)?;
-    Ok(Vaults::Chosen(each_name_once(once, &mut draft.warnings)))
+    let mut chosen = each_name_once(once, &mut draft.warnings);
+    follow::complete(&mut chosen, draft, files)?;
+    Ok(Vaults::Chosen(chosen))
 }
 
 fn existing(asked: &Asked, places: &Places<'_>, files: &dyn Files) -> Result<Vec<ChosenVault>, ConfigError> {

@@ -22,6 +22,8 @@ pub(crate) enum Warning {
     DemoWins,
     #[error("{place}: {asked} is longer than a call may take; {longest} is used")]
     DeadlineCut { place: Place, asked: u64, longest: u64 },
+    #[error("links into {} are followed, but there is no such folder now", folder.display())]
+    NothingToFollow { folder: PathBuf },
     #[error("the server is read-only, so the write paths (OBSIDIAN_WRITE_PATHS) allow nothing")]
     WritePathsReadOnly,
 }

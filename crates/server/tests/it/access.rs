@@ -166,3 +166,30 @@ fn what_obsidian_excludes_and_folders_to_skip() {
     assert!(!read(&[], "x/node_modules/b.md") && read(&skip, "x/node_modules/b.md"));
     assert!(read(&[], "x/target/c.md") && !read(&skip, "x/target/c.md"));
 }
+
+#[cfg(unix)]
+#[test]
+fn links_lead_out_of_the_vault_only_where_the_owner_says() {
+    let vault = Vault::new(&[(".lapidaryignore", b"ext/private/\n")]);
+    for file in ["shared/a.md", "shared/private/b.md", "other/a.md"] {
+        let file = vault.path().with_file_name(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, b"a").unwrap();
+    }
+    for (at, target) in [("ext", "../shared"), ("other", "../other")] {
+        std::os::unix::fs::symlink(target, vault.path().join(at)).unwrap();
+    }
+    let shared = vault.path().with_file_name("shared");
+    let toml = format!("[vaults.Notes]\npath = {:?}\nfollow = [{shared:?}]\n", vault.path());
+    let mut server = configured(&vault, &toml);
+    server.done("str_replace", edit("ext/a.md"));
+    server.done("obsidian_write_note", create("ext/new/x.md"));
+    assert_eq!(std::fs::read(shared.join("a.md")).unwrap(), b"b");
+    assert_eq!(std::fs::read(shared.join("new/x.md")).unwrap(), b"x");
+    assert_eq!(server.refused("file_read", json!({ "file": "ext/private/b.md" })), "note_missing");
+    assert_eq!(subreason(&server.call("file_read", json!({ "file": "other/a.md" }))), "leads_outside");
+    let environment = [("LAPIDARY_FOLLOW_LINKS", shared.to_str().unwrap())];
+    vault.serve_with(&[], &environment).open(Era::Modern).done("file_read", json!({ "file": "ext/a.md" }));
+    let mut server = vault.serve().open(Era::Modern);
+    assert_eq!(subreason(&server.call("file_read", json!({ "file": "ext/a.md" }))), "leads_outside");
+}

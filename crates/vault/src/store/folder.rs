@@ -1,3 +1,4 @@
+mod follow;
 mod temporary;
 mod walk;
 
@@ -13,8 +14,11 @@ use cap_std::{
 };
 use lapidary_note::ContentHash;
 
-use self::temporary::Temporary;
 pub use self::walk::Skip;
+use self::{
+    follow::{Followed, Leaving, leaves},
+    temporary::Temporary,
+};
 use super::{
     Entry, EntryKind, Found, Open, Stamp, Stat, Store, StoreError, StoredFile, Walked, Watch, nanoseconds, watch,
 };
@@ -23,9 +27,11 @@ use crate::VaultPath;
 /// More links in a row than this are a loop.
 const MAX_LINKS: usize = 40;
 
-/// A vault in a folder. Every access goes through a handle on that folder, so no path, link or race leads outside.
+/// A vault in a folder. Every access goes through a handle on that folder, so no path, link or race leads outside, but
+/// to the folders that the owner named.
 pub struct FolderStore {
     root: PathBuf,
+    followed: Arc<Followed>,
     /// Opened on first use and again when the folder was replaced (unmounted, cloned anew).
     opened: RwLock<Option<Arc<Opened>>>,
 }
@@ -33,11 +39,19 @@ pub struct FolderStore {
 struct Opened {
     dir: Dir,
     identity: Identity,
+    followed: Arc<Followed>,
 }
 
 impl FolderStore {
     pub fn new(root: PathBuf) -> Self {
-        Self { root, opened: RwLock::default() }
+        Self { root, followed: Arc::default(), opened: RwLock::default() }
+    }
+
+    /// The same vault, whose links into these folders are followed.
+    #[must_use]
+    pub fn following(self, folders: Vec<PathBuf>) -> Self {
+        let followed = Arc::new(Followed::new(self.root.clone(), folders));
+        Self { followed, ..self }
     }
 
     fn folder(&self) -> Result<Arc<Opened>, StoreError> {
@@ -48,9 +62,7 @@ impl FolderStore {
             return Ok(Arc::clone(opened));
         }
         let dir = Dir::open_ambient_dir(&self.root, ambient_authority()).map_err(|_| StoreError::VaultGone)?;
-        // Of the handle, as the path may name another folder by now.
-        let identity = Identity::of(&dir.try_clone()?.into_std_file().metadata()?);
-        let opened = Arc::new(Opened { dir, identity });
+        let opened = Arc::new(Opened::new(dir, Arc::clone(&self.followed))?);
         *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&opened));
         Ok(opened)
     }
@@ -58,57 +70,19 @@ impl FolderStore {
 
 impl Store for FolderStore {
     fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
-        let folder = self.folder()?;
-        let place = folder.place(path, open)?;
-        let (bytes, metadata) = folder.read(&place, max_bytes)?;
-        let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(cap_std::time::SystemTime::into_std);
-        Ok(StoredFile { bytes, modified: time(metadata.modified()), created: time(metadata.created()) })
+        self.folder()?.wherever(path, open, |folder, path, open| folder.read_file(path, max_bytes, open))
     }
 
     fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
         let opened = self.folder()?;
-        let place = folder.map(|folder| opened.place_of_folder(folder, open)).transpose()?;
-        let names = opened.dir.read_dir(place.as_ref().map_or(".", VaultPath::as_str))?;
-        let mut entries = Vec::new();
-        for name in names {
-            let name = name?;
-            // A name that is not UTF-8 cannot be asked for, so it is not offered.
-            let Some(text) = name.file_name().to_str().map(str::to_owned) else { continue };
-            let within = |folder: Option<&VaultPath>| {
-                VaultPath::spelt(&folder.map_or_else(|| text.clone(), |folder| format!("{folder}/{text}")))
-            };
-            let Some(path) = within(folder) else { continue };
-            // Through a link, an entry has two paths, and both have to be open.
-            if place.as_ref() != folder && !within(place.as_ref()).is_some_and(|place| open(&place)) {
-                continue;
-            }
-            let kind = match name.file_type() {
-                // Gone since the folder was read.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                kind => kind?,
-            };
-            if kind.is_dir() {
-                entries.push(Entry { path, kind: EntryKind::Folder });
-            } else if kind.is_file() {
-                entries.push(Entry { path, kind: EntryKind::File });
-            } else if kind.is_symlink() {
-                entries.extend(opened.linked(path, open));
-            }
+        match opened.list(folder, open) {
+            Err(StoreError::Outside) => opened.list_elsewhere(folder, open),
+            listed => listed,
         }
-        Ok(entries)
     }
 
     fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
-        let folder = self.folder()?;
-        let found = match folder.dir.symlink_metadata(path.as_str()).map_err(StoreError::from) {
-            Err(StoreError::Missing) => return Ok(None),
-            found => found?,
-        };
-        if !found.is_symlink() {
-            return Ok(Some(walk::stat(&found).stamp));
-        }
-        let place = folder.place(path, &|_| true)?;
-        Ok(Some(walk::stat(&folder.dir.symlink_metadata(place.as_str())?).stamp))
+        self.folder()?.wherever(path, &|_| true, |folder, path, _| folder.stamp(path))
     }
 
     fn replace(
@@ -118,44 +92,11 @@ impl Store for FolderStore {
         bytes: &[u8],
         open: Open<'_>,
     ) -> Result<(), StoreError> {
-        let folder = self.folder()?;
-        // Writing where a link leads keeps the link a link.
-        let place = folder.place(path, open)?;
-        let seen = folder.check(&place, expected)?;
-        let beside = folder.beside(&place)?;
-        let temporary = Temporary::write(&beside, bytes, Some(&seen))?;
-        // Meanwhile another program may have saved. The times of its file would not always tell: they are as coarse as a
-        // clock tick or, on some file systems, two seconds.
-        folder.check(&place, expected)?;
-        let checked = |name: &str| {
-            let place = place.sibling(name).map_err(|_| StoreError::BadName)?;
-            folder.check(&place, expected).map(|_| ())
-        };
-        let replaced = temporary.replace(place.name(), checked);
-        let synced = sync_folder(&beside);
-        replaced.and(synced)
+        self.folder()?.wherever(path, open, |folder, path, open| folder.replace(path, expected, bytes, open))
     }
 
     fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError> {
-        let folder = self.folder()?;
-        let place = folder.new_place(path, open)?;
-        match folder.dir.symlink_metadata(place.as_str()) {
-            Ok(metadata) if metadata.is_dir() => return Err(StoreError::IsFolder),
-            // Reading finds nothing behind such a link, so saying that a file is there would send callers in circles.
-            Ok(metadata) if metadata.is_symlink() && folder.place(path, open).is_err() => {
-                return Err(StoreError::NotAFile);
-            }
-            Ok(_) => return Err(StoreError::Exists),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error.into()),
-        }
-        let made = MadeFolders::make(&folder, &place)?;
-        let beside = folder.beside(&place)?;
-        Temporary::write(&beside, bytes, None)?.take(place.name())?;
-        let made = made.keep();
-        sync_folder(&beside)?;
-        // A folder lasts when the one it stands in does.
-        made.iter().try_for_each(|made| sync_folder(&folder.beside(made).map_err(|_| StoreError::Unsure)?))
+        self.folder()?.wherever(path, open, |folder, path, open| folder.create(path, bytes, open))
     }
 
     fn walk(&self, below: Option<&VaultPath>, skip: Skip<'_>, watch: Option<&dyn Watch>) -> Result<Walked, StoreError> {
@@ -185,6 +126,108 @@ impl Store for FolderStore {
 }
 
 impl Opened {
+    fn new(dir: Dir, followed: Arc<Followed>) -> Result<Self, StoreError> {
+        // Of the handle, as the path may name another folder by now.
+        let identity = Identity::of(&dir.try_clone()?.into_std_file().metadata()?);
+        Ok(Self { dir, identity, followed })
+    }
+
+    fn read_file(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
+        let place = self.place(path, open)?;
+        let (bytes, metadata) = self.read(&place, max_bytes)?;
+        let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(cap_std::time::SystemTime::into_std);
+        Ok(StoredFile { bytes, modified: time(metadata.modified()), created: time(metadata.created()) })
+    }
+
+    fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+        let place = folder.map(|folder| self.place_of_folder(folder, open)).transpose()?;
+        let names = self.dir.read_dir(place.as_ref().map_or(".", VaultPath::as_str))?;
+        let mut entries = Vec::new();
+        for name in names {
+            let name = name?;
+            // A name that is not UTF-8 cannot be asked for, so it is not offered.
+            let Some(text) = name.file_name().to_str().map(str::to_owned) else { continue };
+            let within = |folder: Option<&VaultPath>| {
+                VaultPath::spelt(&folder.map_or_else(|| text.clone(), |folder| format!("{folder}/{text}")))
+            };
+            let Some(path) = within(folder) else { continue };
+            // Through a link, an entry has two paths, and both have to be open.
+            if place.as_ref() != folder && !within(place.as_ref()).is_some_and(|place| open(&place)) {
+                continue;
+            }
+            let kind = match name.file_type() {
+                // Gone since the folder was read.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                kind => kind?,
+            };
+            if kind.is_dir() {
+                entries.push(Entry { path, kind: EntryKind::Folder });
+            } else if kind.is_file() {
+                entries.push(Entry { path, kind: EntryKind::File });
+            } else if kind.is_symlink() {
+                entries.extend(self.linked(path, open));
+            }
+        }
+        Ok(entries)
+    }
+
+    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+        let found = match self.dir.symlink_metadata(path.as_str()).map_err(StoreError::from) {
+            Err(StoreError::Missing) => return Ok(None),
+            found => found?,
+        };
+        if !found.is_symlink() {
+            return Ok(Some(walk::stat(&found).stamp));
+        }
+        let place = self.place(path, &|_| true)?;
+        Ok(Some(walk::stat(&self.dir.symlink_metadata(place.as_str())?).stamp))
+    }
+
+    fn replace(
+        &self,
+        path: &VaultPath,
+        expected: &ContentHash,
+        bytes: &[u8],
+        open: Open<'_>,
+    ) -> Result<(), StoreError> {
+        // Writing where a link leads keeps the link a link.
+        let place = self.place(path, open)?;
+        let seen = self.check(&place, expected)?;
+        let beside = self.beside(&place)?;
+        let temporary = Temporary::write(&beside, bytes, Some(&seen))?;
+        // Meanwhile another program may have saved. The times of its file would not always tell: they are as coarse as a
+        // clock tick or, on some file systems, two seconds.
+        self.check(&place, expected)?;
+        let checked = |name: &str| {
+            let place = place.sibling(name).map_err(|_| StoreError::BadName)?;
+            self.check(&place, expected).map(|_| ())
+        };
+        let replaced = temporary.replace(place.name(), checked);
+        let synced = sync_folder(&beside);
+        replaced.and(synced)
+    }
+
+    fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError> {
+        let place = self.new_place(path, open)?;
+        match self.dir.symlink_metadata(place.as_str()) {
+            Ok(metadata) if metadata.is_dir() => return Err(StoreError::IsFolder),
+            // Reading finds nothing behind such a link, so saying that a file is there would send callers in circles.
+            Ok(metadata) if metadata.is_symlink() && self.place(path, open).is_err() => {
+                return Err(StoreError::NotAFile);
+            }
+            Ok(_) => return Err(StoreError::Exists),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+        let made = MadeFolders::make(self, &place)?;
+        let beside = self.beside(&place)?;
+        Temporary::write(&beside, bytes, None)?.take(place.name())?;
+        let made = made.keep();
+        sync_folder(&beside)?;
+        // A folder lasts when the one it stands in does.
+        made.iter().try_for_each(|made| sync_folder(&self.beside(made).map_err(|_| StoreError::Unsure)?))
+    }
+
     /// Where a path really leads, links followed, if the caller may use that place.
     fn place(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
         let place = self.real(path, open)?;
@@ -199,12 +242,17 @@ impl Opened {
         if self.dir.metadata(place.as_str())?.is_dir() { Ok(place) } else { Err(StoreError::NotAFile) }
     }
 
-    /// Follows links name by name. The system's own way to ask for a real path fails for a file that is replaced at
+    /// Where a path really is, if that is in this folder.
+    fn real(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+        self.trace(path, open)?.map_err(|_| StoreError::Outside)
+    }
+
+    /// Follows links name by name, up to one that leaves. The system's own way to ask for a real path fails for a file that is replaced at
     /// that very moment, which is what editors and we ourselves do.
     ///
     /// Once a link was followed, whatever a closed place holds on the way (a link, a folder that the system locks) ends
     /// the search there, so that it looks like nothing at all.
-    fn real(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+    fn trace(&self, path: &VaultPath, open: Open<'_>) -> Result<Result<VaultPath, Leaving>, StoreError> {
         let mut ahead: Vec<String> = path.names().map(str::to_owned).collect();
         ahead.reverse();
         let mut real: Vec<String> = Vec::new();
@@ -237,6 +285,9 @@ impl Opened {
             }
             let target = self.dir.read_link_contents(&place)?;
             real.pop();
+            if leaves(&target, real.len()) {
+                return Ok(Err(Leaving { link: place, target, ahead }));
+            }
             for part in target.components().rev() {
                 match part {
                     Component::CurDir => {}
@@ -249,7 +300,7 @@ impl Opened {
         match real.join("/").as_str() {
             // The vault itself, which has no path.
             "" => Err(StoreError::IsFolder),
-            real => VaultPath::spelt(real).ok_or(StoreError::BadName),
+            real => VaultPath::spelt(real).map(Ok).ok_or(StoreError::BadName),
         }
     }
 
@@ -287,8 +338,10 @@ impl Opened {
 
     /// What a link in a listing stands for; a broken or forbidden one for nothing.
     fn linked(&self, path: VaultPath, open: Open<'_>) -> Option<Entry> {
-        let place = self.place(&path, open).ok()?;
-        let metadata = self.dir.metadata(place.as_str()).ok()?;
+        let metadata = match self.place(&path, open) {
+            Err(StoreError::Outside) => self.metadata_elsewhere(&path, open)?,
+            place => self.dir.metadata(place.ok()?.as_str()).ok()?,
+        };
         let kind = if metadata.is_dir() { EntryKind::Folder } else { EntryKind::File };
         (metadata.is_dir() || metadata.is_file()).then_some(Entry { path, kind })
     }

@@ -413,7 +413,9 @@ proptest! {
                 let (entry, is_folder) = entry.strip_suffix('/').map_or((&*entry, false), |entry| (entry, true));
                 let real = std::fs::canonicalize(scratch.at(entry)).unwrap();
                 let real = real.strip_prefix(std::fs::canonicalize(scratch.root()).unwrap()).unwrap();
-                prop_assert!(scope.may_read(&vault_path(real.to_str().unwrap())).is_ok(), "{entry} is {real:?}");
+                let real = vault_path(real.to_str().unwrap());
+                let seen = if is_folder { scope.may_enter(&real) } else { scope.may_read(&real) };
+                prop_assert!(seen.is_ok(), "{entry} is {real:?}");
                 prop_assert!(is_folder || view.read(&vault_path(entry)).is_ok(), "{entry} is offered but not given");
             }
         }

@@ -8,6 +8,8 @@ mod disks;
 #[cfg(unix)]
 mod elsewhere;
 #[cfg(unix)]
+mod follow;
+#[cfg(unix)]
 mod links;
 mod listings;
 mod model;

@@ -29,6 +29,7 @@ write_paths = "a,b"
 deny_paths = ["Private"]
 excluded_files = "hide"
 skip_folders = ["target", "build"]
+follow_links = ["~/Shared"]
 
 [tools]
 include = ["default", "file.read"]
@@ -62,8 +63,9 @@ max_bytes = 2000
 [log]
 level = "debug"
 "#;
-    let machine = Machine::new().folder("/home/me/Other").toml(text);
+    let machine = Machine::new().folder("/home/me/Other").folder("/home/me/Shared").toml(text);
     let config = machine.config();
+    assert_eq!(config.access.follow_links, [Path::new("/home/me/Shared")]);
     assert_eq!(machine.vaults(), ["zeta=/work/Notes", "alpha=/home/me/Other"]);
     assert_eq!((config.transport, config.refuse_repetition), (Transport::Http, false));
     assert_eq!(config.state_dir, Path::new("/home/me/state"));

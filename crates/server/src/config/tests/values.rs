@@ -46,6 +46,7 @@ fn the_defaults_are_those_of_the_product() {
             deny_paths: None,
             hide_excluded: false,
             skip_folders: vec!["node_modules".into()],
+            follow_links: vec![],
         },
         tools: Tools { include: None, exclude: Vec::new(), dotted_names: false },
         approval: Approval { write: Decision::Allow, destroy: Decision::Ask },

@@ -256,15 +256,21 @@ plain = "/a"
 path = "/work/Notes"
 allow = ["Work/**", "{a,b}/*.md"]
 deny = "Work/Secret/**"
+follow = ["~/Shared", "/srv"]
 "#;
 
 fn rules() -> VaultAccess {
-    VaultAccess { allow: Some(vec!["Work/**".into(), "{a,b}/*.md".into()]), deny: vec!["Work/Secret/**".into()] }
+    VaultAccess {
+        allow: Some(vec!["Work/**".into(), "{a,b}/*.md".into()]),
+        deny: vec!["Work/Secret/**".into()],
+        follow: vec!["/home/me/Shared".into(), "/srv".into()],
+    }
 }
 
 #[test]
 fn a_vault_may_have_rules_of_its_own() {
-    let machine = Machine::new().folder("/a").toml(RULED);
+    let machine = Machine::new().folder("/a").folder("/srv").folder("/home/me/Shared").toml(RULED);
+    assert!(machine.warnings().is_empty(), "{:?}", machine.warnings());
     assert_eq!(machine.vaults(), ["plain=/a", "notes=/work/Notes"]);
     assert_eq!(access_of(&machine), [("plain".into(), VaultAccess::default()), ("notes".into(), rules())]);
 }
@@ -293,4 +299,31 @@ fn rules_that_cannot_be_kept_are_refused() {
     let twice =
         "[vaults]\na = { path = \"/work/Notes\", deny = [\"y\"] }\nb = { path = \"/work/Notes\", deny = [\"x\"] }\n";
     assert_holds(&Machine::new().toml(twice).error(), &["/work/Notes is given twice", "'a'", "'b'"]);
+}
+
+#[test]
+fn folders_to_follow_are_those_of_the_vault_and_those_of_all() {
+    let machine = Machine::new().folder("/a").toml(RULED).variable("LAPIDARY_FOLLOW_LINKS", "/srv; /mnt/x");
+    let follow: Vec<_> = access_of(&machine).into_iter().map(|(_, access)| access.follow).collect();
+    let folders = |list: &[&str]| list.iter().map(PathBuf::from).collect::<Vec<_>>();
+    assert_eq!(follow, [folders(&["/mnt/x", "/srv"]), folders(&["/home/me/Shared", "/mnt/x", "/srv"])]);
+    assert_eq!(
+        machine.warnings(),
+        ["/mnt/x", "/srv", "/home/me/Shared"]
+            .map(|folder| format!("links into {folder} are followed, but there is no such folder now"))
+    );
+}
+
+#[test]
+fn a_folder_with_a_vault_or_the_state_in_it_is_not_followed() {
+    for (folder, other) in [
+        ("/work", "/work/Notes"),
+        ("/work/Notes", "/work/Notes"),
+        ("/work/Notes/x", "/work/Notes"),
+        ("~", "/home/me/.local/state/lapidary"),
+        ("/", "/work/Notes"),
+    ] {
+        let machine = Machine::with_vault().variable("LAPIDARY_FOLLOW_LINKS", folder);
+        assert_holds(&machine.error(), &["links into", "cannot be followed", other]);
+    }
 }

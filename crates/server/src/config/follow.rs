@@ -1,0 +1,39 @@
+//! The folders outside the vaults into which links may lead.
+
+use super::draft::Draft;
+use super::error::ConfigError;
+use super::warning::Warning;
+use super::{ChosenVault, Files};
+
+/// Completes what each vault follows by what all follow, and refuses folders through which a link would reach what is
+/// closed.
+pub(super) fn complete(
+    vaults: &mut [ChosenVault],
+    draft: &mut Draft<'_>,
+    files: &dyn Files,
+) -> Result<(), ConfigError> {
+    let closed: Vec<_> =
+        vaults.iter().map(|vault| vault.path.clone()).chain([draft.config.state_dir.clone()]).collect();
+    for vault in vaults {
+        let mut whole = Vec::new();
+        for folder in &vault.access.follow {
+            let written = folder.to_string_lossy();
+            let refused = |refused| ConfigError::Follow { vault: vault.name.clone(), refused: Box::new(refused) };
+            whole.push(draft.places.whole(&written).map_err(refused)?);
+        }
+        whole.extend(draft.config.access.follow_links.iter().cloned());
+        whole.sort();
+        whole.dedup();
+        for folder in &whole {
+            if let Some(other) = closed.iter().find(|other| folder.starts_with(other) || other.starts_with(folder)) {
+                return Err(ConfigError::FollowsTooMuch { folder: folder.clone(), other: other.clone() });
+            }
+            let warning = Warning::NothingToFollow { folder: folder.clone() };
+            if !files.is_folder(folder) && !draft.warnings.contains(&warning) {
+                draft.warnings.push(warning);
+            }
+        }
+        vault.access.follow = whole;
+    }
+    Ok(())
+}
