@@ -211,7 +211,10 @@ impl Live {
                 }
                 next.remove(path);
             }
-            Found::File(stat) => {
+            found @ (Found::File(stat) | Found::Linked(stat)) => {
+                if matches!(found, Found::Linked(_)) {
+                    watch.iter().for_each(|watch| watch.give_up());
+                }
                 if next.has_folder(path) {
                     next.remove(path);
                 }

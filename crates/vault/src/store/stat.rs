@@ -44,6 +44,8 @@ impl Stat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     File(Stat),
+    /// A file behind a followed link, whose changes no watch of the vault sees.
+    Linked(Stat),
     Folder,
     /// Nothing, or nothing that belongs to the vault: a link, a pipe, a device.
     Nothing,

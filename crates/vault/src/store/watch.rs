@@ -19,7 +19,10 @@ pub trait Watch: Send + Sync {
     /// between.
     fn add(&self, folder: &Dir, path: Option<&VaultPath>);
 
-    /// Whether every folder that was added is watched. The system has room for a limited number.
+    /// There is something that can change unseen.
+    fn give_up(&self);
+
+    /// Whether all of the vault is watched. The system has room for a limited number of folders.
     fn is_whole(&self) -> bool;
 
     /// What happens in this folder and below it is of no more interest.

@@ -31,10 +31,10 @@ pub(super) struct Leaving {
 }
 
 /// A path that lies outside, behind a link.
-struct Elsewhere {
-    folder: Opened,
+pub(super) struct Elsewhere {
+    pub(super) folder: Opened,
     /// Where it is in that folder; `None` is the folder itself.
-    path: Option<VaultPath>,
+    pub(super) path: Option<VaultPath>,
     behind: Behind,
 }
 
@@ -148,11 +148,17 @@ impl Opened {
 
     /// What a link in a listing stands for that leaves the vault.
     pub(super) fn metadata_elsewhere(&self, path: &VaultPath, open: Open<'_>) -> Option<Metadata> {
-        let Elsewhere { folder, path, .. } = self.elsewhere(path, open).ok()?;
-        match path {
-            Some(path) => folder.dir.metadata(path.as_str()).ok(),
-            None => folder.dir.dir_metadata().ok(),
-        }
+        self.elsewhere(path, open).ok()?.metadata()
+    }
+
+    /// Whether there are folders outside to which links may lead.
+    pub(super) fn follows(&self) -> bool {
+        !self.followed.folders.is_empty()
+    }
+
+    /// What a path leads to that lies behind a followed link. What is not followed is no part of the vault.
+    pub(super) fn behind_link(&self, path: &VaultPath) -> Option<Elsewhere> {
+        if self.follows() { self.elsewhere(path, &|_| true).ok() } else { None }
     }
 
     /// Opens the folder into which a path leads, if the owner named it and the caller may use that place.
@@ -200,6 +206,18 @@ impl Opened {
 }
 
 impl Elsewhere {
+    /// Whether the link stands for this one file.
+    pub(super) fn is_single_file(&self) -> bool {
+        matches!(self.behind, Behind::File { .. })
+    }
+
+    pub(super) fn metadata(&self) -> Option<Metadata> {
+        match &self.path {
+            Some(path) => self.folder.dir.symlink_metadata(path.as_str()).ok(),
+            None => self.folder.dir.dir_metadata().ok(),
+        }
+    }
+
     fn shows(&self, place: &VaultPath, open: Open<'_>) -> bool {
         self.behind.in_vault(Some(place)).is_some_and(|place| open(&place))
     }

@@ -3,7 +3,7 @@ use std::io::{self, Read};
 use cap_std::fs::{Dir, File, Metadata};
 use rayon::prelude::*;
 
-use super::{Opened, StoreError, ordinary, reading};
+use super::{Opened, StoreError, follow::Elsewhere, ordinary, reading};
 use crate::{
     VaultPath,
     store::{Found, Stamp, Stat, Walked, Watch, nanoseconds},
@@ -15,8 +15,29 @@ pub type Skip<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 /// Names that one thread looks up in one go.
 const BATCH: usize = 256;
 
+/// A folder to walk: where it is in the opened folder, and how it is called in the vault.
+struct Ahead {
+    place: Option<VaultPath>,
+    name: Option<VaultPath>,
+}
+
+/// What one folder holds, by the names in the vault.
+#[derive(Default)]
+struct Held {
+    files: Vec<(VaultPath, Stat)>,
+    folders: Vec<VaultPath>,
+    links: Vec<VaultPath>,
+}
+
+impl Ahead {
+    /// A folder in it, given by its name in the vault.
+    fn below(&self, folder: &VaultPath) -> Option<Self> {
+        let place = VaultPath::spelt_in(self.place.as_ref(), folder.name())?;
+        Some(Self { place: Some(place), name: Some(folder.clone()) })
+    }
+}
+
 impl Opened {
-    /// Level by level and not folder in folder, so that no depth exhausts the stack and no breadth the open files.
     pub(super) fn walk(
         &self,
         below: Option<&VaultPath>,
@@ -24,28 +45,15 @@ impl Opened {
         watch: Option<&dyn Watch>,
     ) -> Result<Walked, StoreError> {
         let mut walked = Walked::default();
-        let mut level = vec![below.cloned()];
-        while !level.is_empty() {
-            let found: Vec<_> = level
-                .into_par_iter()
-                .map(|folder| {
-                    let entries = self.entries(folder.as_ref(), skip, watch);
-                    (folder, entries)
-                })
-                .collect();
-            level = Vec::new();
-            for (folder, entries) in found {
-                match (folder, entries) {
-                    (_, Ok((files, folders))) => {
-                        walked.files.extend(files);
-                        level.extend(folders.iter().cloned().map(Some));
-                        walked.folders.extend(folders);
-                    }
-                    // Gone since its name was read.
-                    (Some(_), Err(StoreError::Missing | StoreError::NotAFile)) => {}
-                    (Some(folder), Err(error)) if Some(&folder) != below => walked.closed.push((folder, error)),
-                    (_, Err(error)) => return Err(error),
-                }
+        match below.and_then(|below| self.behind_link(below)) {
+            Some(elsewhere) => {
+                let start = Ahead { place: elsewhere.path, name: below.cloned() };
+                elsewhere.folder.walk_from(start, skip, watch, &mut walked)?;
+            }
+            None => {
+                let start = Ahead { place: below.cloned(), name: below.cloned() };
+                let links = self.walk_from(start, skip, watch, &mut walked)?;
+                links.into_iter().for_each(|link| self.walk_behind(link, skip, watch, &mut walked));
             }
         }
         walked.files.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -53,29 +61,80 @@ impl Opened {
         Ok(walked)
     }
 
-    fn entries(
+    /// Level by level and not folder in folder, so that no depth exhausts the stack and no breadth the open files. Returns
+    /// the links that were met.
+    fn walk_from(
         &self,
-        folder: Option<&VaultPath>,
+        start: Ahead,
         skip: Skip<'_>,
         watch: Option<&dyn Watch>,
-    ) -> Result<(Vec<(VaultPath, Stat)>, Vec<VaultPath>), StoreError> {
-        let dir = self.folder_at(folder)?;
-        watch.iter().for_each(|watch| watch.add(&dir, folder));
-        let (mut files, mut folders) = (Vec::new(), Vec::new());
+        walked: &mut Walked,
+    ) -> Result<Vec<VaultPath>, StoreError> {
+        let mut links = Vec::new();
+        let (mut level, mut first) = (vec![start], true);
+        while !level.is_empty() {
+            let held = |ahead: Ahead| {
+                let held = self.held(&ahead, skip, watch);
+                (ahead, held)
+            };
+            let found: Vec<_> = level.into_par_iter().map(held).collect();
+            level = Vec::new();
+            for (ahead, held) in found {
+                match held {
+                    Ok(held) => {
+                        walked.files.extend(held.files);
+                        links.extend(held.links);
+                        level.extend(held.folders.iter().filter_map(|folder| ahead.below(folder)));
+                        walked.folders.extend(held.folders);
+                    }
+                    Err(error) if first => return Err(error),
+                    // Gone since its name was read.
+                    Err(StoreError::Missing | StoreError::NotAFile) => {}
+                    Err(error) => walked.closed.extend(ahead.name.map(|folder| (folder, error))),
+                }
+            }
+            first = false;
+        }
+        Ok(links)
+    }
+
+    /// What lies behind a link that leaves the vault, if the owner named the folder it leads to.
+    fn walk_behind(&self, link: VaultPath, skip: Skip<'_>, watch: Option<&dyn Watch>, walked: &mut Walked) {
+        let Some(elsewhere) = self.behind_link(&link) else { return };
+        let Some(metadata) = elsewhere.metadata() else { return };
+        if metadata.is_file() {
+            // The folder it stands in is none of ours to watch.
+            watch.iter().for_each(|watch| watch.give_up());
+            walked.files.push((link, stat(&metadata)));
+        } else if metadata.is_dir() && !skip(link.name()) {
+            walked.folders.push(link.clone());
+            let start = Ahead { place: elsewhere.path, name: Some(link.clone()) };
+            if let Err(error) = elsewhere.folder.walk_from(start, skip, watch, walked) {
+                walked.closed.push((link, error));
+            }
+        }
+    }
+
+    fn held(&self, ahead: &Ahead, skip: Skip<'_>, watch: Option<&dyn Watch>) -> Result<Held, StoreError> {
+        let dir = self.folder_at(ahead.place.as_ref())?;
+        watch.iter().for_each(|watch| watch.add(&dir, ahead.name.as_ref()));
+        let (mut held, mut files) = (Held::default(), Vec::new());
         for entry in dir.entries()? {
             let entry = entry?;
             let name = entry.file_name();
             // What has a dot in front is hidden from Obsidian too; a name that is not UTF-8 cannot be asked for.
             let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
-            let Some(path) = VaultPath::spelt_in(folder, name) else { continue };
+            let Some(path) = VaultPath::spelt_in(ahead.name.as_ref(), name) else { continue };
             let kind = match entry.file_type() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 kind => kind?,
             };
             if kind.is_dir() && !skip(name) {
-                folders.push(path);
+                held.folders.push(path);
             } else if kind.is_file() {
                 files.push(path);
+            } else if kind.is_symlink() && self.follows() {
+                held.links.push(path);
             }
         }
         let stat = |path: VaultPath| match dir.symlink_metadata(path.name()) {
@@ -83,33 +142,44 @@ impl Opened {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => Some(Err(StoreError::from(error))),
         };
-        let files = if files.len() > BATCH {
+        held.files = if files.len() > BATCH {
             files.into_par_iter().with_min_len(BATCH).filter_map(stat).collect::<Result<_, _>>()?
         } else {
             files.into_iter().filter_map(stat).collect::<Result<_, _>>()?
         };
-        Ok((files, folders))
+        Ok(held)
     }
 
     pub(super) fn look(&self, path: &VaultPath) -> Result<Found, StoreError> {
+        let found = |metadata: &Metadata| match metadata {
+            metadata if metadata.is_dir() => Found::Folder,
+            metadata if metadata.is_file() => Found::File(stat(metadata)),
+            _ => Found::Nothing,
+        };
+        if let Some(elsewhere) = self.behind_link(path) {
+            return Ok(match elsewhere.metadata().as_ref().map_or(Found::Nothing, found) {
+                Found::File(stat) if elsewhere.is_single_file() => Found::Linked(stat),
+                found => found,
+            });
+        }
         let dir = match self.folder_at(path.folder().as_ref()) {
             Err(StoreError::Missing | StoreError::NotAFile) => return Ok(Found::Nothing),
             dir => dir?,
         };
-        match dir.symlink_metadata(path.name()) {
-            Ok(metadata) if metadata.is_dir() => Ok(Found::Folder),
-            Ok(metadata) if metadata.is_file() => Ok(Found::File(stat(&metadata))),
-            Ok(_) => Ok(Found::Nothing),
-            Err(error) => match StoreError::from(error) {
-                StoreError::Missing => Ok(Found::Nothing),
-                error => Err(error),
-            },
+        match dir.symlink_metadata(path.name()).map_err(StoreError::from) {
+            Ok(metadata) => Ok(found(&metadata)),
+            Err(StoreError::Missing) => Ok(Found::Nothing),
+            Err(error) => Err(error),
         }
     }
 
     /// Appends what a file holds, unless a link is on the way, and says which state of it that was.
     pub(super) fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
-        let file = self.file_at(path)?;
+        let file = match self.behind_link(path) {
+            Some(Elsewhere { folder, path: Some(path), .. }) => folder.file_at(&path)?,
+            Some(_) => return Err(StoreError::IsFolder),
+            None => self.file_at(path)?,
+        };
         let metadata = file.metadata()?;
         ordinary(&metadata)?;
         let too_large = |bytes| StoreError::TooLarge { bytes, limit: max_bytes };

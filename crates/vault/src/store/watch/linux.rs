@@ -46,12 +46,16 @@ const UNSEEN: &[u32] = &[
     0x7375_7245, // Coda
 ];
 
+/// Whether the kernel sees every change in a folder.
+fn is_seen(folder: &Dir) -> bool {
+    // The type is a number of 32 bits, which some systems hold in a wider or a signed word.
+    fstatfs(folder).is_ok_and(|found| !UNSEEN.contains(&(found.f_type as u32)))
+}
+
 impl Queue {
     /// `None` where the kernel would not see all changes, or has no room for another watch.
     pub(super) fn start(folder: &Dir) -> Option<Self> {
-        // The type is a number of 32 bits, which some systems hold in a wider or a signed word.
-        let kind = fstatfs(folder).ok()?.f_type as u32;
-        if UNSEEN.contains(&kind) {
+        if !is_seen(folder) {
             return None;
         }
         let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
@@ -77,11 +81,16 @@ impl Watch for Queue {
         // By its handle, which cannot have become another folder meanwhile.
         let handle = format!("/proc/self/fd/{}", folder.as_fd().as_raw_fd());
         match inotify::add_watch(&self.queue, handle, flags) {
-            Ok(number) => {
+            // Another file system may be mounted here, or a link may lead to one.
+            Ok(number) if is_seen(folder) => {
                 self.folders().insert(number, path.cloned());
             }
-            Err(_) => self.failed.store(true, Ordering::Release),
+            _ => self.give_up(),
         }
+    }
+
+    fn give_up(&self) {
+        self.failed.store(true, Ordering::Release);
     }
 
     fn is_whole(&self) -> bool {
