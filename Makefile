@@ -24,6 +24,8 @@ fuzz:
 
 # Measure; the results are kept in benches/results/.
 bench:
+	command -v rg || apt-get install --yes ripgrep
+	cargo bench --package lapidary-server --bench vault
 	cargo bench --package lapidary-server --bench wire
 	cargo bench --package lapidary-note --bench parse | tee "benches/results/$$(date +%F)-$$(git rev-parse --short HEAD)-parse.txt"
 

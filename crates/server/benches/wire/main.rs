@@ -2,19 +2,22 @@
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark plays the client and reads the disk for comparison")]
 
+#[allow(dead_code, reason = "shared with another benchmark")]
+mod client;
 mod generate;
+mod report;
 
 use std::{
     fs,
-    io::{self, BufRead, BufReader, Write},
+    io::{BufRead, Write},
     path::Path,
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
+use client::{Server, pipes};
+use report::{Failure, Report, Times, quantiles};
 use serde_json::{Value, json};
-
-type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     // `cargo test` builds benchmarks too and runs them without this flag.
@@ -27,7 +30,7 @@ fn main() -> Result<(), Failure> {
     eprintln!("writing 100,000 notes …");
     generate::vault(&large, 100_000, 1)?;
 
-    let mut report = Report::default();
+    let mut report = Report::new(&["what", "p50 ms", "p95 ms", ""]);
     report.row("spawn of a program that does nothing (`true`)", quantiles(40, spawn_true)?, "the floor");
     for (vault, name) in [(&small, "10"), (&large, "100,000")] {
         let times = quantiles(40, || first_list(vault, around.path()))?;
@@ -46,7 +49,7 @@ fn main() -> Result<(), Failure> {
     }
     report.row("`str_replace` over stdio, durable on disk", edits(&small, around.path(), note, 200)?, "two fsync");
     report.sizes(&sizes(&small, around.path())?);
-    report.keep()
+    report.keep("wire", "What a client waits for")
 }
 
 fn calls(note: &str) -> [(&'static str, Value); 3] {
@@ -74,18 +77,6 @@ fn sizes(vault: &Path, state: &Path) -> Result<[(&'static str, usize); 3], Failu
         ("whole `tools/list` reply", list.to_string().len()),
         ("instructions", discovered["result"]["instructions"].as_str().unwrap_or_default().len()),
     ])
-}
-
-#[derive(Clone, Copy)]
-struct Times {
-    p50: Duration,
-    p95: Duration,
-}
-
-fn quantiles(runs: usize, mut run: impl FnMut() -> Result<Duration, Failure>) -> Result<Times, Failure> {
-    let mut times = (0..runs).map(|_| run()).collect::<Result<Vec<_>, _>>()?;
-    times.sort();
-    Ok(Times { p50: times[runs / 2], p95: times[runs * 95 / 100] })
 }
 
 fn spawn_true() -> Result<Duration, Failure> {
@@ -147,99 +138,4 @@ fn edits(vault: &Path, state: &Path, note: &str, runs: usize) -> Result<Times, F
         let took = started.elapsed();
         if reply["result"]["isError"] == true { Err(reply.to_string().into()) } else { Ok(took) }
     })
-}
-
-struct Server {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Server {
-    fn start(vault: &Path, around: &Path) -> Result<Self, Failure> {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_lapidary"))
-            .arg("--vault")
-            .arg(vault)
-            .env("LAPIDARY_STATE_DIR", around.join("state"))
-            .env("LAPIDARY_REPETITION", "off")
-            .env("MCP_LOG_LEVEL", "error")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let (input, output) = pipes(&mut child)?;
-        Ok(Self { child, input, output })
-    }
-
-    fn request(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
-        let mut params = params.clone();
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-        });
-        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        self.input.write_all(format!("{request}\n").as_bytes())?;
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        Ok(serde_json::from_str(&line)?)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // A benchmark that failed has said so already.
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
-fn pipes(child: &mut Child) -> Result<(ChildStdin, BufReader<ChildStdout>), Failure> {
-    match (child.stdin.take(), child.stdout.take()) {
-        (Some(input), Some(output)) => Ok((input, BufReader::new(output))),
-        _ => Err("the pipes were asked for".into()),
-    }
-}
-
-#[derive(Default)]
-struct Report {
-    rows: Vec<String>,
-}
-
-impl Report {
-    fn row(&mut self, what: &str, times: Times, remark: &str) {
-        let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
-        self.say(format!("| {what} | {:.3} | {:.3} | {remark} |", milliseconds(times.p50), milliseconds(times.p95)));
-    }
-
-    fn sizes(&mut self, sizes: &[(&str, usize)]) {
-        self.say("\n| what | bytes |\n|---|---|".to_owned());
-        for (what, bytes) in sizes {
-            self.say(format!("| {what} | {bytes} |"));
-        }
-    }
-
-    fn say(&mut self, row: String) {
-        eprintln!("{row}");
-        self.rows.push(row);
-    }
-
-    fn keep(&self) -> Result<(), Failure> {
-        let (date, commit) = (output_of("date", &["+%F"])?, output_of("git", &["rev-parse", "--short", "HEAD"])?);
-        let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
-        let page = format!(
-            "# What a client waits for, {date}, after {commit}\n\n{cores} cores, release build. `make bench` wrote this.\n\n\
-             | what | p50 ms | p95 ms | |\n|---|---|---|---|\n{}\n",
-            self.rows.join("\n")
-        );
-        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/results");
-        fs::create_dir_all(&results)?;
-        let path = results.join(format!("{date}-{commit}-wire.md"));
-        fs::write(&path, page)?;
-        eprintln!("kept as {}", path.display());
-        Ok(())
-    }
-}
-
-fn output_of(program: &str, arguments: &[&str]) -> Result<String, io::Error> {
-    let output = Command::new(program).args(arguments).output()?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
