@@ -58,7 +58,8 @@ impl<'a> Call<'a> {
         self.line.files = files(entry, &arguments);
         self.repairs.extend(repairs);
         self.cancel.check()?;
-        let context = Context { cancel: self.cancel, catalogue: &self.pipeline.setup.catalogue };
+        let vaults = self.pipeline.setup.vaults.names();
+        let context = Context { cancel: self.cancel, catalogue: &self.pipeline.setup.catalogue, vaults: &vaults };
         match served {
             Some(served) => self.in_vault(entry, served, &context, &arguments, request),
             None => match entry.tool.plan(&context, None, arguments)? {

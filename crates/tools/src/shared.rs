@@ -1,7 +1,13 @@
 //! What several tools need, under the name of the thing.
 
 pub(crate) mod fence;
+pub(crate) mod folder;
 pub(crate) mod hash;
+pub(crate) mod index;
+pub(crate) mod names;
+pub(crate) mod page;
 pub(crate) mod properties;
 pub(crate) mod reading;
+pub(crate) mod tags;
 pub(crate) mod target;
+pub(crate) mod time;

@@ -1,2 +1,9 @@
+pub(super) mod file_find;
+pub(super) mod file_list;
 pub(super) mod file_read;
 pub(super) mod obsidian_get_note;
+pub(super) mod obsidian_list_notes;
+pub(super) mod obsidian_list_tags;
+pub(super) mod tags_list;
+pub(super) mod vault_info;
+pub(super) mod vault_list;

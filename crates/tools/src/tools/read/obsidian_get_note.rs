@@ -1,8 +1,3 @@
-use std::{
-    collections::HashSet,
-    time::{SystemTime, UNIX_EPOCH},
-};
-
 use lapidary_note::{ContentHash, Heading, HeadingMatch, Link, LinkKind, Note};
 use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
@@ -17,7 +12,9 @@ use crate::{
         hash,
         properties::{self, Properties},
         reading::{self, NOT_UTF8, Shown},
+        tags,
         target::{Found, Target},
+        time::milliseconds,
     },
     spec::ReadTool,
 };
@@ -272,7 +269,7 @@ fn full(file: &File, shown: &Shown<'_>, include_links: bool, notices: &mut Vec<S
     let note = Note::parse(shown.text());
     Body::Full {
         content: shown.text().to_owned(),
-        tags: tags(&note),
+        tags: tags::of_note(&note),
         frontmatter: properties.json(),
         stat: Stat {
             ctime: milliseconds(file.created),
@@ -281,15 +278,6 @@ fn full(file: &File, shown: &Shown<'_>, include_links: bool, notices: &mut Vec<S
         },
         outgoing_links: include_links.then(|| outgoing_links(&note)),
     }
-}
-
-/// The tags of a note without `#`, those of its properties first, each spelling once.
-fn tags(note: &Note<'_>) -> Vec<String> {
-    let mut found: Vec<String> = note.property_tags().into_iter().map(|tag| tag.name).collect();
-    found.extend(note.tags.iter().map(|tag| note.text[tag.name()].to_owned()));
-    let mut seen = HashSet::new();
-    found.retain(|tag| seen.insert(tag.clone()));
-    found
 }
 
 /// The links of a note to other files; those within the note and to the web are not among them.
@@ -378,11 +366,6 @@ fn one_section(
 
 /// Of what a note has, as much as a refusal lists.
 const MOST_NAMES: usize = 50;
-
-fn milliseconds(time: Option<SystemTime>) -> u64 {
-    let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
 
 fn markdown(note: &NoteOutput) -> String {
     let head = format!("**{}** (format: {}) · hash `{}`", note.path, note.format, hash::short(&note.content_hash));
