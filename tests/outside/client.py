@@ -222,7 +222,10 @@ async def listed_tools_are_complete_and_portable(world):
         tools = (await client.list_tools()).tools
         names = [tool.name for tool in tools]
         assert len(set(names)) == len(names)
-        expected = {"obsidian_get_note", "obsidian_write_note", "str_replace", "find_tool", "call_tool"}
+        expected = {
+            "obsidian_get_note", "obsidian_list_notes", "obsidian_list_tags", "obsidian_write_note", "str_replace",
+            "find_tool", "call_tool",
+        }
         assert expected <= set(names), names
         assert "file_read" not in names, "file_read is deferred"
         for tool in tools:

@@ -50,12 +50,13 @@ fn one_tool(page: &mut String, tool: &dyn AnyTool) {
             let role = match path.role {
                 Role::Read => "read",
                 Role::Write => "changed",
+                Role::List => "looked through",
             };
             format!("`{}` is {role}", path.pointer.trim_start_matches('/').replace('/', "."))
         })
         .collect();
     if !roles.is_empty() {
-        line(page, &format!("Files: {}.\n", roles.join(", ")));
+        line(page, &format!("Paths: {}.\n", roles.join(", ")));
     }
     let reasons: Vec<String> = spec.reasons().iter().map(|kind| format!("`{}`", kind.facts().id)).collect();
     line(page, &format!("Refuses with: {}.\n", reasons.join(", ")));

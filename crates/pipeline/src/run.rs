@@ -58,9 +58,11 @@ impl<'a> Call<'a> {
         self.line.files = files(entry, &arguments);
         self.repairs.extend(repairs);
         self.cancel.check()?;
+        let vaults = self.pipeline.setup.vaults.names();
         let context = Context {
             cancel: self.cancel,
             catalogue: &self.pipeline.setup.catalogue,
+            vaults: &vaults,
             scan: self.pipeline.setup.limits.scan,
         };
         match served {

@@ -9,6 +9,8 @@ use crate::{Catalogue, Interruption, Reason};
 pub struct Context<'a> {
     pub cancel: &'a Cancel,
     pub catalogue: &'a Catalogue,
+    /// The names of all vaults that are served.
+    pub vaults: &'a [String],
     pub scan: ScanLimits,
 }
 
@@ -73,6 +75,10 @@ impl Cancel {
         let next = |state| Some(if state == CHANGING_LAST { TAKEN_BACK } else { RUNNING });
         // An update that always has a next state cannot fail.
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).unwrap_or_default();
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
     }
 
     pub fn remaining(&self) -> Duration {

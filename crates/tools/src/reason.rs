@@ -39,6 +39,10 @@ pub enum Reason {
     AmbiguousPath { path: VaultPath, matches: Vec<VaultPath> },
     #[error("{path} is a directory, not a note.")]
     PathIsDirectory { path: VaultPath },
+    #[error("{path} is a file, not a directory.")]
+    PathIsFile { path: VaultPath },
+    #[error("Directory not found: {path}")]
+    DirectoryMissing { path: VaultPath, nearest: Option<VaultPath> },
     #[error("{path} is not an ordinary file.")]
     NotAFile { path: VaultPath },
     #[error("{path} is not text{}.", valid_up_to.map_or(String::new(), |at| format!(": byte {at} is not UTF-8")))]
@@ -65,6 +69,10 @@ pub enum Reason {
     TextNotUnique { path: VaultPath, occurrences: usize },
     #[error("occurrence {wanted} is out of range: the text stands {occurrences} times in {path}.")]
     OccurrenceOutOfRange { path: VaultPath, occurrences: usize, wanted: usize },
+    #[error("Invalid {argument}: {problem}")]
+    RegexInvalid { argument: &'static str, pattern: String, problem: String },
+    #[error("Unsafe {argument}: {problem}")]
+    RegexUnsafe { argument: &'static str, pattern: String, problem: String },
     #[error("The person who was asked said no.")]
     Declined,
     #[error("This change needs a person's consent, and there is nobody to ask.")]
@@ -222,8 +230,12 @@ impl Reason {
                 json!({ "path": path.as_str(), "suggestions": strings(suggestions) })
             }
             Self::AmbiguousPath { path, matches } => json!({ "path": path.as_str(), "matches": strings(matches) }),
-            Self::PathIsDirectory { path } | Self::NotAFile { path } | Self::KeepsChanging { path } => {
-                json!({ "path": path.as_str() })
+            Self::PathIsDirectory { path }
+            | Self::PathIsFile { path }
+            | Self::NotAFile { path }
+            | Self::KeepsChanging { path } => json!({ "path": path.as_str() }),
+            Self::DirectoryMissing { path, nearest } => {
+                json!({ "path": path.as_str(), "nearest": nearest.as_ref().map(VaultPath::as_str) })
             }
             Self::NotText { path, valid_up_to } => json!({ "path": path.as_str(), "validUpTo": valid_up_to }),
             Self::FileTooLarge { path, bytes, limit } => {
@@ -246,6 +258,9 @@ impl Reason {
             Self::TextNotUnique { path, occurrences } => json!({ "path": path.as_str(), "occurrences": occurrences }),
             Self::OccurrenceOutOfRange { path, occurrences, wanted } => {
                 json!({ "path": path.as_str(), "occurrences": occurrences, "wanted": wanted })
+            }
+            Self::RegexInvalid { argument, pattern, .. } | Self::RegexUnsafe { argument, pattern, .. } => {
+                json!({ *argument: pattern })
             }
             Self::Repeated { times } => json!({ "times": times }),
             Self::Disk { path, .. } => json!({ "path": path.as_ref().map(VaultPath::as_str) }),

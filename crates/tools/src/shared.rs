@@ -1,9 +1,12 @@
 //! What several tools need, under the name of the thing.
 
 pub(crate) mod fence;
+pub(crate) mod folder;
 pub(crate) mod hash;
 pub(crate) mod index;
 pub(crate) mod link;
+pub(crate) mod names;
+pub(crate) mod page;
 pub(crate) mod place;
 pub(crate) mod properties;
 pub(crate) mod reading;

@@ -84,6 +84,8 @@ pub struct PathArgument {
 pub enum Role {
     Read,
     Write,
+    /// A folder that is looked through.
+    List,
 }
 
 /// A tool that only looks.
@@ -119,7 +121,7 @@ pub(crate) struct Plan<O> {
     pub(crate) dry_run: bool,
 }
 
-/// A tool about the tools: it needs no vault.
+/// A tool about the server itself, its tools and vaults: it needs none of them.
 pub(crate) trait AgentTool: Send + Sync {
     const DECLARATION: Declaration;
     type Input: DeserializeOwned + JsonSchema;
@@ -175,6 +177,9 @@ impl Spec {
         }
         if !self.declaration.paths.is_empty() {
             reasons.extend(Kind::WITH_A_PATH);
+        }
+        if self.declaration.paths.iter().any(|path| path.role != Role::List) {
+            reasons.extend(Kind::WITH_A_FILE);
         }
         if self.effect != Effect::Read && self.needs_vault {
             reasons.extend(Kind::WHEN_WRITING);

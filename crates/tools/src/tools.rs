@@ -9,9 +9,17 @@ use crate::spec::{Agent, AnyTool, Read, Relay, Write};
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[
     &Read(read::obsidian_get_note::ObsidianGetNote),
+    &Read(read::obsidian_list_notes::ObsidianListNotes),
+    &Read(read::obsidian_list_tags::ObsidianListTags),
+    &Agent(read::vault_list::VaultList),
+    &Read(read::vault_info::VaultInfo),
+    &Read(read::file_list::FileList),
+    &Read(read::file_find::FileFind),
     &Read(read::file_read::FileRead),
     &Read(read::metadata_read::MetadataRead),
+    &Read(read::tags_list::TagsList),
     &Read(read::links_get::LinksGet),
+    &Read(read::search_content::SearchContent),
     &Write(edit::obsidian_write_note::ObsidianWriteNote),
     &Write(edit::str_replace::StrReplace),
     &Agent(agent::find_tool::FindTool),

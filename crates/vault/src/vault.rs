@@ -97,7 +97,7 @@ impl Vault {
     }
 
     pub fn view(&self, scope: Arc<Scope>, max_file_bytes: u64) -> View {
-        View::new(Arc::clone(&self.store), scope, max_file_bytes, Arc::clone(&self.live))
+        View::new(self.name.clone(), Arc::clone(&self.store), scope, max_file_bytes, Arc::clone(&self.live))
     }
 
     /// Writes down what was learnt of the vault, so that the next start is quick. For the end of the process; while it

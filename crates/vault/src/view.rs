@@ -25,6 +25,7 @@ pub struct File {
 /// What one call may see of a vault. A file that was read once stays as it was for the rest of the call, and what
 /// lies outside the scope is not there.
 pub struct View {
+    vault: String,
     store: Arc<dyn Store>,
     scope: Arc<Scope>,
     max_file_bytes: u64,
@@ -41,8 +42,15 @@ pub enum ReadError {
 }
 
 impl View {
-    pub(crate) fn new(store: Arc<dyn Store>, scope: Arc<Scope>, max_file_bytes: u64, live: Arc<Live>) -> Self {
+    pub(crate) fn new(
+        vault: String,
+        store: Arc<dyn Store>,
+        scope: Arc<Scope>,
+        max_file_bytes: u64,
+        live: Arc<Live>,
+    ) -> Self {
         Self {
+            vault,
             store,
             scope,
             max_file_bytes,
@@ -51,6 +59,17 @@ impl View {
             files: OnceLock::new(),
             notes: OnceLock::new(),
         }
+    }
+
+    /// The name of the vault.
+    pub fn vault(&self) -> &str {
+        &self.vault
+    }
+
+    /// Whether the caller may know of a folder at this path. The answer is the same whether or not one is there, but for
+    /// an ignored one, which is not.
+    pub fn may_enter(&self, folder: &VaultPath) -> Result<(), ReadError> {
+        self.scope.may_enter(folder).map_err(denied)
     }
 
     /// The files of the vault as they were when the call first asked. Looking through a large vault takes a while, so it

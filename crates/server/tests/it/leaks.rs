@@ -19,6 +19,7 @@ fn calls(file: &str) -> Vec<(&'static str, Value)> {
         ("obsidian_write_note", json!({ "target": path(file), "content": "x" })),
         ("obsidian_write_note", json!({ "target": path(file), "content": "x", "overwrite": true, "dryRun": true })),
         ("call_tool", json!({ "name": "file_read", "arguments": { "file": file } })),
+        ("tags_list", json!({ "file": file })),
     ];
     for format in ["content", "full", "document-map"] {
         calls.push(("obsidian_get_note", json!({ "format": format, "target": path(file) })));

@@ -14,6 +14,7 @@ mod harness;
 mod http;
 mod leaks;
 mod lifecycle;
+mod listings;
 mod protocol;
 mod scenarios;
 mod tools_list;

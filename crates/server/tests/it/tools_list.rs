@@ -45,23 +45,27 @@ fn the_default_list_is_small() {
     assert!(Value::Array(list).to_string().len() < 50_000);
 }
 
+/// What only reads, by family.
+const NOTES: &[&str] = &["obsidian_get_note", "obsidian_list_notes", "obsidian_list_tags"];
+const FILES: &[&str] = &["vault_list", "vault_info", "file_list", "file_find", "file_read", "tags_list"];
+
 #[test]
 fn the_owner_chooses_what_is_listed_and_what_is_off() {
     let vault = Vault::new(&[("a.md", b"x")]);
     for (arguments, environment, listed) in [
-        (&[][..], &[][..], &["obsidian_get_note", "obsidian_write_note", "str_replace", "find_tool", "call_tool"][..]),
-        (&["--tools", "obsidian"], &[], &["obsidian_get_note", "obsidian_write_note"]),
-        (&["--tools", "files"], &[], &["file_read", "str_replace"]),
+        (&[][..], &[][..], &[NOTES, &["obsidian_write_note", "str_replace", "find_tool", "call_tool"]].concat()[..]),
+        (&["--tools", "obsidian"], &[], &[NOTES, &["obsidian_write_note"]].concat()),
+        (&["--tools", "files"], &[], &[FILES, &["str_replace"]].concat()),
         (
             &["--tools", "default,file_read", "--exclude-tools", "agent"],
             &[],
-            &["obsidian_get_note", "file_read", "obsidian_write_note", "str_replace"],
+            &[NOTES, &["file_read", "obsidian_write_note", "str_replace"]].concat(),
         ),
-        (&["--read-only"], &[], &["obsidian_get_note", "find_tool", "call_tool"]),
+        (&["--read-only"], &[], &[NOTES, &["find_tool", "call_tool"]].concat()),
         (
             &[],
             &[("OBSIDIAN_READ_ONLY", "1"), ("LAPIDARY_TOOLS", "all")],
-            &["obsidian_get_note", "file_read", "find_tool", "call_tool"],
+            &[NOTES, FILES, &["find_tool", "call_tool"]].concat(),
         ),
     ] {
         let mut server = vault.serve_with(arguments, environment).open(Era::Modern);
@@ -92,6 +96,12 @@ fn find_tool_finds_by_the_words_of_people_and_shows_only_what_is_on() {
         ("fix a typo", "str_replace"),
         ("file.read", "file_read"),
         ("fileRead", "file_read"),
+        ("which vaults are there", "vault_list"),
+        ("how many notes are in the vault", "vault_info"),
+        ("list all files in a folder", "file_list"),
+        ("find an image by name", "file_find"),
+        ("tags.list", "tags_list"),
+        ("show the folder tree", "obsidian_list_notes"),
     ] {
         let found = server.done("find_tool", json!({ "query": query }));
         assert_eq!(found["matches"][0]["name"], first, "{query}: {found:#}");

@@ -14,6 +14,8 @@ pub enum Kind {
     NoteMissing,
     AmbiguousPath,
     PathIsDirectory,
+    PathIsFile,
+    DirectoryMissing,
     NotAFile,
     NotText,
     FileTooLarge,
@@ -27,6 +29,8 @@ pub enum Kind {
     TextMissing,
     TextNotUnique,
     OccurrenceOutOfRange,
+    RegexInvalid,
+    RegexUnsafe,
     Cancelled,
     ApprovalUnavailable,
     ApprovalExpired,
@@ -66,6 +70,8 @@ impl Kind {
         Self::NoteMissing,
         Self::AmbiguousPath,
         Self::PathIsDirectory,
+        Self::PathIsFile,
+        Self::DirectoryMissing,
         Self::NotAFile,
         Self::NotText,
         Self::FileTooLarge,
@@ -79,6 +85,8 @@ impl Kind {
         Self::TextMissing,
         Self::TextNotUnique,
         Self::OccurrenceOutOfRange,
+        Self::RegexInvalid,
+        Self::RegexUnsafe,
         Self::Cancelled,
         Self::ApprovalUnavailable,
         Self::ApprovalExpired,
@@ -105,14 +113,10 @@ impl Kind {
     ];
 
     /// What any tool that is given a path may answer besides.
-    pub const WITH_A_PATH: &[Self] = &[
-        Self::PathTraversal,
-        Self::PathForbidden,
-        Self::PathIsDirectory,
-        Self::NotAFile,
-        Self::NotText,
-        Self::FileTooLarge,
-    ];
+    pub const WITH_A_PATH: &[Self] = &[Self::PathTraversal, Self::PathForbidden];
+
+    /// And if it is the path of a file.
+    pub const WITH_A_FILE: &[Self] = &[Self::PathIsDirectory, Self::NotAFile, Self::NotText, Self::FileTooLarge];
 
     /// What any tool that works on a vault may answer besides.
     pub const IN_A_VAULT: &[Self] =
@@ -176,6 +180,10 @@ impl Kind {
                 "The exact path does not exist and several differ from it only in case.",
             ),
             Self::PathIsDirectory => facts("path_is_directory", -32007, "INVALID_ARGS", "A folder is at the path."),
+            Self::PathIsFile => {
+                facts("path_is_file", -32007, "INVALID_ARGS", "A file is at the path, and a folder was asked for.")
+            }
+            Self::DirectoryMissing => facts("directory_missing", -32001, "NOT_FOUND", "There is no such folder."),
             Self::NotAFile => facts(
                 "not_a_file",
                 -32007,
@@ -236,6 +244,15 @@ impl Kind {
                 -32007,
                 "INVALID_ARGS",
                 "There are fewer occurrences than the one asked for.",
+            ),
+            Self::RegexInvalid => {
+                facts("regex_invalid", -32007, "INVALID_ARGS", "The regular expression cannot be read.")
+            }
+            Self::RegexUnsafe => facts(
+                "regex_unsafe",
+                -32007,
+                "INVALID_ARGS",
+                "The regular expression is too long, nests repetitions, or took too many attempts.",
             ),
             Self::Cancelled => facts("cancelled", -32600, "PERMISSION_DENIED", "A person was asked and said no."),
             Self::ApprovalUnavailable => facts(
@@ -299,6 +316,8 @@ impl Reason {
             Self::NoteMissing { .. } => Kind::NoteMissing,
             Self::AmbiguousPath { .. } => Kind::AmbiguousPath,
             Self::PathIsDirectory { .. } => Kind::PathIsDirectory,
+            Self::PathIsFile { .. } => Kind::PathIsFile,
+            Self::DirectoryMissing { .. } => Kind::DirectoryMissing,
             Self::NotAFile { .. } => Kind::NotAFile,
             Self::NotText { .. } => Kind::NotText,
             Self::FileTooLarge { .. } => Kind::FileTooLarge,
@@ -312,6 +331,8 @@ impl Reason {
             Self::TextMissing { .. } => Kind::TextMissing,
             Self::TextNotUnique { .. } => Kind::TextNotUnique,
             Self::OccurrenceOutOfRange { .. } => Kind::OccurrenceOutOfRange,
+            Self::RegexInvalid { .. } => Kind::RegexInvalid,
+            Self::RegexUnsafe { .. } => Kind::RegexUnsafe,
             Self::Declined => Kind::Cancelled,
             Self::NobodyToAsk => Kind::ApprovalUnavailable,
             Self::ConsentExpired => Kind::ApprovalExpired,

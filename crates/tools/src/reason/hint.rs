@@ -26,11 +26,14 @@ impl Reason {
             Self::NoteMissing { suggestions, .. } => format!("Did you mean {}?", paths(suggestions)),
             Self::AmbiguousPath { matches, .. } => format!("Use the exact spelling of one of: {}.", paths(matches)),
             Self::PathIsDirectory { .. } => "Name a file inside it, for example a note ending in `.md`.".into(),
+            Self::PathIsFile { .. } => "Name the folder it is in, or read it with `obsidian_get_note`.".into(),
+            Self::DirectoryMissing { nearest: Some(nearest), .. } => format!("Did you mean `{nearest}`?"),
+            Self::DirectoryMissing { nearest: None, .. } => "List the folder above it to see what is there.".into(),
             Self::NotAFile { .. } => "Choose the path of an ordinary file in an ordinary folder.".into(),
             Self::NotText { .. } => "Only text can be read or edited here; leave this file alone.".into(),
             Self::FileTooLarge { .. } => "Leave it alone, or ask the owner to raise LAPIDARY_MAX_FILE_BYTES.".into(),
             Self::ReplyTooLarge { .. } => {
-                "Ask for less: `obsidian_get_note` with format `document-map` shows what is there, and format `section` reads one part.".into()
+                "Ask for less. A list takes a smaller `limit` or a folder; of a note, `obsidian_get_note` with format `document-map` shows what is there and format `section` reads one part.".into()
             }
             Self::FileExists { current, .. } => format!(
                 "To change part of it use `str_replace`; to replace all of it repeat the call with `overwrite: true` and `expectedHash` {current}."
@@ -48,6 +51,8 @@ impl Reason {
                 format!("Add more of the surrounding text to `find`, or set `occurrence` to `all` or a number from 1 to {occurrences}.")
             }
             Self::OccurrenceOutOfRange { occurrences, .. } => format!("Set `occurrence` to a number from 1 to {occurrences}."),
+            Self::RegexInvalid { .. } => "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.".into(),
+            Self::RegexUnsafe { .. } => "Use a shorter expression, without a repetition inside a repeated group.".into(),
             Self::Declined => "Nothing was changed. Ask the person what to do instead.".into(),
             Self::NobodyToAsk => "Nothing was changed. The owner can allow such changes in the approval settings, or use a client that can ask.".into(),
             Self::ConsentExpired => "Nothing was changed. Make the call again so that the person is asked again.".into(),

@@ -1,6 +1,7 @@
-use lapidary_vault::{VaultPath, store::StoreError};
+use lapidary_vault::{IndexError, VaultPath, store::StoreError};
 
 use super::{Disk, Interruption, Reason, Refused};
+use crate::Cancel;
 
 impl Reason {
     /// What a disk's answer about one path means to the caller.
@@ -26,12 +27,13 @@ impl Reason {
         }
     }
 
-    /// What a disk's answer about the vault as a whole means to the caller.
-    pub fn from_vault(error: &StoreError) -> Self {
+    /// Why the vault could not be looked through. It stops only because the call does.
+    pub(crate) fn from_index(error: &IndexError, cancel: &Cancel) -> Self {
         let problem = match error {
-            StoreError::NotPermitted => Disk::NotPermitted,
-            StoreError::VaultGone | StoreError::Missing | StoreError::NotAFile => Disk::VaultGone,
-            _ => Disk::Failing,
+            IndexError::Stopped => return cancel.check().err().unwrap_or(Self::Internal),
+            IndexError::Store(StoreError::VaultGone) => Disk::VaultGone,
+            IndexError::Store(StoreError::NotPermitted) => Disk::NotPermitted,
+            IndexError::Store(_) => Disk::Failing,
         };
         Self::Disk { path: None, problem }
     }

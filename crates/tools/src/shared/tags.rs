@@ -1,12 +1,98 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use lapidary_note::Note;
 
+/// Tags and how many notes have them. Tags that differ only in case are one, in the spelling that came first.
+#[derive(Default)]
+pub(crate) struct TagCounts {
+    counts: HashMap<String, Count>,
+    notes: usize,
+}
+
+struct Count {
+    name: String,
+    notes: usize,
+    /// The note that was counted last, so that a note counts once however often a tag stands in it.
+    last: usize,
+}
+
+/// Whether a note with `#a/b` counts for `#a` too, as in Obsidian's own list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nested {
+    CountForParents,
+    CountAlone,
+}
+
+impl TagCounts {
+    pub(crate) fn add_note<'t>(&mut self, tags: impl Iterator<Item = &'t str>, nested: Nested) {
+        self.notes += 1;
+        for tag in tags {
+            let parents = tag.match_indices('/').map(|(at, _)| &tag[..at]).filter(|parent| !parent.is_empty());
+            if nested == Nested::CountForParents {
+                parents.for_each(|parent| self.add(parent));
+            }
+            self.add(tag);
+        }
+    }
+
+    fn add(&mut self, tag: &str) {
+        let folded = tag.to_lowercase();
+        let new = || Count { name: tag.to_owned(), notes: 0, last: 0 };
+        let count = self.counts.entry(folded).or_insert_with(new);
+        if count.last != self.notes {
+            count.last = self.notes;
+            count.notes += 1;
+        }
+    }
+
+    /// The most used first, equals by name.
+    pub(crate) fn sorted(self) -> Vec<(String, usize)> {
+        let mut counts: Vec<(String, Count)> = self.counts.into_iter().collect();
+        counts.sort_unstable_by(|(a, counted_a), (b, counted_b)| {
+            counted_b.notes.cmp(&counted_a.notes).then_with(|| a.cmp(b))
+        });
+        counts.into_iter().map(|(_, count)| (count.name, count.notes)).collect()
+    }
+}
+
 /// The tags of a note without `#`, those of its properties first, each spelling once.
-pub(crate) fn tags_of(note: &Note<'_>) -> Vec<String> {
+pub(crate) fn of_note(note: &Note<'_>) -> Vec<String> {
     let mut found: Vec<String> = note.property_tags().into_iter().map(|tag| tag.name).collect();
     found.extend(note.tags.iter().map(|tag| note.text[tag.name()].to_owned()));
     let mut seen = HashSet::new();
     found.retain(|tag| seen.insert(tag.clone()));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(notes: &[&[&str]], nested: Nested) -> Vec<(String, usize)> {
+        let mut counts = TagCounts::default();
+        notes.iter().for_each(|tags| counts.add_note(tags.iter().copied(), nested));
+        counts.sorted()
+    }
+
+    fn shown(counts: &[(String, usize)]) -> Vec<(&str, usize)> {
+        counts.iter().map(|(name, count)| (name.as_str(), *count)).collect()
+    }
+
+    #[test]
+    fn notes_are_counted_not_uses() {
+        let notes: [&[&str]; 3] = [&["Work", "work/Plan"], &["WORK/plan/x", "Größe"], &["größe", "b"]];
+        assert_eq!(
+            shown(&counted(&notes, Nested::CountForParents)),
+            [("Größe", 2), ("Work", 2), ("work/Plan", 2), ("b", 1), ("WORK/plan/x", 1)]
+        );
+        let alone = counted(&notes, Nested::CountAlone);
+        assert_eq!(shown(&alone)[0], ("Größe", 2));
+        assert_eq!(alone.len(), 5);
+    }
+
+    #[test]
+    fn odd_slashes_make_no_empty_tags() {
+        let counts = counted(&[&["/x", "a//b", "c/"]], Nested::CountForParents);
+        assert_eq!(shown(&counts), [("/x", 1), ("a", 1), ("a/", 1), ("a//b", 1), ("c", 1), ("c/", 1)]);
+    }
 }

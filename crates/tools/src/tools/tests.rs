@@ -13,8 +13,9 @@ use crate::{
 /// A call as the pipeline makes it, without the stages that need a caller.
 fn call(store: &Arc<MemoryStore>, tool: &str, arguments: Map<String, Value>) -> Result<Value, Reason> {
     let catalogue = Catalogue::new(&Selection::default(), &[]).unwrap();
+    let cancel = Cancel::after(Duration::from_secs(60));
     let context =
-        Context { cancel: &Cancel::after(Duration::from_secs(60)), catalogue: &catalogue, scan: ScanLimits::default() };
+        Context { cancel: &cancel, catalogue: &catalogue, scan: ScanLimits::default(), vaults: &["test".to_owned()] };
     let Ok(entry) = catalogue.find(tool) else {
         return Err(Reason::ToolUnknown { name: tool.to_owned(), nearest: None });
     };

@@ -134,9 +134,10 @@ impl Files {
         }
     }
 
-    /// The folders in a folder and below it, in path order, whether or not there is anything in them.
+    /// The folders in a folder and below it, in path order. Empty ones are among them, unless only some of what they could
+    /// hold is open: their names then are nobody's business.
     pub fn folders_below<'s>(&'s self, folder: Option<&VaultPath>) -> Box<dyn Iterator<Item = &'s VaultPath> + 's> {
-        let shown = |folder: &&VaultPath| self.scope.may_enter(folder).is_ok();
+        let shown = |folder: &&VaultPath| self.shows_folder(folder);
         match folder {
             None => Box::new(self.snapshot.folders().filter(shown)),
             Some(folder) => Box::new(self.snapshot.folders_below(folder).filter(shown)),
@@ -169,7 +170,12 @@ impl Files {
     }
 
     pub fn has_folder(&self, folder: &VaultPath) -> bool {
-        self.scope.may_enter(folder).is_ok() && self.snapshot.has_folder(folder)
+        self.snapshot.has_folder(folder) && self.shows_folder(folder)
+    }
+
+    fn shows_folder(&self, folder: &VaultPath) -> bool {
+        let open = || self.scope.may_read(folder).is_ok() || self.below(Some(folder)).next().is_some();
+        self.scope.may_enter(folder).is_ok() && open()
     }
 }
 

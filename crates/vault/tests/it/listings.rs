@@ -1,6 +1,6 @@
 //! What a caller is told that a folder holds: what it may see, all of it, and nothing it cannot ask for.
 
-use lapidary_vault::{Denied, Policy, ReadError, store::StoreError};
+use lapidary_vault::{Denied, Globs, Policy, ReadError, Scope, VaultPath, store::StoreError};
 
 use crate::scratch::{Scratch, deny, denying, missing, prefixes};
 
@@ -58,6 +58,26 @@ fn a_closed_folder_is_refused_by_its_string_whatever_is_there() {
     ] {
         assert_eq!(scratch.list_as(&scope, closed), Err(ReadError::Denied(denied)), "{closed}");
     }
+}
+
+#[test]
+fn a_folder_has_no_name_for_whom_nothing_in_it_is_open() {
+    let scratch = Scratch::with(&[("a/b/open.md", ""), ("a/c/closed.md", ""), ("d/closed.md", ""), ("x.md", "")]);
+    std::fs::create_dir_all(scratch.at("a/empty")).unwrap();
+    let folders = |policy: Policy| {
+        let view = scratch.view_as(&Scope::from(policy));
+        let files = view.files(&|| true).unwrap();
+        let folders: Vec<VaultPath> = files.folders_below(None).cloned().collect();
+        assert!(folders.iter().all(|folder| files.has_folder(folder)));
+        folders.iter().map(VaultPath::to_string).collect::<Vec<_>>()
+    };
+    let allow = |patterns: &[&str]| Policy { allow_globs: Some(Globs::parse(patterns).unwrap()), ..Policy::default() };
+    assert_eq!(folders(Policy::default()), ["a", "a/b", "a/c", "a/empty", "d"]);
+    assert_eq!(folders(allow(&["**/open.md"])), ["a", "a/b"]);
+    assert_eq!(folders(allow(&["a/empty/**", "d"])), ["a/empty", "d"]);
+    let read = |paths: &[&str]| Policy { read: Some(prefixes(paths)), ..Policy::default() };
+    assert_eq!(folders(read(&["a/b"])), ["a", "a/b"]);
+    assert_eq!(folders(read(&["a/c/none"])), [""; 0]);
 }
 
 #[cfg(unix)]

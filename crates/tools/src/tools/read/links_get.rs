@@ -9,6 +9,7 @@ use crate::{
     shared::{
         index,
         link::{self, OutLink, out_links},
+        page::Page,
         reading,
     },
     spec::ReadTool,
@@ -100,7 +101,6 @@ impl ReadTool for LinksGet {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let path = reading::parse_path(&input.file)?;
         let wants = |direction| input.direction == direction || input.direction == Direction::Both;
-        let mut page = Page { offset: input.offset, limit: input.limit, next: None };
         let notes = index::notes(context, view)?;
         let (mut outlinks, content_hash) = (Vec::new(), note_hash(view, &path)?);
         if content_hash.is_some() && wants(Direction::Outlinks) {
@@ -110,9 +110,9 @@ impl ReadTool for LinksGet {
         }
         context.check()?;
         let backlinks = if wants(Direction::Backlinks) { notes.backlinks(&path) } else { Vec::new() };
-        let (total_outlinks, total_backlinks) = (outlinks.len(), backlinks.len());
-        let outlinks = page.of(outlinks);
-        let backlinks = page.of(backlinks);
+        let outlinks = Page::of(outlinks, input.offset, input.limit);
+        let backlinks = Page::of(backlinks, input.offset, input.limit);
+        let next_offset = outlinks.next.max(backlinks.next);
         let backlink = |found: lapidary_vault::Backlink<'_>| BackLink {
             file: found.source.to_string(),
             line: found.link.line,
@@ -121,14 +121,14 @@ impl ReadTool for LinksGet {
             subpath: found.link.subpath.map(str::to_owned),
             property: found.link.property.map(str::to_owned),
         };
-        let cut = page.next.is_some() || page.offset > 0;
+        let cut = next_offset.is_some() || input.offset > 0;
         Ok(Output {
-            outlinks: wants(Direction::Outlinks).then_some(outlinks),
-            backlinks: wants(Direction::Backlinks).then(|| backlinks.into_iter().map(backlink).collect()),
+            outlinks: wants(Direction::Outlinks).then_some(outlinks.items),
+            backlinks: wants(Direction::Backlinks).then(|| backlinks.items.into_iter().map(backlink).collect()),
             content_hash: content_hash.map(|hash| hash.to_string()),
-            total_outlinks: (cut && wants(Direction::Outlinks)).then_some(total_outlinks),
-            total_backlinks: (cut && wants(Direction::Backlinks)).then_some(total_backlinks),
-            next_offset: page.next,
+            total_outlinks: (cut && wants(Direction::Outlinks)).then_some(outlinks.total),
+            total_backlinks: (cut && wants(Direction::Backlinks)).then_some(backlinks.total),
+            next_offset,
         })
     }
 
@@ -190,24 +190,5 @@ fn note_hash(view: &View, path: &VaultPath) -> Result<Option<ContentHash>, Reaso
     match view.read(path) {
         Ok(_) | Err(ReadError::Store(StoreError::TooLarge { .. })) => Ok(None),
         Err(_) => reading::read(view, path).map(|_| None),
-    }
-}
-
-/// A window on a list, and where the next one begins.
-struct Page {
-    offset: usize,
-    limit: usize,
-    next: Option<usize>,
-}
-
-impl Page {
-    fn of<T>(&mut self, mut items: Vec<T>) -> Vec<T> {
-        let end = self.offset.saturating_add(self.limit);
-        if end < items.len() {
-            self.next = Some(end);
-        }
-        items.truncate(end);
-        items.drain(..self.offset.min(items.len()));
-        items
     }
 }

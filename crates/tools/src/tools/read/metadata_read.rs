@@ -13,7 +13,7 @@ use crate::{
         place::Places,
         properties,
         reading::{self, NOT_UTF8},
-        tags::tags_of,
+        tags,
         time::milliseconds,
     },
     spec::ReadTool,
@@ -136,11 +136,11 @@ impl ReadTool for MetadataRead {
             content_hash: file.hash.to_string(),
             total_lines: shown.lines(),
             size_bytes: file.bytes.len(),
-            mtime_ms: file.modified.map(milliseconds),
-            ctime_ms: file.created.map(milliseconds),
+            mtime_ms: file.modified.map(|time| milliseconds(Some(time))),
+            ctime_ms: file.created.map(|time| milliseconds(Some(time))),
             frontmatter,
             headings: headings.collect(),
-            tags: tags_of(&note),
+            tags: tags::of_note(&note),
             aliases: note.aliases().into_iter().map(str::to_owned).collect(),
             blocks: note
                 .blocks

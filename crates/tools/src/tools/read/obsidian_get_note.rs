@@ -12,7 +12,7 @@ use crate::{
         hash,
         properties::{self, Properties},
         reading::{self, NOT_UTF8, Shown},
-        tags::tags_of,
+        tags,
         target::{Found, Target},
         time::milliseconds,
     },
@@ -269,11 +269,11 @@ fn full(file: &File, shown: &Shown<'_>, include_links: bool, notices: &mut Vec<S
     let note = Note::parse(shown.text());
     Body::Full {
         content: shown.text().to_owned(),
-        tags: tags_of(&note),
+        tags: tags::of_note(&note),
         frontmatter: properties.json(),
         stat: Stat {
-            ctime: file.created.map_or(0, milliseconds),
-            mtime: file.modified.map_or(0, milliseconds),
+            ctime: milliseconds(file.created),
+            mtime: milliseconds(file.modified),
             size: file.bytes.len() as u64,
         },
         outgoing_links: include_links.then(|| outgoing_links(&note)),

@@ -1,0 +1,161 @@
+//! How the names of files are compared with what a caller wrote.
+
+use std::borrow::Cow;
+
+use fancy_regex::{Error, Regex, RegexBuilder};
+use globset::{GlobBuilder, GlobMatcher};
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+use crate::{ArgumentProblem, Reason, reason::clipped};
+
+/// `é` can be one character or two, and which of them a disk keeps is not what a caller wants to know.
+pub(crate) fn composed(name: &str) -> Cow<'_, str> {
+    if is_nfc(name) { Cow::Borrowed(name) } else { Cow::Owned(name.nfc().collect()) }
+}
+
+/// Longer patterns are no help to anybody and cost too much to make.
+const LONGEST: usize = 1000;
+
+/// A pattern for paths: `*` and `?` stay within a name, `**` goes through folders, `{a,b}` and `[a-z]` choose, and a
+/// leading `!` turns it round.
+pub(crate) struct Glob {
+    matcher: GlobMatcher,
+    negated: bool,
+}
+
+impl Glob {
+    pub(crate) fn parse(tool: &str, argument: &str, given: &str) -> Result<Self, Reason> {
+        const EXTENDED: [&str; 5] = ["@(", "+(", "?(", "*(", "!("];
+        let refused = |problem: String| {
+            let problem = ArgumentProblem { at: argument.to_owned(), problem, nearest: None };
+            Reason::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
+        };
+        if given.chars().count() > LONGEST {
+            return Err(refused(format!("must have at most {LONGEST} characters")));
+        }
+        if EXTENDED.iter().any(|opening| given.contains(opening)) {
+            return Err(refused("is not a pattern: write {a,b} instead of @(a|b)".to_owned()));
+        }
+        let (pattern, negated) = given.strip_prefix('!').map_or((given, false), |rest| (rest, true));
+        let pattern = composed(pattern).replace('\\', "/");
+        let pattern = pattern.trim_start_matches("./").trim_start_matches('/');
+        let glob = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build();
+        let glob = glob.map_err(|error| refused(format!("is not a pattern: {}", error.kind())))?;
+        Ok(Self { matcher: glob.compile_matcher(), negated })
+    }
+
+    pub(crate) fn matches(&self, path: &str) -> bool {
+        self.matcher.is_match(&*composed(path)) != self.negated
+    }
+}
+
+/// A regular expression for names, found anywhere in them. Those with lookaround are tried only so often.
+pub(crate) struct NameRegex {
+    argument: &'static str,
+    written: String,
+    regex: Regex,
+}
+
+impl NameRegex {
+    const ATTEMPTS: usize = 100_000;
+
+    pub(crate) fn parse(argument: &'static str, given: &str) -> Result<Self, Reason> {
+        let written = clipped(given);
+        if given.chars().count() > LONGEST {
+            let problem = format!("pattern exceeds {LONGEST}-character limit");
+            return Err(Reason::RegexUnsafe { argument, pattern: written, problem });
+        }
+        match RegexBuilder::new(&composed(given)).backtrack_limit(Self::ATTEMPTS).build() {
+            Ok(regex) => Ok(Self { argument, written, regex }),
+            Err(error) => Err(Reason::RegexInvalid { argument, pattern: written, problem: problem(&error) }),
+        }
+    }
+
+    /// As the note tools have always taken it: short, and without a repetition of what ends in one.
+    pub(crate) fn guarded(argument: &'static str, given: &str) -> Result<Self, Reason> {
+        const LONGEST: usize = 256;
+        let nested = |three: &[u8]| matches!(three, [b'+' | b'*' | b'}', b')', b'*' | b'+' | b'{']);
+        let problem = if given.chars().count() > LONGEST {
+            format!("pattern exceeds {LONGEST}-character limit")
+        } else if given.as_bytes().windows(3).any(nested) {
+            "pattern contains nested quantifiers".to_owned()
+        } else {
+            return Self::parse(argument, given);
+        };
+        Err(Reason::RegexUnsafe { argument, pattern: clipped(given), problem })
+    }
+
+    pub(crate) fn matches(&self, name: &str) -> Result<bool, Reason> {
+        self.regex.is_match(&*composed(name)).map_err(|_| Reason::RegexUnsafe {
+            argument: self.argument,
+            pattern: self.written.clone(),
+            problem: "pattern needs too many attempts".to_owned(),
+        })
+    }
+}
+
+/// On one line, however the library draws it.
+fn problem(error: &Error) -> String {
+    let text = error.to_string();
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+
+    #[test]
+    fn what_globs_find() {
+        for (pattern, found, not) in [
+            ("*.md", &["a.md", "größe 石.md"][..], &["a/b.md", "a.txt", "a.MD"][..]),
+            ("**/*.md", &["a.md", "a/b/c.md"], &["a.canvas"]),
+            ("a/**", &["a/b", "a/b/c.md"], &["b"]),
+            ("{a,b}?.[cm]d", &["a1.md", "bx.cd"], &["c1.md", "a.md"]),
+            ("!*.md", &["a.png", "a/b.md"], &["a.md"]),
+            ("./a\\*.md", &["a/b.md"], &["a/b/c.md"]),
+            ("caf\u{e9}*", &["cafe\u{301}.md"], &["cafe.md"]),
+        ] {
+            let glob = Glob::parse("t", "glob", pattern).unwrap();
+            assert!(found.iter().all(|path| glob.matches(path)), "{pattern}");
+            assert!(!not.iter().any(|path| glob.matches(path)), "{pattern}");
+        }
+        for pattern in ["[a", "{a", "@(a|b)", &"a".repeat(1001)] {
+            assert_eq!(Glob::parse("t", "glob", pattern).err().unwrap().kind(), Kind::InvalidArguments, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn what_expressions_find() {
+        for (pattern, name, found) in [
+            (r"^\d{4}-\d\d", "2026-04-13.md", true),
+            (r"^(?!Work).*\.md$", "Work.md", false),
+            (r"^(?!Work).*\.md$", "Home.md", true),
+            (r"a\/b", "x/a/b", true),
+            ("(?<=2026-)04", "2026-04-13.md", true),
+            ("\u{e9}", "cafe\u{301}", true),
+            ("", "anything", true),
+        ] {
+            assert_eq!(NameRegex::guarded("nameRegex", pattern).unwrap().matches(name).unwrap(), found, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn an_expression_that_cannot_be_used_is_refused_by_kind() {
+        let kind = |given: &str| NameRegex::guarded("nameRegex", given).err().unwrap().kind();
+        for given in ["(a+)+$", "(a*)*", "(a{2}){3}", &"a".repeat(257)] {
+            assert_eq!(kind(given), Kind::RegexUnsafe, "{given}");
+        }
+        for given in ["(", "[a", "*", r"\p{Nope}", r"\w{9999999}"] {
+            assert_eq!(kind(given), Kind::RegexInvalid, "{given}");
+        }
+    }
+
+    #[test]
+    fn no_expression_runs_on() {
+        let slow = NameRegex::parse("query", r"^(?:a|aa)+(\w)\1b$").unwrap();
+        assert_eq!(slow.matches(&"a".repeat(200)).unwrap_err().kind(), Kind::RegexUnsafe);
+        let nested = NameRegex::parse("query", "(a+)+$").unwrap();
+        assert!(!nested.matches(&format!("{}b", "a".repeat(250))).unwrap(), "and what is linear just runs");
+    }
+}

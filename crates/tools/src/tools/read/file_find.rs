@@ -1,0 +1,173 @@
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        folder::{Folder, relative},
+        index,
+        names::{Glob, NameRegex, composed},
+        page::Page,
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct FileFind;
+
+/// Find files by name, notes and others. Capital letters count.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// What to find: a name with its extension, a part of one, or a pattern.
+    query: String,
+    /// `exact` and `substring` look at the name, `glob` and `regex` at the path from `directory` on.
+    #[serde(default)]
+    mode: Mode,
+    /// Where to look; everywhere by default.
+    #[serde(default)]
+    directory: Option<String>,
+    /// How many to list.
+    #[serde(default = "limit")]
+    #[schemars(range(min = 1, max = 10_000))]
+    limit: usize,
+    /// How many to pass over: the `nextOffset` of the answer before.
+    #[serde(default)]
+    offset: usize,
+}
+
+fn limit() -> usize {
+    200
+}
+
+#[derive(Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Exact,
+    #[default]
+    Substring,
+    Glob,
+    Regex,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    matches: Vec<Match>,
+    total: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Match {
+    path: String,
+    why: Mode,
+}
+
+enum Wanted {
+    Exact(String),
+    Substring(String),
+    Glob(Glob),
+    Regex(NameRegex),
+}
+
+impl Wanted {
+    fn parse(mode: Mode, query: &str) -> Result<Self, Reason> {
+        Ok(match mode {
+            Mode::Exact => Self::Exact(composed(query).into_owned()),
+            Mode::Substring => Self::Substring(composed(query).into_owned()),
+            Mode::Glob => Self::Glob(Glob::parse(FileFind::DECLARATION.name, "query", query)?),
+            Mode::Regex => Self::Regex(NameRegex::parse("query", query)?),
+        })
+    }
+
+    fn fits(&self, name: &str, path: &str) -> Result<bool, Reason> {
+        match self {
+            Self::Exact(wanted) => Ok(composed(name) == *wanted),
+            Self::Substring(wanted) => Ok(composed(name).contains(wanted)),
+            Self::Glob(glob) => Ok(glob.matches(path)),
+            Self::Regex(regex) => regex.matches(path),
+        }
+    }
+}
+
+impl ReadTool for FileFind {
+    const DECLARATION: Declaration = Declaration {
+        name: "file_find",
+        dotted: Some("file.find"),
+        title: "Find files by name",
+        family: Family::Files,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/directory", role: Role::List }],
+        reasons: &[Kind::RegexInvalid, Kind::RegexUnsafe],
+        words: "find locate where is a file note attachment image by its name path, glob, regex",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let wanted = Wanted::parse(input.mode, &input.query)?;
+        let files = index::files(context, view)?;
+        let folder = match Folder::find(view, files, input.directory.as_deref().unwrap_or_default())?.or_nothing() {
+            Ok(folder) => folder,
+            Err(notice) => {
+                return Ok(Output { matches: Vec::new(), total: 0, next_offset: None, notice: Some(notice) });
+            }
+        };
+        let mut found = Vec::new();
+        for file in files.below(folder.as_ref()) {
+            context.check()?;
+            if wanted.fits(file.path().name(), relative(file.path().as_str(), folder.as_ref()))? {
+                found.push(file.path());
+            }
+        }
+        let page = Page::of(found, input.offset, input.limit);
+        let matches = page.items.into_iter().map(|path| Match { path: path.to_string(), why: input.mode }).collect();
+        Ok(Output { matches, total: page.total, next_offset: page.next, notice: None })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const FILES: &[(&str, &str)] =
+            &[("Daily/2026-04-13.md", ""), ("Gems/gem.png", ""), ("Gems/Gem Cutting.md", "")];
+        vec![
+            Example {
+                says: "Where is that picture?",
+                before: FILES,
+                input: json!({ "query": "gem" }),
+                gives: Gives::Output(
+                    json!({ "matches": [{ "path": "Gems/gem.png", "why": "substring" }], "total": 1 }),
+                ),
+                after: &[],
+            },
+            Example {
+                says: "By an expression, on the path",
+                before: FILES,
+                input: json!({ "query": "^\\d{4}-\\d\\d", "mode": "regex", "directory": "Daily" }),
+                gives: Gives::Output(
+                    json!({ "matches": [{ "path": "Daily/2026-04-13.md", "why": "regex" }], "total": 1 }),
+                ),
+                after: &[],
+            },
+            Example {
+                says: "The first of several",
+                before: FILES,
+                input: json!({ "query": "**/*.md", "mode": "glob", "limit": 1 }),
+                gives: Gives::Including(json!({ "total": 2, "nextOffset": 1 })),
+                after: &[],
+            },
+            Example {
+                says: "An expression that cannot be read",
+                before: FILES,
+                input: json!({ "query": "(", "mode": "regex" }),
+                gives: Gives::Refusal(Kind::RegexInvalid),
+                after: &[],
+            },
+        ]
+    }
+}

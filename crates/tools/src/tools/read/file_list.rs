@@ -1,0 +1,215 @@
+use std::collections::BTreeMap;
+
+use lapidary_vault::{Files, VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        folder::{Folder, relative},
+        index,
+        names::Glob,
+        page::Page,
+        time::milliseconds,
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct FileList;
+
+/// List the files and folders in a folder, with size and time of change.
+///
+/// Paths are relative to the vault, as other tools take them. A folder has the time of the last change to a file in it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// The folder, e.g. `Projects`; the whole vault by default.
+    #[serde(default)]
+    directory: Option<String>,
+    /// Also list what is in the folders below.
+    #[serde(default)]
+    recursive: bool,
+    /// Only paths that fit, seen from `directory`: `*.md`, with `recursive` also `**/*.md`.
+    #[serde(default)]
+    glob: Option<String>,
+    /// The same as `glob`.
+    #[serde(default)]
+    pattern: Option<String>,
+    /// How many to list.
+    #[serde(default = "limit")]
+    #[schemars(range(min = 1, max = 10_000))]
+    limit: usize,
+    /// How many to pass over: the `nextOffset` of the answer before.
+    #[serde(default)]
+    offset: usize,
+}
+
+fn limit() -> usize {
+    1000
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    entries: Vec<Entry>,
+    total: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    path: String,
+    r#type: Type,
+    size_bytes: u64,
+    mtime_ms: u64,
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Type {
+    File,
+    Directory,
+}
+
+impl ReadTool for FileList {
+    const DECLARATION: Declaration = Declaration {
+        name: "file_list",
+        dotted: Some("file.list"),
+        title: "List files",
+        family: Family::Files,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/directory", role: Role::List }],
+        reasons: &[],
+        words: "list files folders directory, ls, what is in a folder, attachments, size, recently changed",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let glob = the_glob(&input)?.map(|given| Glob::parse(Self::DECLARATION.name, "glob", given)).transpose()?;
+        let files = index::files(context, view)?;
+        let folder = match Folder::find(view, files, input.directory.as_deref().unwrap_or_default())?.or_nothing() {
+            Ok(folder) => folder,
+            Err(notice) => {
+                return Ok(Output { entries: Vec::new(), total: 0, next_offset: None, notice: Some(notice) });
+            }
+        };
+        let mut found = entries(context, files, folder.as_ref(), input.recursive)?;
+        found.retain(|path, _| glob.as_ref().is_none_or(|glob| glob.matches(relative(path, folder.as_ref()))));
+        let page = Page::of(found.into_iter().collect(), input.offset, input.limit);
+        let shown = |(path, found): (&str, Found)| Entry {
+            path: path.to_owned(),
+            r#type: found.r#type,
+            size_bytes: found.bytes,
+            mtime_ms: found.changed,
+        };
+        let entries = page.items.into_iter().map(shown).collect();
+        Ok(Output { entries, total: page.total, next_offset: page.next, notice: None })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const FILES: &[(&str, &str)] = &[("Projects/Plan.md", "Plan"), ("Projects/Sub/gem.png", "PNG"), ("a.md", "")];
+        let file = |path: &str, bytes: usize| json!({ "path": path, "type": "file", "sizeBytes": bytes, "mtimeMs": 0 });
+        let folder = |path: &str| json!({ "path": path, "type": "directory", "sizeBytes": 0, "mtimeMs": 0 });
+        vec![
+            Example {
+                says: "What is in a folder",
+                before: FILES,
+                input: json!({ "directory": "Projects" }),
+                gives: Gives::Output(
+                    json!({ "entries": [file("Projects/Plan.md", 4), folder("Projects/Sub")], "total": 2 }),
+                ),
+                after: &[],
+            },
+            Example {
+                says: "All notes, the first of them",
+                before: FILES,
+                input: json!({ "recursive": true, "glob": "**/*.md", "limit": 1 }),
+                gives: Gives::Output(json!({ "entries": [file("Projects/Plan.md", 4)], "total": 2, "nextOffset": 1 })),
+                after: &[],
+            },
+            Example {
+                says: "A folder that is not there",
+                before: FILES,
+                input: json!({ "directory": "projects" }),
+                gives: Gives::Output(json!({
+                    "entries": [],
+                    "total": 0,
+                    "notice": "There is no folder `projects`. Did you mean `Projects`?",
+                })),
+                after: &[],
+            },
+            Example {
+                says: "A pattern that cannot be read",
+                before: FILES,
+                input: json!({ "pattern": "[a" }),
+                gives: Gives::Refusal(Kind::InvalidArguments),
+                after: &[],
+            },
+            Example {
+                says: "A folder outside the vault",
+                before: FILES,
+                input: json!({ "directory": "../other" }),
+                gives: Gives::Refusal(Kind::PathTraversal),
+                after: &[],
+            },
+        ]
+    }
+}
+
+/// The pattern, by whichever of its two names it came.
+fn the_glob(input: &Input) -> Result<Option<&str>, Reason> {
+    match (input.glob.as_deref(), input.pattern.as_deref()) {
+        (Some(glob), Some(pattern)) if glob != pattern => Err(Reason::InvalidArguments {
+            tool: FileList::DECLARATION.name.to_owned(),
+            problems: vec![ArgumentProblem {
+                at: "pattern".to_owned(),
+                problem: "is the same as `glob`, so only one can be given".to_owned(),
+                nearest: None,
+            }],
+        }),
+        (glob, pattern) => Ok(glob.or(pattern)),
+    }
+}
+
+struct Found {
+    r#type: Type,
+    bytes: u64,
+    changed: u64,
+}
+
+/// The time of a folder comes from the files that the caller may see: the disk's own would tell of the others.
+fn entries<'f>(
+    context: &Context<'_>,
+    files: &'f Files,
+    folder: Option<&VaultPath>,
+    recursive: bool,
+) -> Result<BTreeMap<&'f str, Found>, Reason> {
+    let within = |path: &str| recursive || !relative(path, folder).contains('/');
+    let empty = || Found { r#type: Type::Directory, bytes: 0, changed: 0 };
+    let folders = files.folders_below(folder).map(VaultPath::as_str).filter(|path| within(path));
+    let mut found: BTreeMap<&str, Found> = folders.map(|path| (path, empty())).collect();
+    let start = folder.map_or(0, |folder| folder.as_str().len() + 1);
+    for file in files.below(folder) {
+        context.check()?;
+        let (path, changed) = (file.path().as_str(), milliseconds(Some(file.modified())));
+        let below = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > start);
+        for at in below.take(if recursive { usize::MAX } else { 1 }) {
+            if let Some(above) = found.get_mut(&path[..at]) {
+                above.changed = above.changed.max(changed);
+            }
+        }
+        if within(path) {
+            found.insert(path, Found { r#type: Type::File, bytes: file.bytes(), changed });
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,324 @@
+mod tree;
+
+use lapidary_vault::{FileEntry, VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use self::tree::Branch;
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        fence::{fenced, one_line},
+        folder::{Folder, relative},
+        index,
+        names::NameRegex,
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct ObsidianListNotes;
+
+/// List the files and folders of the vault as a tree, notes and others.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// The folder to list, e.g. `Projects`; the whole vault by default.
+    #[serde(default)]
+    path: Option<String>,
+    /// Only files whose name ends so, e.g. `md`.
+    #[serde(default)]
+    extension: Option<String>,
+    /// Only files and folders in whose name this regular expression finds something. Others are not entered.
+    #[serde(default)]
+    name_regex: Option<String>,
+    /// How many levels to show.
+    #[serde(default = "depth")]
+    #[schemars(range(min = 1, max = 20))]
+    depth: usize,
+}
+
+fn depth() -> usize {
+    2
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    path: String,
+    entries: Vec<Entry>,
+    totals: Totals,
+    applied_filters: AppliedFilters,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excluded: Option<Excluded>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Entry {
+    path: String,
+    r#type: Type,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    /// Below the folder that is listed, from 0.
+    #[serde(skip)]
+    level: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Type {
+    File,
+    Directory,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Totals {
+    entries: usize,
+    files: usize,
+    directories: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AppliedFilters {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extension: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_regex: Option<String>,
+    depth: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Excluded {
+    reason: &'static str,
+    cap: usize,
+    hint: String,
+}
+
+/// More entries than a model can use.
+const CAP: usize = 1000;
+
+impl ReadTool for ObsidianListNotes {
+    const DECLARATION: Declaration = Declaration {
+        name: "obsidian_list_notes",
+        dotted: None,
+        title: "Obsidian List Notes",
+        family: Family::Obsidian,
+        group: Group::Read,
+        listed: true,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/path", role: Role::List }],
+        reasons: &[Kind::DirectoryMissing, Kind::PathIsFile, Kind::RegexInvalid, Kind::RegexUnsafe],
+        words: "list notes files folders directory tree, ls, what is in the vault or a folder",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let regex = input.name_regex.as_deref().map(|given| NameRegex::guarded("nameRegex", given)).transpose()?;
+        let extension = input.extension.as_deref().and_then(with_dot);
+        let path = input.path.unwrap_or_default();
+        let files = index::files(context, view)?;
+        let folder = Folder::find(view, files, &path)?.required()?;
+        let mut walk = Walk {
+            folder: folder.as_ref(),
+            extension: extension.as_deref(),
+            regex: regex.as_ref(),
+            depth: input.depth,
+            entered: Vec::new(),
+            closed: None,
+            entries: Vec::new(),
+            beyond: 0,
+        };
+        for file in files.below(folder.as_ref()) {
+            context.check()?;
+            walk.take(file)?;
+        }
+        let Walk { entries, beyond, .. } = walk;
+        let filtered = extension.is_some() || regex.is_some();
+        let directories = entries.iter().filter(|entry| entry.r#type == Type::Directory).count();
+        Ok(Output {
+            path,
+            totals: Totals { entries: entries.len(), files: entries.len() - directories, directories },
+            applied_filters: AppliedFilters { extension, name_regex: input.name_regex, depth: input.depth },
+            excluded: (beyond > 0).then(|| excluded(beyond)),
+            notice: entries.is_empty().then(|| nothing(filtered).to_owned()),
+            entries,
+        })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        Some(markdown(output))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const FILES: &[(&str, &str)] = &[
+            ("Projects/Garden/Beds/North.md", ""),
+            ("Projects/Garden/gem.png", ""),
+            ("Projects/Plan.md", ""),
+            ("Todo.md", ""),
+        ];
+        let file = |path: &str| json!({ "path": path, "type": "file" });
+        vec![
+            Example {
+                says: "The upper two levels of the vault",
+                before: FILES,
+                input: json!({}),
+                gives: Gives::Output(json!({
+                    "path": "",
+                    "entries": [
+                        { "path": "Projects", "type": "directory" },
+                        { "path": "Projects/Garden", "type": "directory", "truncated": true },
+                        file("Projects/Plan.md"),
+                        file("Todo.md"),
+                    ],
+                    "totals": { "entries": 4, "files": 2, "directories": 2 },
+                    "appliedFilters": { "depth": 2 },
+                })),
+                after: &[],
+            },
+            Example {
+                says: "The notes in a folder",
+                before: FILES,
+                input: json!({ "path": "Projects/Garden/", "extension": "MD", "depth": 20 }),
+                gives: Gives::Including(json!({
+                    "path": "Projects/Garden/",
+                    "entries": [
+                        { "path": "Projects/Garden/Beds", "type": "directory" },
+                        file("Projects/Garden/Beds/North.md"),
+                    ],
+                    "appliedFilters": { "extension": ".md", "depth": 20 },
+                })),
+                after: &[],
+            },
+            Example {
+                says: "Nothing fits",
+                before: FILES,
+                input: json!({ "nameRegex": "^x" }),
+                gives: Gives::Including(json!({ "entries": [], "notice": "Nothing fits the filters." })),
+                after: &[],
+            },
+            Example {
+                says: "A folder that is not there",
+                before: FILES,
+                input: json!({ "path": "Project" }),
+                gives: Gives::Refusal(Kind::DirectoryMissing),
+                after: &[],
+            },
+            Example {
+                says: "A note is no folder",
+                before: FILES,
+                input: json!({ "path": "Todo.md" }),
+                gives: Gives::Refusal(Kind::PathIsFile),
+                after: &[],
+            },
+        ]
+    }
+}
+
+/// The folders come from the files: a file that is seen shows those above it, and an empty folder is not shown. In path
+/// order, what is in a folder comes without a gap.
+struct Walk<'w> {
+    folder: Option<&'w VaultPath>,
+    extension: Option<&'w str>,
+    regex: Option<&'w NameRegex>,
+    depth: usize,
+    /// The folders above the last file, the uppermost first.
+    entered: Vec<&'w str>,
+    /// A folder into which the walk does not go, with a `/` at its end.
+    closed: Option<&'w str>,
+    entries: Vec<Entry>,
+    /// How many entries the cap left out.
+    beyond: usize,
+}
+
+impl<'w> Walk<'w> {
+    fn take(&mut self, file: FileEntry<'w>) -> Result<(), Reason> {
+        let whole = file.path().as_str();
+        if self.closed.is_some_and(|closed| whole.starts_with(closed)) {
+            return Ok(());
+        }
+        let below = relative(whole, self.folder);
+        let start = whole.len() - below.len();
+        let mut level = 0;
+        for (at, _) in below.match_indices('/') {
+            let folder = &whole[..start + at];
+            if self.entered.get(level) != Some(&folder) {
+                self.entered.truncate(level);
+                self.entered.push(folder);
+                let truncated = level + 1 == self.depth;
+                let shown = self.is_named(folder)?;
+                if shown {
+                    self.add(Entry { path: folder.to_owned(), r#type: Type::Directory, truncated, level });
+                }
+                if truncated || !shown {
+                    self.closed = Some(&whole[..=start + at]);
+                    return Ok(());
+                }
+            }
+            level += 1;
+        }
+        let fits = self.extension.is_none_or(|extension| whole.to_lowercase().ends_with(extension));
+        if fits && self.is_named(whole)? {
+            self.add(Entry { path: whole.to_owned(), r#type: Type::File, truncated: false, level });
+        }
+        Ok(())
+    }
+
+    fn is_named(&self, path: &str) -> Result<bool, Reason> {
+        self.regex.map_or(Ok(true), |regex| regex.matches(name(path)))
+    }
+
+    fn add(&mut self, entry: Entry) {
+        if self.entries.len() < CAP { self.entries.push(entry) } else { self.beyond += 1 }
+    }
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// `None` if there is nothing to compare with.
+fn with_dot(extension: &str) -> Option<String> {
+    let extension = extension.trim().trim_start_matches('.').to_lowercase();
+    (!extension.is_empty()).then(|| format!(".{extension}"))
+}
+
+fn excluded(beyond: usize) -> Excluded {
+    let hint = format!(
+        "{beyond} more entries are not shown. Name a folder in `path`, set `extension` or `nameRegex`, or lower `depth`."
+    );
+    Excluded { reason: "entry_cap", cap: CAP, hint }
+}
+
+fn nothing(filtered: bool) -> &'static str {
+    if filtered { "Nothing fits the filters." } else { "The directory is empty." }
+}
+
+fn markdown(output: &Output) -> String {
+    let path = if output.path.is_empty() { "(vault root)".to_owned() } else { one_line(&output.path) };
+    let Totals { entries, files, directories } = output.totals;
+    let AppliedFilters { extension, name_regex, depth } = &output.applied_filters;
+    let extension = extension.as_ref().map(|extension| format!("extension=`{}`", one_line(extension)));
+    let name_regex = name_regex.as_ref().map(|regex| format!("nameRegex=`{}`", one_line(regex)));
+    let filters: Vec<String> = extension.into_iter().chain(name_regex).collect();
+    let filters = if filters.is_empty() { String::new() } else { format!(" · filters: {}", filters.join(", ")) };
+    let head =
+        format!("**{path}** — {entries} entries · {files} files, {directories} directories · depth={depth}{filters}");
+    if output.entries.is_empty() {
+        return format!("{head}\n\n_(empty)_");
+    }
+    let branches: Vec<Branch> = output.entries.iter().map(branch).collect();
+    let excluded = output.excluded.as_ref().map_or(String::new(), |excluded| {
+        format!("\n\n_Excluded: {} (cap={}). {}_", excluded.reason, excluded.cap, excluded.hint)
+    });
+    format!("{head}\n\nFolders end in `/`.\n\n{}{excluded}", fenced(&tree::draw(&branches)))
+}
+
+fn branch(entry: &Entry) -> Branch {
+    let slash = if entry.r#type == Type::Directory { "/" } else { "" };
+    let more = if entry.truncated { " [truncated — pass deeper `depth` to expand]" } else { "" };
+    Branch { level: entry.level, label: format!("{}{slash}{more}", name(&entry.path)) }
+}

@@ -1,0 +1,181 @@
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, Reason,
+    shared::{
+        fence::one_line,
+        index,
+        names::NameRegex,
+        tags::{Nested, TagCounts},
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct ObsidianListTags;
+
+/// List the tags of the vault with the number of notes that have each, most used first. A note tagged `#a/b` counts for
+/// `#a` too.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Only tags in which this regular expression finds something; names come without `#`.
+    #[serde(default)]
+    name_regex: Option<String>,
+    /// Only tags of at least so many notes.
+    #[serde(default)]
+    min_count: Option<usize>,
+    /// How many tags to list.
+    #[serde(default = "limit")]
+    #[schemars(range(min = 1, max = 10_000))]
+    limit: usize,
+}
+
+fn limit() -> usize {
+    200
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    tags: Vec<Tag>,
+    applied_filters: AppliedFilters,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shown: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cap: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Tag {
+    name: String,
+    count: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AppliedFilters {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_regex: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_count: Option<usize>,
+    limit: usize,
+}
+
+impl ReadTool for ObsidianListTags {
+    const DECLARATION: Declaration = Declaration {
+        name: "obsidian_list_tags",
+        dotted: None,
+        title: "Obsidian List Tags",
+        family: Family::Obsidian,
+        group: Group::Read,
+        listed: true,
+        idempotent: true,
+        paths: &[],
+        reasons: &[Kind::RegexInvalid, Kind::RegexUnsafe],
+        words: "all tags hashtags of the vault, most used, how often, nested",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let regex = input.name_regex.as_deref().map(|given| NameRegex::guarded("nameRegex", given)).transpose()?;
+        let mut counts = TagCounts::default();
+        for (_, digest) in index::notes(context, view)?.notes() {
+            context.check()?;
+            counts.add_note(digest.tags().map(|tag| tag.name), Nested::CountForParents);
+        }
+        let all = counts.sorted();
+        let mut found = Vec::new();
+        for (name, count) in &all {
+            context.check()?;
+            let named = regex.as_ref().map_or(Ok(true), |regex| regex.matches(name))?;
+            if named && *count >= input.min_count.unwrap_or_default() {
+                found.push(Tag { name: name.clone(), count: *count });
+            }
+        }
+        let (total, limit) = (found.len(), input.limit);
+        let truncated = total > limit;
+        found.truncate(limit);
+        let notice = if truncated {
+            Some(format!("{limit} of {total} tags are shown. Raise `limit`, or set `nameRegex` or `minCount`."))
+        } else if found.is_empty() && !all.is_empty() {
+            Some(format!("None of the {} tags fits the filters.", all.len()))
+        } else {
+            None
+        };
+        Ok(Output {
+            tags: found,
+            applied_filters: AppliedFilters { name_regex: input.name_regex, min_count: input.min_count, limit },
+            truncated,
+            shown: truncated.then_some(limit),
+            cap: truncated.then_some(limit),
+            notice,
+        })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let regex = output.applied_filters.name_regex.as_ref();
+        let regex = regex.map_or(String::new(), |regex| format!(" · nameRegex=`{}`", one_line(regex)));
+        let least = output.applied_filters.min_count;
+        let least = least.map_or(String::new(), |least| format!(" · minCount={least}"));
+        let tags: String =
+            output.tags.iter().map(|tag| format!("\n- `#{}` ({})", one_line(&tag.name), tag.count)).collect();
+        let gap = if tags.is_empty() { "" } else { "\n" };
+        Some(format!("**{} tags**{regex}{least}{gap}{tags}", output.tags.len()))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[
+            ("a.md", "---\ntags: [project/garden]\n---\n#log\n"),
+            ("b.md", "#Project/kiln and #log\n"),
+            ("c.md", "#log\n"),
+        ];
+        vec![
+            Example {
+                says: "The tags that begin with a word",
+                before: NOTES,
+                input: json!({ "nameRegex": "^project" }),
+                gives: Gives::Output(json!({
+                    "tags": [{ "name": "project", "count": 2 }, { "name": "project/garden", "count": 1 }],
+                    "appliedFilters": { "nameRegex": "^project", "limit": 200 },
+                })),
+                after: &[],
+            },
+            Example {
+                says: "The most used tag",
+                before: NOTES,
+                input: json!({ "minCount": 2, "limit": 1 }),
+                gives: Gives::Output(json!({
+                    "tags": [{ "name": "log", "count": 3 }],
+                    "appliedFilters": { "minCount": 2, "limit": 1 },
+                    "truncated": true,
+                    "shown": 1,
+                    "cap": 1,
+                    "notice": "1 of 2 tags are shown. Raise `limit`, or set `nameRegex` or `minCount`.",
+                })),
+                after: &[],
+            },
+            Example {
+                says: "An expression that cannot be read",
+                before: NOTES,
+                input: json!({ "nameRegex": "(" }),
+                gives: Gives::Refusal(Kind::RegexInvalid),
+                after: &[],
+            },
+            Example {
+                says: "An expression that repeats a repetition",
+                before: NOTES,
+                input: json!({ "nameRegex": "(a+)+$" }),
+                gives: Gives::Refusal(Kind::RegexUnsafe),
+                after: &[],
+            },
+        ]
+    }
+}

@@ -1,0 +1,354 @@
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use lapidary_note::{ContentHash, Lines, Text};
+use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
+use lapidary_vault::{Budget, Hit, ScannedNotes, Stop, View, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{folder::Folder, hash, index, reading},
+    spec::ReadTool,
+};
+
+pub(crate) struct SearchContent;
+
+/// Find lines in the notes of the vault: a text, or a regular expression.
+///
+/// Each hit carries the hash of its line and of its note, short, as edits accept them.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an argument of its own")]
+pub(crate) struct Input {
+    /// What to find within a line.
+    #[schemars(length(min = 1))]
+    query: String,
+    /// Only in this folder and below it.
+    #[serde(default)]
+    directory: Option<String>,
+    /// At most so many hits.
+    #[serde(default = "limit")]
+    #[schemars(range(min = 1, max = 1000))]
+    limit: usize,
+    /// How many hits to leave out at the start.
+    #[serde(default)]
+    offset: usize,
+    /// Lines to show before and after each hit.
+    #[serde(default = "context_lines", rename = "contextLines")]
+    #[schemars(range(min = 0, max = 20))]
+    context_lines: usize,
+    /// `query` is a regular expression (ECMAScript).
+    #[serde(default)]
+    regex: bool,
+    /// `A` finds `a` too.
+    #[serde(default)]
+    ignore_case: bool,
+    /// Find whole words only.
+    #[serde(default)]
+    whole_word: bool,
+    /// Go on where a truncated answer stopped: its `resumeFrom`.
+    #[serde(default)]
+    resume_from: Option<String>,
+    /// Stop early and say so.
+    #[serde(default, rename = "_budget")]
+    budget: Option<BudgetInput>,
+}
+
+/// Where 0 is no limit and what is not given is the server's own.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct BudgetInput {
+    /// Notes to look through.
+    #[serde(default)]
+    max_files_scanned: Option<u64>,
+    /// Bytes of text to look through.
+    #[serde(default)]
+    max_bytes_read: Option<u64>,
+    /// Time to take.
+    #[serde(default)]
+    deadline_ms: Option<u64>,
+}
+
+fn limit() -> usize {
+    100
+}
+
+fn context_lines() -> usize {
+    2
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    hits: Vec<HitOutput>,
+    /// Of all hits; after a truncated scan, of those found so far.
+    total: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    /// Not all notes were looked through.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    /// How many notes were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scanned: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resume_from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct HitOutput {
+    file: String,
+    line: usize,
+    line_hash: String,
+    snippet: String,
+    before: Vec<String>,
+    after: Vec<String>,
+    content_hash: String,
+}
+
+impl ReadTool for SearchContent {
+    const DECLARATION: Declaration = Declaration {
+        name: "search_content",
+        dotted: Some("search.content"),
+        title: "Find lines in notes",
+        family: Family::Files,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/directory", role: Role::List }],
+        reasons: &[],
+        words: "search find grep text words lines in notes, regular expression, full text",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let pattern = pattern(&input)?;
+        let files = index::files(context, view)?;
+        let directory = match input.directory.as_deref().map(|given| Folder::find(view, files, given)).transpose()? {
+            None => None,
+            Some(folder) => match folder.or_nothing() {
+                Ok(folder) => folder,
+                Err(hint) => return Ok(Output { hint: Some(hint), ..Output::default() }),
+            },
+        };
+        let resume_from = input.resume_from.as_deref().map(reading::parse_path).transpose()?;
+        let limits = Limits::of(&input, context);
+        let window = Window { start: 0, offset: input.offset, limit: input.limit };
+        let found = files.scan(
+            &pattern,
+            directory.as_ref(),
+            resume_from.as_ref(),
+            window,
+            &Budget { max_files: limits.files, max_bytes: limits.bytes, go_on: &|| limits.stop(context) },
+        );
+        if found.stopped == Some(Stop::Cancelled) {
+            context.check()?;
+        }
+        Ok(output(&input, &found))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const PLAN: &str = "# Plan\ncut the stone\npolish it\n";
+        const VAULT: &[(&str, &str)] =
+            &[("Plan.md", PLAN), ("notes/Stone.md", "Stone is old.\nA stone\n"), ("a.txt", "stone")];
+        vec![
+            Example {
+                says: "A word in all notes",
+                before: VAULT,
+                input: json!({ "query": "stone", "contextLines": 1 }),
+                gives: Gives::Output(json!({
+                    "hits": [
+                        {
+                            "file": "Plan.md", "line": 2, "snippet": "cut the stone",
+                            "lineHash": hash::short(&ContentHash::of(b"cut the stone\n").to_string()),
+                            "before": ["# Plan"], "after": ["polish it"],
+                            "contentHash": hash::short(&ContentHash::of(PLAN.as_bytes()).to_string()),
+                        },
+                        {
+                            "file": "notes/Stone.md", "line": 2, "snippet": "A stone",
+                            "lineHash": hash::short(&ContentHash::of(b"A stone\n").to_string()),
+                            "before": ["Stone is old."], "after": [],
+                            "contentHash": hash::short(&ContentHash::of(b"Stone is old.\nA stone\n").to_string()),
+                        },
+                    ],
+                    "total": 2,
+                })),
+                after: &[],
+            },
+            Example {
+                says: "A regular expression in one folder, a page at a time",
+                before: VAULT,
+                input: json!({ "query": "^(a )?stone", "regex": true, "ignore_case": true, "directory": "notes", "limit": 1 }),
+                gives: Gives::Including(json!({ "hits": [{ "line": 1 }], "total": 2, "nextOffset": 1 })),
+                after: &[],
+            },
+            Example {
+                says: "A budget, and where to go on",
+                before: VAULT,
+                input: json!({ "query": "stone", "_budget": { "maxFilesScanned": 1 } }),
+                gives: Gives::Including(json!({
+                    "hits": [{ "file": "Plan.md" }], "total": 1, "truncated": true, "scanned": 1,
+                    "resumeFrom": "notes/Stone.md",
+                })),
+                after: &[],
+            },
+            Example {
+                says: "A pattern that is none",
+                before: VAULT,
+                input: json!({ "query": "(", "regex": true }),
+                gives: Gives::Refusal(Kind::InvalidArguments),
+                after: &[],
+            },
+        ]
+    }
+}
+
+fn pattern(input: &Input) -> Result<Pattern, Reason> {
+    let options = PatternOptions {
+        kind: if input.regex { PatternKind::Regex } else { PatternKind::Literal },
+        case: if input.ignore_case { Case::Insensitive } else { Case::Sensitive },
+        whole_word: input.whole_word,
+        // Letters with accents are stored in two ways. Plain letters are not, and need no second look at the text.
+        nfc: !input.query.is_ascii(),
+    };
+    Pattern::compile(&input.query, &options).map_err(|error| Reason::InvalidArguments {
+        tool: SearchContent::DECLARATION.name.to_owned(),
+        problems: vec![ArgumentProblem { at: "query".to_owned(), problem: error.to_string(), nearest: None }],
+    })
+}
+
+/// What a call may spend.
+struct Limits {
+    files: Option<usize>,
+    bytes: Option<u64>,
+    until: Option<Instant>,
+}
+
+/// An answer has to be written and sent too.
+const TIME_TO_ANSWER: Duration = Duration::from_millis(250);
+
+impl Limits {
+    fn of(input: &Input, context: &Context<'_>) -> Self {
+        let unless_zero = |limit: u64| Some(limit).filter(|limit| *limit != 0);
+        let own = |given: fn(&BudgetInput) -> Option<u64>| input.budget.as_ref().and_then(given);
+        let files = unless_zero(own(|budget| budget.max_files_scanned).unwrap_or(context.scan.max_files));
+        let asked = own(|budget| budget.deadline_ms).and_then(unless_zero).map(Duration::from_millis);
+        // What was found until then is worth more than a call that is cut off.
+        let left = context.cancel.remaining().saturating_sub(TIME_TO_ANSWER);
+        Self {
+            files: files.map(|files| usize::try_from(files).unwrap_or(usize::MAX)),
+            bytes: unless_zero(own(|budget| budget.max_bytes_read).unwrap_or(context.scan.max_bytes)),
+            until: Instant::now().checked_add(asked.map_or(left, |asked| asked.min(left))),
+        }
+    }
+
+    fn stop(&self, context: &Context<'_>) -> Option<Stop> {
+        match self.until {
+            _ if context.check().is_err() => Some(Stop::Cancelled),
+            Some(until) if Instant::now() >= until => Some(Stop::Deadline),
+            _ => None,
+        }
+    }
+}
+
+fn output(input: &Input, found: &ScannedNotes) -> Output {
+    let mut hashes: HashMap<usize, String> = HashMap::new();
+    let hits: Vec<HitOutput> = found
+        .hits
+        .iter()
+        .filter_map(|hit| {
+            let content_hash = hashes
+                .entry(hit.file)
+                .or_insert_with(|| hash::short(&ContentHash::of(hit.text()).to_string()).to_owned())
+                .clone();
+            Some(hit_output(hit, found.path(hit.file)?.to_string(), content_hash, input.context_lines))
+        })
+        .collect();
+    let shown = input.offset.saturating_add(hits.len());
+    let truncated = found.stopped.is_some();
+    Output {
+        next_offset: (shown < found.total && !hits.is_empty()).then_some(shown),
+        total: found.total,
+        truncated,
+        scanned: truncated.then_some(found.files_scanned),
+        resume_from: found.resume_at.and_then(|at| found.path(at)).map(ToString::to_string),
+        hint: hint(input, found),
+        hits,
+    }
+}
+
+fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
+    let mut hints = Vec::new();
+    if let Some(stop) = found.stopped {
+        let why = if stop == Stop::Budget { "the budget is spent" } else { "the time is up" };
+        hints.push(format!("Not all notes were looked through: {why}. To go on, send `resumeFrom` as `resume_from`."));
+    }
+    if !found.gave_up.is_empty() {
+        let first: Vec<String> =
+            found.gave_up.iter().take(3).filter_map(|at| found.path(*at)).map(|path| format!("`{path}`")).collect();
+        hints.push(format!(
+            "The pattern needs too many attempts on some lines of {} notes ({}): matches may be missing there.",
+            found.gave_up.len(),
+            first.join(", ")
+        ));
+    }
+    if found.unread > 0 {
+        hints.push(format!("{} notes could not be read.", found.unread));
+    }
+    if found.total == 0 && input.query.contains('\n') {
+        hints.push("The search is line by line, so a text with a line break is never found.".to_owned());
+    }
+    (!hints.is_empty()).then(|| hints.join(" "))
+}
+
+fn hit_output(hit: &Hit, file: String, content_hash: String, context_lines: usize) -> HitOutput {
+    let column = hit.line.matches.first().map_or(0, |found| found.start);
+    let shown = |lines: Vec<&[u8]>| lines.into_iter().map(|line| clipped_line(line, 0)).collect();
+    HitOutput {
+        file,
+        line: hit.line.number,
+        line_hash: hash::short(&line_hash(hit).to_string()).to_owned(),
+        snippet: clipped_line(hit.content(), column),
+        before: shown(hit.before(context_lines)),
+        after: shown(hit.after(context_lines)),
+        content_hash,
+    }
+}
+
+/// The hash that an edit of this line expects: with its line end.
+fn line_hash(hit: &Hit) -> ContentHash {
+    let bytes = hit.text();
+    match Text::decode(bytes) {
+        Ok(text) => ContentHash::of_lines(bytes, &text, Lines::one(hit.line.number)),
+        Err(_) => ContentHash::of(hit.content()),
+    }
+}
+
+/// Of a long line, the part around the place that matters.
+fn clipped_line(line: &[u8], around: usize) -> String {
+    const BEFORE: usize = 120;
+    const SHOWN: usize = 400;
+    let start = if line.len() <= SHOWN { 0 } else { around.saturating_sub(BEFORE).min(line.len()) };
+    let end = start.saturating_add(SHOWN).min(line.len());
+    let cut = |at: usize, step: fn(usize) -> usize| {
+        // Not within a character.
+        let mut at = at;
+        while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
+            at = step(at);
+        }
+        at
+    };
+    let (start, end) = (cut(start, |at| at - 1), cut(end, |at| at + 1));
+    let text = String::from_utf8_lossy(&line[start..end]);
+    let text = if start == 0 { text.trim_start_matches('\u{feff}') } else { &text };
+    format!("{}{text}{}", if start > 0 { "…" } else { "" }, if end < line.len() { "…" } else { "" })
+}

@@ -1,0 +1,117 @@
+use lapidary_note::Note;
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        index, reading,
+        tags::{self, Nested, TagCounts},
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct TagsList;
+
+/// List the tags of one note, or of the vault with the number of notes that have each, from properties and text.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Path of a note; all notes by default.
+    #[serde(default)]
+    file: Option<String>,
+    /// Only tags that begin so, e.g. `project/`. Capital letters do not count.
+    #[serde(default)]
+    prefix: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    tags: Vec<Tag>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Tag {
+    tag: String,
+    count: usize,
+}
+
+impl ReadTool for TagsList {
+    const DECLARATION: Declaration = Declaration {
+        name: "tags_list",
+        dotted: Some("tags.list"),
+        title: "List tags",
+        family: Family::Files,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
+        reasons: &[Kind::NoteMissing],
+        words: "tags hashtags of a note or the vault, how often",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let mut counts = TagCounts::default();
+        match &input.file {
+            Some(given) => {
+                let path = reading::parse_path(given)?;
+                let file = reading::read(view, &path)?;
+                let shown = reading::show(&path, &file)?;
+                context.check()?;
+                // Only in notes does `#` make a tag.
+                if path.is_note() {
+                    let found = tags::of_note(&Note::parse(shown.text()));
+                    counts.add_note(found.iter().map(String::as_str), Nested::CountAlone);
+                }
+            }
+            None => {
+                for (_, digest) in index::notes(context, view)?.notes() {
+                    context.check()?;
+                    counts.add_note(digest.tags().map(|tag| tag.name), Nested::CountAlone);
+                }
+            }
+        }
+        let prefix = input.prefix.unwrap_or_default().to_lowercase();
+        let prefix = prefix.trim_start_matches('#');
+        let found = counts.sorted().into_iter().filter(|(tag, _)| tag.to_lowercase().starts_with(prefix));
+        Ok(Output { tags: found.map(|(tag, count)| Tag { tag, count }).collect() })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[
+            ("a.md", "---\ntags: [Project/garden]\n---\n#log and `#code`\n"),
+            ("b.md", "#project/Garden #größe #log #log\n"),
+        ];
+        vec![
+            Example {
+                says: "All tags of the vault",
+                before: NOTES,
+                input: json!({}),
+                gives: Gives::Output(json!({ "tags": [
+                    { "tag": "log", "count": 2 },
+                    { "tag": "Project/garden", "count": 2 },
+                    { "tag": "größe", "count": 1 },
+                ] })),
+                after: &[],
+            },
+            Example {
+                says: "The tags of one note that begin with a word",
+                before: NOTES,
+                input: json!({ "file": "b.md", "prefix": "proj" }),
+                gives: Gives::Output(json!({ "tags": [{ "tag": "project/Garden", "count": 1 }] })),
+                after: &[],
+            },
+            Example {
+                says: "A note that is not there",
+                before: NOTES,
+                input: json!({ "file": "c.md" }),
+                gives: Gives::Refusal(Kind::NoteMissing),
+                after: &[],
+            },
+        ]
+    }
+}
