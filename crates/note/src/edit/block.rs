@@ -3,6 +3,7 @@ use std::ops::Range;
 use super::{Change, EditError, Edited, apply, lines::whole_lines, outline::keeps_headings, preview};
 use crate::{Block, BlockKind, Note, Text, blocks, blocks::is_block_id, text::plain_line_ends};
 
+mod frame;
 mod item;
 mod marker;
 mod quote;
@@ -12,8 +13,8 @@ use marker::Marker;
 
 /// Gives a block another content.
 ///
-/// List marker, task box, indentation, quote prefix, heading marks, code fence, the outer pipes of a row and the id
-/// stay; the content may come with or without them. A box in the content wins over the old one. What would not be
+/// List marker, task box, indentation, quote prefix, heading marks, code fence, comment marks, the outer pipes of a row
+/// and the id stay; the content may come with or without them. A box in the content wins over the old one. What would not be
 /// read back as this one block among the same others is refused.
 pub fn replace_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str) -> Result<Edited, EditError> {
     let shown = text.shown();
@@ -31,7 +32,8 @@ pub fn replace_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str)
         BlockKind::Quote | BlockKind::Callout => quote::replaced(old, &content, &marker),
         BlockKind::Row => row::replaced(old, &content, &marker)?,
         BlockKind::Heading => heading(old, &content, &marker)?,
-        BlockKind::Code | BlockKind::Math => framed(old, &content, &marker),
+        BlockKind::Code | BlockKind::Math => frame::fenced(old, &content, &marker),
+        BlockKind::Comment => frame::comment(old, &content),
         BlockKind::Footnote => footnote(old, &content, &marker),
         _ => format!("{content}{}{}", marker.tail, marker.rest),
     };
@@ -97,21 +99,6 @@ fn footnote(old: &str, content: &str, marker: &Marker<'_>) -> String {
         new += line;
     }
     new + marker.tail + marker.rest
-}
-
-/// Code and formulas, whose first and last line the content may leave out.
-fn framed(old: &str, content: &str, marker: &Marker<'_>) -> String {
-    let frames = |line: &str| ["```", "~~~", "$$"].iter().any(|frame| line.trim_start().starts_with(frame));
-    let opening = old.lines().next().filter(|line| frames(line) && old.contains('\n'));
-    let (Some(opening), false) = (opening, content.lines().next().is_some_and(frames)) else {
-        return format!("{content}{}{}", marker.tail, marker.rest);
-    };
-    let mut new = format!("{opening}\n{content}");
-    if let Some(closing) = old.lines().last().filter(|line| frames(line)) {
-        new.push('\n');
-        new += closing;
-    }
-    new
 }
 
 /// Makes the change if the block is found again, where it was, and all other blocks too.

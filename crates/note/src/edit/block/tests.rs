@@ -1,7 +1,7 @@
 use super::*;
 use crate::edit::variants::{check, refuse};
 
-use BlockKind::{Callout, Code, Footnote, Heading, Item, List, Math, Paragraph, Quote, Row, Rule, Table};
+use BlockKind::{Callout, Code, Comment, Footnote, Heading, Item, List, Math, Paragraph, Quote, Row, Rule, Table};
 
 fn find(shown: &str, id: &str, kind: BlockKind) -> Block {
     let block = blocks(shown).into_iter().find(|block| block.id == id).expect(shown);
@@ -92,6 +92,25 @@ fn headings_code_and_whole_tables_keep_their_frame() {
         ("- one\n- two\n\n^a\n", List, "- x\n", "- x\n\n^a\n"),
         ("---\n\n^a\n", Rule, "***", "***\n\n^a\n"),
     ]);
+}
+
+#[test]
+fn a_comment_keeps_its_marks() {
+    replaces(&[
+        ("%%\nold\n%%\n\n^a\n", Comment, "new", "%%\nnew\n%%\n\n^a\n"),
+        ("%%\nold\n%%\n\n^a\n\nb\n", Comment, "one\n\ntwo\n", "%%\none\n\ntwo\n%%\n\n^a\n\nb\n"),
+        ("%%\nold\n%%\n\n^a\n", Comment, "%%\nnew\n%%", "%%\nnew\n%%\n\n^a\n"),
+        ("%% one\n\ntwo %%\n\n^a\n", Comment, "x\ny", "%% x\ny %%\n\n^a\n"),
+        ("%% one\n\ntwo %%\n\n^a\n", Comment, "x", "%%\nx\n%%\n\n^a\n"),
+        ("%%%\nold\n%%%\n\n^a\n", Comment, "100%% new", "%%%\n100%% new\n%%%\n\n^a\n"),
+        ("%%\nold\n%%\n\n^a\n", Comment, "", "%%\n\n%%\n\n^a\n"),
+    ]);
+    let lost = EditError::BlockLost { id: "a".to_owned() };
+    for content in ["x %% y", "%% x %%", "%%\nx\n%%\n\ny"] {
+        refuse("%%\nold\n%%\n\n^a\n", &lost, |file, text| {
+            replace_block(file, text, &find(text.shown(), "a", Comment), content)
+        });
+    }
 }
 
 #[test]
