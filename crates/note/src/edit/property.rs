@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::{Change, EditError, Edited, apply, lines::whole_lines, preview};
-use crate::{Frontmatter, Text, Value, replace::shared_ends, yaml};
+use crate::{Frontmatter, FrontmatterError, Text, Value, replace::shared_ends, yaml};
 
 mod model;
 mod path;
@@ -41,6 +41,15 @@ pub enum PropertyError {
     /// The written YAML would not say what was asked for, or would lose something else.
     #[error("`{path}` cannot be changed without touching something else")]
     Unsafe { path: String },
+}
+
+impl From<FrontmatterError> for PropertyError {
+    fn from(error: FrontmatterError) -> Self {
+        match error {
+            FrontmatterError::Yaml { line, problem } => Self::Yaml { line, problem },
+            FrontmatterError::NotAMap => Self::NotAMap,
+        }
+    }
 }
 
 /// One change of the properties.
