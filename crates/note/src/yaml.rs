@@ -211,6 +211,50 @@ mod tests {
         assert!(parse(&"[".repeat(5000)).is_err());
     }
 
+    /// What Obsidian's reader says to the same texts.
+    #[test]
+    fn a_tab_is_no_indentation() {
+        for (yaml, line) in [
+            ("a:\n\tb: 1\n", 2),
+            ("a:\n\t- x\n", 2),
+            ("\ta: 1\n", 1),
+            (" \ta: 1\n", 1),
+            ("a: 1\nb:\n  \tc: 1\n", 3),
+            ("a:\n  -\tb: 1\n", 2),
+            ("a:\n  - x\n  - \tb: 1\n", 3),
+            ("a: [x,\n\ty]\n", 2),
+            ("a: {b: 1,\n  c: 2,\n\td: 3}\n", 3),
+            ("a:\n  - [x,\n\ty]\n", 3),
+        ] {
+            assert_eq!(parse(yaml).map_err(|error| error.line), Err(line), "{yaml:?}");
+        }
+        for yaml in [
+            "a: [x\n\t, y]\n",
+            "a: x\n\ty\n",
+            "a: \"x\n\ty\"\n",
+            "a: |\n\tx\n",
+            "a: |\n  x\n\ty\nb: 1\n",
+            "a:\n  -\t- x\n",
+        ] {
+            assert!(parse(yaml).is_err(), "{yaml:?}");
+        }
+        for yaml in [
+            "a:\t1\n",
+            "a: 1\n\t\nb: 2\n",
+            "a: 1\n\t# c\nb: 2\n",
+            "a: |\n  x\n  \ty\n",
+            "a: x\n \ty\n",
+            "a:\n -\t\"x\"\n",
+            "a: [x,\n \ty]\n",
+            "a: [x, 'y'\n\t]\n",
+            "a: [\n  x,\n\t# c\n  y]\n",
+            "a:\t\n  b: 1\n",
+            "{\n\ta: 1\n}\n",
+        ] {
+            assert!(parse(yaml).is_ok(), "{yaml:?} {:?}", parse(yaml));
+        }
+    }
+
     #[test]
     fn what_is_not_yaml_says_on_which_line() {
         let error = parse("a: 1\nb: c: d\n").unwrap_err();

@@ -139,6 +139,7 @@ impl<'a> Reader<'a> {
             match self.next()? {
                 Some((Event::SequenceEnd, end)) => {
                     let span = start..self.collection_end(style, end).max(start);
+                    self.refuse_tabs(&span, style, depth)?;
                     return Ok(Node { span, content: Content::List(items) });
                 }
                 Some((event, span)) => items.push(self.node(event, span, depth + 1)?),
@@ -160,6 +161,7 @@ impl<'a> Reader<'a> {
                         entries.first().map_or(range.start, |entry| entry.key_span.start)
                     };
                     let span = start..self.collection_end(style, end).max(start);
+                    self.refuse_tabs(&span, style, depth)?;
                     return Ok(Node { span, content: Content::Map(entries) });
                 }
                 Some((event, span)) => {
@@ -183,6 +185,39 @@ impl<'a> Reader<'a> {
     /// A bracket ends a flow collection, the last thing in it a block one.
     fn collection_end(&self, style: StructureStyle, end: Span) -> usize {
         if style == StructureStyle::Flow { self.bytes(end).end } else { self.end }
+    }
+
+    /// A tab is no indentation. The parser lets it pass before a block and between the brackets of a flow collection.
+    fn refuse_tabs(&self, span: &Range<usize>, style: StructureStyle, depth: usize) -> Result<(), YamlError> {
+        let tab = match style {
+            StructureStyle::Block => {
+                let indent = self.yaml[..span.start].trim_end_matches([' ', '\t']).len();
+                self.yaml[indent..span.start].contains('\t').then_some(span.start)
+            }
+            // At the margin of the document nothing must be indented.
+            StructureStyle::Flow if depth > 0 => self.unindented_flow_line(span),
+            StructureStyle::Flow => None,
+        };
+        match tab {
+            Some(at) => {
+                let line = 1 + memchr::memchr_iter(b'\n', &self.yaml.as_bytes()[..at]).count();
+                Err(YamlError { line, problem: "a tab cannot be used as indentation".to_owned() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The first line in a flow collection that has a tab for indentation; only comments and the last bracket need
+    /// none.
+    fn unindented_flow_line(&self, span: &Range<usize>) -> Option<usize> {
+        let written = &self.yaml[span.clone()];
+        memchr::memmem::find_iter(written.as_bytes(), "\n\t")
+            .map(|at| at + 1)
+            .find(|line| {
+                let rest = written[*line..].trim_start_matches([' ', '\t']);
+                !rest.starts_with(['\n', '#']) && rest.len() > 1
+            })
+            .map(|line| span.start + line)
     }
 
     fn alias(&mut self, id: usize) -> Result<Value, YamlError> {
