@@ -8,17 +8,20 @@ use std::ops::Range;
 use crate::{Splice, Text, replace::shared_ends, splice, text::plain_line_ends};
 
 mod block;
+mod block_id;
 mod heading;
 mod lines;
 mod link;
 mod outline;
+mod place;
 mod property;
 mod property_tag;
 mod range;
 mod section;
 mod tag;
 
-pub use block::{rename_block_id, replace_block};
+pub use block::replace_block;
+pub use block_id::{remove_block_id, rename_block_id, set_block_id};
 pub use heading::rename_heading;
 pub use lines::{Lines, delete_lines, insert_lines, replace_lines, whole_lines};
 pub use link::{LinkForm, Retarget, retarget_links, retarget_property_link};
@@ -56,6 +59,8 @@ pub enum EditError {
     BlockLost { id: String },
     #[error("`{id}` is not a block id: only letters, digits and `-`")]
     BadBlockId { id: String },
+    #[error("no block that could have an id stands at byte {at}")]
+    NoBlock { at: usize },
     #[error("the note already has a block `^{id}`")]
     BlockIdTaken { id: String },
     #[error("the table has {expected} columns, the new row {found}")]

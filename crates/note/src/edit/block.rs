@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::{Change, EditError, Edited, apply, lines::whole_lines, outline::keeps_headings, preview};
-use crate::{Block, BlockKind, Note, Text, blocks, blocks::is_block_id, text::plain_line_ends};
+use crate::{Block, BlockKind, Note, Text, blocks, text::plain_line_ends};
 
 mod frame;
 mod item;
@@ -9,7 +9,8 @@ mod marker;
 mod quote;
 mod row;
 
-use marker::Marker;
+pub(super) use item::margin as item_margin;
+pub(super) use marker::Marker;
 
 /// Gives a block another content.
 ///
@@ -38,19 +39,6 @@ pub fn replace_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str)
         _ => format!("{content}{}{}", marker.tail, marker.rest),
     };
     write(file, text, block, Change::new(span, new), &block.id)
-}
-
-/// Gives a block another id. Only the id changes.
-pub fn rename_block_id(file: &[u8], text: &Text<'_>, block: &Block, new_id: &str) -> Result<Edited, EditError> {
-    let new_id = new_id.strip_prefix('^').unwrap_or(new_id);
-    if !is_block_id(new_id) {
-        return Err(EditError::BadBlockId { id: new_id.to_owned() });
-    }
-    let same = |id: &str| id.eq_ignore_ascii_case(new_id);
-    if !same(&block.id) && blocks(text.shown()).iter().any(|other| same(&other.id)) {
-        return Err(EditError::BlockIdTaken { id: new_id.to_owned() });
-    }
-    write(file, text, block, Change::new(block.marker.clone(), format!("^{new_id}")), new_id)
 }
 
 /// A callout is a quote with a title, which content may bring along or leave out.
@@ -102,7 +90,13 @@ fn footnote(old: &str, content: &str, marker: &Marker<'_>) -> String {
 }
 
 /// Makes the change if the block is found again, where it was, and all other blocks too.
-fn write(file: &[u8], text: &Text<'_>, block: &Block, change: Change, id: &str) -> Result<Edited, EditError> {
+pub(super) fn write(
+    file: &[u8],
+    text: &Text<'_>,
+    block: &Block,
+    change: Change,
+    id: &str,
+) -> Result<Edited, EditError> {
     let shown = text.shown();
     let lost = || EditError::BlockLost { id: id.to_owned() };
     let edited = preview(shown, std::slice::from_ref(&change)).ok_or_else(lost)?;
@@ -144,4 +138,4 @@ fn trimmed(text: &str, span: Range<usize>) -> Range<usize> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::edit) mod tests;

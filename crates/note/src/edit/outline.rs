@@ -23,16 +23,25 @@ pub(super) fn outline(shown: &str) -> Vec<Entry> {
 }
 
 /// The structure that a change within a line, like that of a tag, leaves alone: which blocks are named, what they are,
-/// how headings are nested, how many items, code blocks and quotes there are.
+/// how headings are nested, how many items, tasks, code blocks and callouts there are.
 pub(super) fn frame(shown: &str) -> impl PartialEq + use<> {
+    frame_without(shown, "")
+}
+
+/// The same for a change that names a block or takes its name away: all but that block.
+pub(super) fn frame_without(shown: &str, id: &str) -> impl PartialEq + use<> {
     let note = Note::parse(shown);
     // A block that loses a line has been cut in two.
     let lines = |block: &Block| shown[block.span.clone()].matches('\n').count();
-    let blocks: Vec<(String, BlockKind, usize)> =
-        note.blocks.iter().map(|block| (block.id.clone(), block.kind, lines(block))).collect();
+    let blocks: Vec<(String, BlockKind, usize)> = note
+        .blocks
+        .iter()
+        .filter(|block| block.id != id)
+        .map(|block| (block.id.clone(), block.kind, lines(block)))
+        .collect();
     let levels: Vec<u8> = note.headings.iter().map(|heading| heading.level).collect();
     let code: usize = note.code.iter().filter(|code| code.kind != CodeKind::Span).count();
-    (blocks, levels, note.items.len(), code, note.callouts.len())
+    (blocks, levels, note.items.len(), note.tasks.len(), code, note.callouts.len())
 }
 
 /// Whether all headings and named blocks that stand before or behind the changed span are read in the new text too,

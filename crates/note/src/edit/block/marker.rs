@@ -4,15 +4,15 @@ use super::EditError;
 use crate::Block;
 
 /// How a block carries its id.
-pub(super) struct Marker<'a> {
+pub(in crate::edit) struct Marker<'a> {
     /// What separates the marker from the content, and the marker; empty if it stands below the block.
-    pub(super) tail: &'a str,
+    pub(in crate::edit) tail: &'a str,
     /// What follows the marker within the block: the last pipe of a row, closing marks or the underline of a heading.
-    pub(super) rest: &'a str,
+    pub(in crate::edit) rest: &'a str,
 }
 
 impl<'a> Marker<'a> {
-    pub(super) fn within(shown: &'a str, block: &Block, span: &Range<usize>) -> Result<Self, EditError> {
+    pub(in crate::edit) fn within(shown: &'a str, block: &Block, span: &Range<usize>) -> Result<Self, EditError> {
         let outside = || EditError::OutsideText { span: block.marker.clone(), length: shown.len() };
         shown.get(block.marker.clone()).ok_or_else(outside)?;
         if block.marker.start < span.start || block.marker.end > span.end {
@@ -28,13 +28,13 @@ impl<'a> Marker<'a> {
         Ok(Self { tail: &shown[at..block.marker.end], rest: &shown[block.marker.end..span.end] })
     }
 
-    pub(super) fn is_inside(&self) -> bool {
+    pub(in crate::edit) fn is_inside(&self) -> bool {
         !self.tail.is_empty()
     }
 }
 
 /// Content without the id that a caller may have sent along.
-pub(super) fn without_id<'a>(content: &'a str, id: &str) -> Cow<'a, str> {
+pub(in crate::edit) fn without_id<'a>(content: &'a str, id: &str) -> Cow<'a, str> {
     // In a row the id stands before the last pipe.
     let row = content.strip_suffix('|').map(str::trim_end);
     for (text, pipe) in [(content, ""), (row.unwrap_or_default(), " |")] {

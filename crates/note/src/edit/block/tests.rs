@@ -3,7 +3,7 @@ use crate::edit::variants::{check, refuse};
 
 use BlockKind::{Callout, Code, Comment, Footnote, Heading, Item, List, Math, Paragraph, Quote, Row, Rule, Table};
 
-fn find(shown: &str, id: &str, kind: BlockKind) -> Block {
+pub(in crate::edit) fn find(shown: &str, id: &str, kind: BlockKind) -> Block {
     let block = blocks(shown).into_iter().find(|block| block.id == id).expect(shown);
     assert_eq!(block.kind, kind, "{shown:?}");
     block
@@ -154,30 +154,5 @@ fn content_that_is_no_such_block_is_refused() {
     }
     refuse("# H ^a\n", &EditError::SeveralLines, |file, text| {
         replace_block(file, text, &find(text.shown(), "a", Heading), "x\ny")
-    });
-}
-
-#[test]
-fn an_id_is_renamed_alone() {
-    for (before, kind, after) in [
-        ("text ^a\n", Paragraph, "text ^new-1\n"),
-        ("- x ^a\n- y ^b", Item, "- x ^new-1\n- y ^b"),
-        ("| h |\n| - |\n\n^a\n", Table, "| h |\n| - |\n\n^new-1\n"),
-        ("> q\n\n^a", Quote, "> q\n\n^new-1"),
-    ] {
-        for id in ["new-1", "^new-1"] {
-            check(before, after, |file, text| rename_block_id(file, text, &find(text.shown(), "a", kind), id));
-        }
-    }
-    check("x\n\n^long-id\n", "x\n\n^b\n", |file, text| {
-        rename_block_id(file, text, &find(text.shown(), "long-id", Paragraph), "b")
-    });
-    check("x ^a\n", "x ^A\n", |file, text| rename_block_id(file, text, &find(text.shown(), "a", Paragraph), "A"));
-    for bad in ["", "^", "a_b", "a b", "é", "a\n"] {
-        let error = EditError::BadBlockId { id: bad.trim_start_matches('^').to_owned() };
-        refuse("x ^a\n", &error, |file, text| rename_block_id(file, text, &find(text.shown(), "a", Paragraph), bad));
-    }
-    refuse("x ^a\n\ny ^b\n", &EditError::BlockIdTaken { id: "B".to_owned() }, |file, text| {
-        rename_block_id(file, text, &find(text.shown(), "a", Paragraph), "B")
     });
 }
