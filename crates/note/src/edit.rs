@@ -12,6 +12,7 @@ mod block_id;
 mod heading;
 mod lines;
 mod link;
+mod missing;
 mod outline;
 mod place;
 mod property;
@@ -20,11 +21,12 @@ mod range;
 mod section;
 mod tag;
 
-pub use block::replace_block;
+pub use block::{append_rows, append_to_block, prepend_rows, prepend_to_block, replace_block, replace_rows};
 pub use block_id::{remove_block_id, rename_block_id, set_block_id};
 pub use heading::rename_heading;
 pub use lines::{Lines, delete_lines, insert_lines, replace_lines, whole_lines};
 pub use link::{LinkForm, Retarget, retarget_links, retarget_property_link};
+pub use missing::{append_block, append_heading};
 pub use property::{PropertyEdit, PropertyError, PropertyPath, edit_properties, edit_property};
 pub use property_tag::{TagEdit, edit_property_tag};
 pub use range::{delete_range, insert_at, replace_range};
@@ -53,6 +55,12 @@ pub enum EditError {
     SeveralLines,
     #[error("`{text}` would not be read as the text of this heading, or would change another")]
     HeadingLost { text: String },
+    #[error("the note already has a heading `{path}`")]
+    HeadingTaken { path: String },
+    #[error("several headings are meant by `{path}`")]
+    AmbiguousHeading { path: String },
+    #[error("`{path}` would need a heading below the sixth level")]
+    TooDeep { path: String },
     #[error("a heading or a named block outside the section would be lost or changed")]
     HeadingsLost,
     #[error("the content would not be read as the one block `^{id}`, or would change another")]
@@ -63,6 +71,8 @@ pub enum EditError {
     NoBlock { at: usize },
     #[error("the note already has a block `^{id}`")]
     BlockIdTaken { id: String },
+    #[error("the block `^{id}` is not a table")]
+    NotATable { id: String },
     #[error("the table has {expected} columns, the new row {found}")]
     Columns { expected: usize, found: usize },
     #[error("`{tag}` is not a tag that Obsidian reads")]

@@ -22,6 +22,12 @@ pub(super) fn outline(shown: &str) -> Vec<Entry> {
     headings(shown).into_iter().map(Entry::from).collect()
 }
 
+/// The headings that stand outside of a span, each with those above it.
+pub(super) fn outline_paths<'n>(note: &'n Note<'_>, except: &Range<usize>) -> Vec<(u8, Vec<&'n str>)> {
+    let others = note.headings.iter().filter(|heading| !except.contains(&heading.section.start));
+    others.map(|heading| (heading.level, note.heading_path(heading))).collect()
+}
+
 /// The structure that a change within a line, like that of a tag, leaves alone: which blocks are named, what they are,
 /// how headings are nested, how many items, tasks, code blocks and callouts there are.
 pub(super) fn frame(shown: &str) -> impl PartialEq + use<> {
@@ -50,7 +56,8 @@ pub(super) fn keeps_others(before: &str, after: &str, span: &Range<usize>) -> bo
     keeps_headings(before, after, span) && keeps_blocks(before, after, span)
 }
 
-fn keeps_blocks(before: &str, after: &str, span: &Range<usize>) -> bool {
+/// Whether all named blocks before and behind the changed span are read as before.
+pub(super) fn keeps_blocks(before: &str, after: &str, span: &Range<usize>) -> bool {
     let named = |text: &str, within: &dyn Fn(usize, usize) -> bool| -> Vec<(String, BlockKind)> {
         let blocks = Note::parse(text).blocks;
         let stands =

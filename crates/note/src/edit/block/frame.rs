@@ -1,8 +1,10 @@
+use std::ops::Range;
+
 use super::marker::Marker;
+use crate::BlockKind;
 
 /// Code and formulas, whose first and last line the content may leave out.
 pub(super) fn fenced(old: &str, content: &str, marker: &Marker<'_>) -> String {
-    let frames = |line: &str| ["```", "~~~", "$$"].iter().any(|frame| line.trim_start().starts_with(frame));
     let opening = old.lines().next().filter(|line| frames(line) && old.contains('\n'));
     let (Some(opening), false) = (opening, content.lines().next().is_some_and(frames)) else {
         return format!("{content}{}{}", marker.tail, marker.rest);
@@ -13,6 +15,23 @@ pub(super) fn fenced(old: &str, content: &str, marker: &Marker<'_>) -> String {
         new += closing;
     }
     new
+}
+
+fn frames(line: &str) -> bool {
+    ["```", "~~~", "$$"].iter().any(|frame| line.trim_start().starts_with(frame))
+}
+
+/// What stands between the marks of code, a formula or a comment, without the line ends beside them. Nothing if it has
+/// no marks, or not on lines of their own.
+pub(super) fn inner(old: &str, kind: BlockKind) -> Option<Range<usize>> {
+    if kind == BlockKind::Comment {
+        let (open, text, _) = comment_parts(old);
+        let start = open.len() + text.len() - text.trim_start().len();
+        return (!open.is_empty() && !text.trim().is_empty()).then(|| start..open.len() + text.trim_end().len());
+    }
+    let start = old.find('\n')? + 1;
+    let end = old.rfind('\n')?;
+    (frames(old) && frames(&old[end + 1..])).then(|| start..end.max(start))
 }
 
 /// A comment, whose marks the content may leave out.

@@ -47,6 +47,12 @@ fn own_prefix(item: &str) -> (usize, Prefix<'_>) {
     (indent, prefix(&item[indent..]).unwrap_or(Prefix { bullet: "", task: "" }))
 }
 
+/// Where the text of an item begins, behind marker and task box.
+pub(super) fn text_start(item: &str) -> usize {
+    let (indent, own) = own_prefix(item);
+    indent + own.bullet.len() + own.task.len()
+}
+
 /// What a line begins with to belong to the item.
 pub(in crate::edit) fn margin(shown: &str, span: &Range<usize>) -> String {
     let (indent, own) = own_prefix(&shown[span.clone()]);

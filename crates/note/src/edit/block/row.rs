@@ -22,8 +22,13 @@ pub(super) fn replaced(old: &str, content: &str, marker: &Marker<'_>) -> Result<
     Ok(format!("{lead}{new_cells}{trail}"))
 }
 
+/// The cells of a row without its id and its outer pipes.
+pub(super) fn cells<'r>(row: &'r str, marker: &Marker<'_>) -> &'r str {
+    inner(&row[..row.len() - marker.tail.len() - marker.rest.len()])
+}
+
 /// The cells of a row without its outer pipes.
-fn inner(row: &str) -> &str {
+pub(super) fn inner(row: &str) -> &str {
     let row = row.trim();
     let row = row.strip_prefix('|').unwrap_or(row).trim_start();
     match row.strip_suffix('|') {
@@ -33,7 +38,7 @@ fn inner(row: &str) -> &str {
 }
 
 /// A pipe behind a backslash is text.
-fn columns(cells: &str) -> usize {
+pub(super) fn columns(cells: &str) -> usize {
     let mut escaped = false;
     let separates = |byte: u8| {
         let is_pipe = byte == b'|' && !escaped;

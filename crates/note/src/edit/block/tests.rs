@@ -9,6 +9,11 @@ pub(in crate::edit) fn find(shown: &str, id: &str, kind: BlockKind) -> Block {
     block
 }
 
+/// The block `^a`, of whatever kind.
+pub(in crate::edit) fn find_a(text: &Text<'_>) -> Block {
+    blocks(text.shown()).into_iter().find(|block| block.id == "a").expect("a block `^a`")
+}
+
 fn replaces(cases: &[(&str, BlockKind, &str, &str)]) {
     for (before, kind, content, after) in cases {
         check(before, after, |file, text| replace_block(file, text, &find(text.shown(), "a", *kind), content));
