@@ -30,7 +30,7 @@ pub use missing::{append_block, append_heading};
 pub use property::{PropertyEdit, PropertyError, PropertyPath, edit_properties, edit_property};
 pub use property_tag::{TagEdit, edit_property_tag};
 pub use range::{delete_range, insert_at, replace_range};
-pub use section::{Blanks, SectionPart, append_to_section, prepend_to_section, replace_body, replace_section};
+pub use section::{Blanks, Section, SectionPart, append_to_section, prepend_to_section, replace_body, replace_section};
 pub use tag::{append_tags, insert_tag, remove_tags, rename_tags};
 
 /// What an edit leads to.
@@ -63,6 +63,9 @@ pub enum EditError {
     TooDeep { path: String },
     #[error("a heading or a named block outside the section would be lost or changed")]
     HeadingsLost,
+    /// Code, a comment or HTML without an end would take the new text in.
+    #[error("what stands before it is not closed and would take the text in")]
+    Unclosed,
     #[error("the content would not be read as the one block `^{id}`, or would change another")]
     BlockLost { id: String },
     #[error("`{id}` is not a block id: only letters, digits and `-`")]

@@ -139,9 +139,10 @@ fn sections() {
         let end = if b % 2 == 0 { heading.own.end } else { heading.section.end };
         let blanks = [Blanks::AsSent, Blanks::Kept, Blanks::Trimmed][b % 3];
         let body = heading.body..end;
-        keeps(file, text, heading.section.start..end, replace_section(file, text, heading, part, content, blanks));
+        let section = Section { heading, part, blanks };
+        keeps(file, text, heading.section.start..end, replace_section(file, text, &section, content));
         for edit in [replace_body, append_to_section, prepend_to_section] {
-            let outcome = edit(file, text, heading, part, content, blanks);
+            let outcome = edit(file, text, &section, content);
             if let Ok(edited) = &outcome {
                 // The heading is there, and all before it and behind its section.
                 let new = Text::decode(&edited.file).unwrap();

@@ -58,10 +58,21 @@ pub(super) fn keeps_others(before: &str, after: &str, span: &Range<usize>) -> bo
 
 /// Whether all named blocks before and behind the changed span are read as before.
 pub(super) fn keeps_blocks(before: &str, after: &str, span: &Range<usize>) -> bool {
+    let extent = |block: &Block| (block.span.start.min(block.marker.start), block.span.end.max(block.marker.end));
+    // What is put into the middle of a block, or between it and its name, leaves it neither before nor behind.
+    let is_cut = |block: &Block| {
+        let (start, end) = extent(block);
+        (start < span.start && end > span.start) || (start < span.end && end > span.end)
+    };
+    if Note::parse(before).blocks.iter().any(is_cut) {
+        return false;
+    }
     let named = |text: &str, within: &dyn Fn(usize, usize) -> bool| -> Vec<(String, BlockKind)> {
         let blocks = Note::parse(text).blocks;
-        let stands =
-            |block: &Block| within(block.span.start.min(block.marker.start), block.span.end.max(block.marker.end));
+        let stands = |block: &Block| {
+            let (start, end) = extent(block);
+            within(start, end)
+        };
         blocks.into_iter().filter(stands).map(|block| (block.id, block.kind)).collect()
     };
     let behind = before.len() - span.end;
