@@ -2,8 +2,11 @@ use std::{borrow::Cow, ops::Range};
 
 use granit_parser::ScalarStyle;
 
+mod document;
 mod reader;
 mod simple;
+
+pub(crate) use document::Document;
 
 /// A YAML value after the core schema of YAML 1.2, as Obsidian reads it: `yes` is a word, dates are words.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +26,15 @@ pub enum Value {
 pub(crate) struct YamlError {
     /// Counted from 1, within the YAML text.
     pub(crate) line: usize,
-    pub(crate) problem: String,
+    pub(crate) problem: Problem,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Problem {
+    #[error("the property `{name}` stands there twice")]
+    Repeated { name: String },
+    #[error("{0}")]
+    Other(String),
 }
 
 /// A YAML value with where it stands: spans are of the text it was read from.
@@ -97,7 +108,14 @@ pub(crate) fn parse(yaml: &str) -> Result<Value, YamlError> {
 
 /// Reads one YAML document; an empty one is null.
 pub(crate) fn read(yaml: &str) -> Result<Node, YamlError> {
-    simple::read(yaml).map_or_else(|| reader::read(yaml), Ok)
+    simple::read(yaml).map_or_else(|| reader::read(yaml).map(Document::into_node), Ok)
+}
+
+/// Reads one YAML document with its comments, anchors and aliases.
+pub(crate) fn document(yaml: &str) -> Result<Document, YamlError> {
+    // What is simple has none of them.
+    let simple = simple::read(yaml).map(|root| Document { root: Some(root), ..Document::default() });
+    simple.map_or_else(|| reader::read(yaml), Ok)
 }
 
 fn key_text(key: &Value) -> Option<String> {
