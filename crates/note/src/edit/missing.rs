@@ -18,7 +18,7 @@ pub fn append_heading(file: &[u8], text: &Text<'_>, path: &str, content: &str) -
         return Err(EditError::HeadingTaken { path: path.to_owned() });
     }
     let lost = |name: &str| EditError::HeadingLost { text: name.to_owned() };
-    let names: Vec<&str> = path.split("::").map(str::trim).collect();
+    let names: Vec<&str> = path.split("::").collect();
     if let Some(bad) = names.iter().find(|name| name.is_empty() || name.contains(['\n', '\r'])) {
         return Err(lost(bad));
     }
@@ -53,8 +53,10 @@ pub fn append_heading(file: &[u8], text: &Text<'_>, path: &str, content: &str) -
         .headings
         .iter()
         .find(|heading| heading.section.start >= added.start && after.heading_path(heading) == expected);
+    // The name that was given must lead there from now on.
+    let is_found = created.is_some_and(|created| after.find_heading(path) == HeadingMatch::One(created));
     let holds = created.is_some_and(|created| created.section.end >= end + change.text.trim_end().len());
-    if !holds {
+    if !is_found || !holds {
         return Err(lost(names.last().copied().unwrap_or_default()));
     }
     if outline_paths(&note, &(0..0)) != outline_paths(&after, &added) || !keeps_blocks(shown, &edited, &(end..end)) {

@@ -1,7 +1,11 @@
 use std::{borrow::Cow, ops::Range};
 
 use super::EditError;
-use crate::Block;
+use crate::{Block, BlockKind};
+
+const BLANKS: &[char] = &[' ', '\t'];
+/// What may stand before an id on its own line in a quote.
+const QUOTED: &[char] = &[' ', '\t', '>'];
 
 /// How a block carries its id.
 pub(in crate::edit) struct Marker<'a> {
@@ -19,10 +23,11 @@ impl<'a> Marker<'a> {
             return Ok(Self { tail: "", rest: "" });
         }
         let before = &shown[span.start..block.marker.start];
+        let quoted = block.kind != BlockKind::Paragraph;
         let content = match before.rsplit_once('\n') {
-            // On a line of its own, perhaps behind quote marks.
-            Some((above, prefix)) if prefix.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'>')) => above,
-            _ => before.trim_end_matches([' ', '\t']),
+            // On a line of its own, perhaps behind quote marks; in a paragraph they are text.
+            Some((above, prefix)) if prefix.trim_matches(if quoted { QUOTED } else { BLANKS }).is_empty() => above,
+            _ => before.trim_end_matches(BLANKS),
         };
         let at = span.start + content.len();
         Ok(Self { tail: &shown[at..block.marker.end], rest: &shown[block.marker.end..span.end] })
@@ -43,7 +48,7 @@ pub(in crate::edit) fn without_id<'a>(content: &'a str, id: &str) -> Cow<'a, str
             continue;
         }
         let before = match before.rsplit_once('\n') {
-            Some((above, prefix)) if prefix.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'>')) => above,
+            Some((above, prefix)) if prefix.trim_matches(QUOTED).is_empty() => above,
             _ => before,
         };
         return Cow::Owned(format!("{}{pipe}", before.trim_end()));

@@ -120,6 +120,7 @@ fn an_id_is_removed_and_the_block_stays() {
         ("text\n^a\n\nb\n", "text\n\nb\n"),
         ("text\n\n^a\n\nb\n", "text\n\nb\n"),
         ("text\n\n\n^a\n", "text\n"),
+        ("text\n    > ^a\n", "text\n    >\n"),
         ("- x ^a\n- y\n", "- x\n- y\n"),
         ("- x\n  ^a\n- y\n", "- x\n- y\n"),
         ("- ^a\n- y\n", "-\n- y\n"),

@@ -34,6 +34,8 @@ fn a_heading_that_cannot_be_made_is_refused() {
         ("# A\n", "A::", "x", lost("")),
         ("# A\n", "B\nC", "x", lost("B\nC")),
         ("# A\n", "B #", "x", lost("B #")),
+        ("# A\n", "A:: B", "x", lost(" B")),
+        ("# A :\n", "A :::B", "x", lost(":B")),
         ("```\ncode\n", "B", "x", lost("B")),
         ("# T\n## A\n## C\n", "A::B", "# D", lost("B")),
         ("# T\n## A\n## C\n", "A::B", "```\n", EditError::HeadingsLost),
