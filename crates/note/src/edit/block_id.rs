@@ -85,10 +85,23 @@ pub(super) fn free(note: &Note<'_>, id: &str) -> Result<(), EditError> {
     if taken { Err(EditError::BlockIdTaken { id: id.to_owned() }) } else { Ok(()) }
 }
 
+/// Where the last line ends that says something. An item in a quote takes the empty lines of the quote along.
+fn text_end(shown: &str, block: &Standing) -> usize {
+    let own = &shown[block.span.clone()];
+    let says_nothing = |line: &str| line.trim_matches([' ', '\t', '>']).is_empty();
+    let empty: usize = match block.kind {
+        // Each with the line end before it; the first line holds the marker of the list.
+        BlockKind::Item => own.rsplit('\n').take_while(|line| says_nothing(line)).map(|line| line.len() + 1).sum(),
+        _ => 0,
+    };
+    let end = if empty < own.len() { block.span.end - empty } else { block.span.end };
+    line_end(shown, end)
+}
+
 /// The ways to write a marker for a block, the usual one first.
 fn markers(note: &Note<'_>, block: &Standing, id: &str) -> Vec<Change> {
     let shown = note.text;
-    let end = line_end(shown, block.span.end);
+    let end = text_end(shown, block);
     let blank = if shown[..end].ends_with([' ', '\t']) { "" } else { " " };
     let behind = Change::new(end..end, format!("{blank}^{id}"));
     let follows = end < shown.len() && !is_blank_line(shown, end + 1);

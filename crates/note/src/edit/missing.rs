@@ -100,7 +100,7 @@ pub fn append_block(file: &[u8], text: &Text<'_>, id: &str, content: &str) -> Re
         let whole = start + content.len() - content.trim_start().len()..start + content.len();
         let after = Note::parse(&edited);
         let mut found = after.blocks.iter().filter(|block| block.id == id);
-        let named = found.next().is_some_and(|block| block.span.start <= whole.start && block.span.end >= whole.end);
+        let named = found.next().is_some_and(|block| block.span.start == whole.start && block.span.end >= whole.end);
         named && found.next().is_none() && keeps_others(shown, &edited, &(end..end))
     };
     let lost = || EditError::BlockLost { id: id.to_owned() };

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::{
     Marker, footnote_label, frame, item, own_span,
     quote::{self, is_title},
-    replace_block, row, write,
+    row, write,
 };
 use crate::{
     Block, BlockKind, Note, Text,
@@ -39,22 +39,16 @@ fn extend(file: &[u8], text: &Text<'_>, block: &Block, content: &str, end: End) 
     let marker = Marker::within(shown, block, &span)?;
     let content = plain_line_ends(content);
     let content = if end == End::Last { content.trim_end_matches('\n') } else { &content };
-    let joined = |words: &str| match end {
-        End::First => format!("{content}{words}"),
-        End::Last => format!("{words}{content}"),
-    };
-    let old = &shown[span.clone()];
-    // The marks around these make up the line that they are.
-    if matches!(block.kind, BlockKind::Heading | BlockKind::Row) {
-        let words = match block.kind {
-            BlockKind::Row => row::cells(old, &marker),
-            _ => heading_words(shown, block).ok_or_else(|| EditError::BlockLost { id: block.id.clone() })?,
-        };
-        return replace_block(file, text, block, &joined(words));
+    if matches!(block.kind, BlockKind::Heading | BlockKind::Row) && content.contains('\n') {
+        return Err(EditError::SeveralLines);
+    }
+    if block.kind == BlockKind::Row && row::columns(content) > 1 {
+        let expected = row::columns(row::inner(&shown[span]));
+        return Err(EditError::Columns { expected, found: expected + row::columns(content) - 1 });
     }
     let place = match end {
-        End::First => first(shown, &span, block.kind, &marker),
-        End::Last => last(shown, &span, block.kind, &marker),
+        End::First => first(shown, &span, block, &marker),
+        End::Last => last(shown, &span, block, &marker),
     };
     let place = place.ok_or_else(|| EditError::BlockLost { id: block.id.clone() })?;
     let new = place.filled(content);
@@ -102,34 +96,37 @@ impl Place {
     }
 }
 
-fn last(shown: &str, span: &Range<usize>, kind: BlockKind, marker: &Marker<'_>) -> Option<Place> {
+fn last(shown: &str, span: &Range<usize>, block: &Block, marker: &Marker<'_>) -> Option<Place> {
     let old = &shown[span.clone()];
     let end = span.end - marker.tail.len() - marker.rest.len();
-    match kind {
-        BlockKind::Paragraph => Some(Place::within(end, "")),
+    match block.kind {
+        BlockKind::Paragraph | BlockKind::Row => Some(Place::within(end, "")),
+        BlockKind::Heading => Some(Place::within(heading_words(shown, block)?.end, "")),
         BlockKind::Footnote => Some(Place::within(end, "    ")),
         BlockKind::Item => Some(Place::within(end, item::margin(shown, span))),
         BlockKind::Quote | BlockKind::Callout => Some(Place::within(end, quote::split(first_line(old)).0)),
-        BlockKind::Code | BlockKind::Math | BlockKind::Comment => match frame::inner(old, kind) {
+        BlockKind::Code | BlockKind::Math | BlockKind::Comment => match frame::inner(old, block.kind) {
             Some(inner) if inner.is_empty() => Some(Place::above(span.start + inner.start)),
             Some(inner) => Some(Place::below(span.start + inner.end)),
             None => Some(Place::below(span.end)),
         },
         BlockKind::Table | BlockKind::List | BlockKind::Html => Some(Place::below(span.end)),
-        BlockKind::Rule | BlockKind::Heading | BlockKind::Row => None,
+        BlockKind::Rule => None,
     }
 }
 
-fn first(shown: &str, span: &Range<usize>, kind: BlockKind, marker: &Marker<'_>) -> Option<Place> {
+fn first(shown: &str, span: &Range<usize>, block: &Block, marker: &Marker<'_>) -> Option<Place> {
     let old = &shown[span.clone()];
     let start = span.start;
-    match kind {
+    match block.kind {
         BlockKind::Paragraph => Some(Place::within(start, "")),
+        BlockKind::Row => Some(Place::within(start + row::lead(old), "")),
+        BlockKind::Heading => Some(Place::within(heading_words(shown, block)?.start, "")),
         BlockKind::Footnote => Some(Place::within(start + footnote_label(old), "    ")),
         BlockKind::Item => Some(Place::within(start + item::text_start(old), item::margin(shown, span))),
         BlockKind::Quote | BlockKind::Callout => Some(quote_begin(shown, span, marker)),
         BlockKind::Code | BlockKind::Math | BlockKind::Comment => {
-            Some(Place::above(start + frame::inner(old, kind).map_or(0, |inner| inner.start)))
+            Some(Place::above(start + frame::inner(old, block.kind).map_or(0, |inner| inner.start)))
         }
         // Below the line of dashes.
         BlockKind::Table => old
@@ -137,7 +134,7 @@ fn first(shown: &str, span: &Range<usize>, kind: BlockKind, marker: &Marker<'_>)
             .nth(1)
             .map_or_else(|| Some(Place::below(span.end)), |(at, _)| Some(Place::above(start + at + 1))),
         BlockKind::List | BlockKind::Html => Some(Place::above(start)),
-        BlockKind::Rule | BlockKind::Heading | BlockKind::Row => None,
+        BlockKind::Rule => None,
     }
 }
 
@@ -162,12 +159,11 @@ fn first_line(text: &str) -> &str {
 }
 
 /// The words of a named heading without its id.
-fn heading_words<'t>(shown: &'t str, block: &Block) -> Option<&'t str> {
-    let note = Note::parse(shown);
-    let heading = note.headings.iter().find(|heading| heading.span == block.span)?;
-    let words = heading.words.clone();
+fn heading_words(shown: &str, block: &Block) -> Option<Range<usize>> {
+    let headings = Note::parse(shown).headings;
+    let words = headings.into_iter().find(|heading| heading.span == block.span)?.words;
     let end = if words.contains(&block.marker.start) { block.marker.start } else { words.end };
-    Some(shown[words.start..end].trim_end())
+    Some(words.start..words.start + shown[words.start..end].trim_end().len())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use super::EditError;
-use crate::{Block, BlockKind};
+use crate::{Block, BlockKind, span::line_start};
 
 const BLANKS: &[char] = &[' ', '\t'];
 /// What may stand before an id on its own line in a quote.
@@ -23,9 +23,13 @@ impl<'a> Marker<'a> {
             return Ok(Self { tail: "", rest: "" });
         }
         let before = &shown[span.start..block.marker.start];
-        let quoted = block.kind != BlockKind::Paragraph;
+        let quoted = match block.kind {
+            BlockKind::Paragraph => false,
+            BlockKind::Item => shown[line_start(shown, span.start)..span.start].contains('>'),
+            _ => true,
+        };
         let content = match before.rsplit_once('\n') {
-            // On a line of its own, perhaps behind quote marks; in a paragraph they are text.
+            // On a line of its own, perhaps behind quote marks; outside of quotes they are text.
             Some((above, prefix)) if prefix.trim_matches(if quoted { QUOTED } else { BLANKS }).is_empty() => above,
             _ => before.trim_end_matches(BLANKS),
         };

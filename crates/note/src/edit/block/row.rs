@@ -10,10 +10,7 @@ pub(super) fn replaced(old: &str, content: &str, marker: &Marker<'_>) -> Result<
     if expected != found {
         return Err(EditError::Columns { expected, found });
     }
-    // One outer pipe: a second one is an empty cell.
-    let unpadded = old.trim_start();
-    let cells = unpadded.strip_prefix('|').unwrap_or(unpadded).trim_start();
-    let lead = &old[..old.len() - cells.len()];
+    let lead = &old[..lead(old)];
     if marker.is_inside() {
         return Ok(format!("{lead}{new_cells}{}{}", marker.tail, marker.rest));
     }
@@ -22,9 +19,11 @@ pub(super) fn replaced(old: &str, content: &str, marker: &Marker<'_>) -> Result<
     Ok(format!("{lead}{new_cells}{trail}"))
 }
 
-/// The cells of a row without its id and its outer pipes.
-pub(super) fn cells<'r>(row: &'r str, marker: &Marker<'_>) -> &'r str {
-    inner(&row[..row.len() - marker.tail.len() - marker.rest.len()])
+/// How long the outer pipe at the begin of a row is, with the blanks around it.
+pub(super) fn lead(row: &str) -> usize {
+    let unpadded = row.trim_start();
+    // One outer pipe: a second one is an empty cell.
+    row.len() - unpadded.strip_prefix('|').unwrap_or(unpadded).trim_start().len()
 }
 
 /// The cells of a row without its outer pipes.

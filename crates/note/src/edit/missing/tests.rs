@@ -60,7 +60,10 @@ fn a_missing_block_is_made_at_the_end() {
         check(before, after, |file, text| append_block(file, text, "new", content));
     }
     let lost = EditError::BlockLost { id: "new".to_owned() };
-    for (before, content) in [("a\n", ""), ("a\n", "x\n\ny"), ("```\ncode\n", "x"), ("a\n", "```\nx")] {
+    // Two lists would become one, whatever stands between them.
+    for (before, content) in
+        [("- a\n", "- x\n- y"), ("a\n", ""), ("a\n", "x\n\ny"), ("```\ncode\n", "x"), ("a\n", "```\nx")]
+    {
         refuse(before, &lost, |file, text| append_block(file, text, "new", content));
     }
     refuse("a ^NEW\n", &EditError::BlockIdTaken { id: "new".to_owned() }, |file, text| {

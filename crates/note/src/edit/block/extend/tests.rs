@@ -17,6 +17,7 @@ fn text_goes_on_where_a_block_ends() {
         ("> q ^a\n", "\nnew\n\n> last", "> q\n> new\n>\n> last ^a\n"),
         ("> [!note] T\n> q\n\n^a\n", "\nnew", "> [!note] T\n> q\n> new\n\n^a\n"),
         ("# H ^a\ntext\n", " new", "# H new ^a\ntext\n"),
+        ("## ## ^a\n", " new", "## ## new ^a\n"),
         ("# H #\n\n^a\n", " new", "# H new #\n\n^a\n"),
         ("x [^1]\n\n[^1]: old ^a\n", "\nnew", "x [^1]\n\n[^1]: old\n    new ^a\n"),
         ("| h | i |\n| - | - |\n| 1 | 2 ^a |\n", " new", "| h | i |\n| - | - |\n| 1 | 2 new ^a |\n"),
@@ -44,6 +45,7 @@ fn text_goes_before_what_a_block_begins_with() {
         ("> [!note] T\n> q ^a\n", "new\n", "> [!note] T\n> new\n> q ^a\n"),
         ("> [!note] T ^a\n", "new", "> [!note] T\n> new ^a\n"),
         ("## H ^a\n", "new ", "## new H ^a\n"),
+        ("| h | i |\n| - | - |\n| 1 | 2 ^a |\n", "new ", "| h | i |\n| - | - |\n| new 1 | 2 ^a |\n"),
         ("x [^1]\n\n[^1]: old ^a\n", "new ", "x [^1]\n\n[^1]: new old ^a\n"),
         ("```rust\nold\n```\n\n^a\n", "new", "```rust\nnew\nold\n```\n\n^a\n"),
         ("%%\nold\n%%\n\n^a\n", "new\n", "%%\nnew\nold\n%%\n\n^a\n"),
@@ -68,5 +70,8 @@ fn what_would_end_the_block_is_refused() {
     ] {
         refuse(before, &lost, |file, text| append_to_block(file, text, &find_a(text), content));
     }
+    refuse("| h |\n| - |\n| 1 ^a |\n", &EditError::Columns { expected: 1, found: 2 }, |file, text| {
+        append_to_block(file, text, &find_a(text), " | x")
+    });
     refuse("# H ^a\n", &EditError::SeveralLines, |file, text| append_to_block(file, text, &find_a(text), "\nx"));
 }
