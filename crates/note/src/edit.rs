@@ -8,24 +8,29 @@ use std::ops::Range;
 use crate::{Splice, Text, replace::shared_ends, splice, text::plain_line_ends};
 
 mod block;
+mod block_id;
 mod heading;
 mod lines;
 mod link;
+mod missing;
 mod outline;
+mod place;
 mod property;
 mod property_tag;
 mod range;
 mod section;
 mod tag;
 
-pub use block::{rename_block_id, replace_block};
+pub use block::{append_rows, append_to_block, prepend_rows, prepend_to_block, replace_block, replace_rows};
+pub use block_id::{remove_block_id, rename_block_id, set_block_id};
 pub use heading::rename_heading;
 pub use lines::{Lines, delete_lines, insert_lines, replace_lines, whole_lines};
 pub use link::{LinkForm, Retarget, retarget_links, retarget_property_link};
+pub use missing::{append_block, append_heading};
 pub use property::{PropertyEdit, PropertyError, PropertyPath, edit_properties, edit_property};
 pub use property_tag::{TagEdit, edit_property_tag};
 pub use range::{delete_range, insert_at, replace_range};
-pub use section::{Blanks, SectionPart, append_to_section, prepend_to_section, replace_body, replace_section};
+pub use section::{Blanks, Section, SectionPart, append_to_section, prepend_to_section, replace_body, replace_section};
 pub use tag::{append_tags, insert_tag, remove_tags, rename_tags};
 
 /// What an edit leads to.
@@ -50,14 +55,27 @@ pub enum EditError {
     SeveralLines,
     #[error("`{text}` would not be read as the text of this heading, or would change another")]
     HeadingLost { text: String },
+    #[error("the note already has a heading `{path}`")]
+    HeadingTaken { path: String },
+    #[error("several headings are meant by `{path}`")]
+    AmbiguousHeading { path: String },
+    #[error("`{path}` would need a heading below the sixth level")]
+    TooDeep { path: String },
     #[error("a heading or a named block outside the section would be lost or changed")]
     HeadingsLost,
+    /// Code, a comment or HTML without an end would take the new text in.
+    #[error("what stands before it is not closed and would take the text in")]
+    Unclosed,
     #[error("the content would not be read as the one block `^{id}`, or would change another")]
     BlockLost { id: String },
     #[error("`{id}` is not a block id: only letters, digits and `-`")]
     BadBlockId { id: String },
+    #[error("no block that could have an id stands at byte {at}")]
+    NoBlock { at: usize },
     #[error("the note already has a block `^{id}`")]
     BlockIdTaken { id: String },
+    #[error("the block `^{id}` is not a table")]
+    NotATable { id: String },
     #[error("the table has {expected} columns, the new row {found}")]
     Columns { expected: usize, found: usize },
     #[error("`{tag}` is not a tag that Obsidian reads")]

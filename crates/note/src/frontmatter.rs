@@ -82,5 +82,6 @@ mod tests {
         assert_eq!(read("---\n\n---\n"), Ok(vec![]));
         assert_eq!(read("---\n- a\n---\n"), Err(FrontmatterError::NotAMap));
         assert!(matches!(read("---\na: b: c\n---\n"), Err(FrontmatterError::Yaml { line: 2, .. })));
+        assert!(matches!(read("---\na:\n  \tb: 1\n---\n"), Err(FrontmatterError::Yaml { line: 3, .. })));
     }
 }

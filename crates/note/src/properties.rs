@@ -15,7 +15,7 @@ pub(crate) fn read(text: &str, yaml: Range<usize>) -> Result<Vec<Property>, Fron
         Ok(Node { content: Content::Scalar(Value::Null), .. }) => Ok(Vec::new()),
         Ok(_) => Err(FrontmatterError::NotAMap),
         // The opening fence is line 1 of the note.
-        Err(error) => Err(FrontmatterError::Yaml { line: error.line + 1, problem: error.problem }),
+        Err(error) => Err(FrontmatterError::Yaml { line: error.line + 1, problem: error.problem.to_string() }),
     }
 }
 
@@ -206,5 +206,22 @@ mod tests {
                 ("g".into(), "https://x.y".into(), false, written("https://x.y")),
             ]
         );
+    }
+
+    #[test]
+    fn a_link_behind_an_alias_is_found_once_where_it_is_written() {
+        for (yaml, found) in [
+            ("a: &x \"[[N]]\"\nb: *x\nc: [*x]\n", vec![("a", "\"[[N]]\"")]),
+            ("a: &x ['[[N]]', y]\nb: *x\nd: {k: *x}\n", vec![("a.0", "'[[N]]'")]),
+            ("a: &x {k: \"[[N]]\"}\nb: *x\n", vec![("a.k", "\"[[N]]\"")]),
+            ("a: &x|y |-\n  [[N]]\nb: *x|y\n", vec![("a", "|-\n  [[N]]")]),
+            ("a: &x \"[[N]]\"\nb: \"[[N]]\"\nc: *x\n", vec![("a", "\"[[N]]\""), ("b", "\"[[N]]\"")]),
+        ] {
+            let text = format!("---\n{yaml}---\n");
+            let links = Note::parse(&text).property_links();
+            let spans: Vec<(&str, &str)> = links.iter().map(|link| (&*link.key, &text[link.span.clone()])).collect();
+            assert_eq!(spans, found, "{yaml}");
+            assert!(links.iter().all(|link| text[link.offset.unwrap()..].starts_with(&link.value)), "{yaml}");
+        }
     }
 }

@@ -2,8 +2,11 @@ use std::{borrow::Cow, ops::Range};
 
 use granit_parser::ScalarStyle;
 
+mod document;
 mod reader;
 mod simple;
+
+pub(crate) use document::Document;
 
 /// A YAML value after the core schema of YAML 1.2, as Obsidian reads it: `yes` is a word, dates are words.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +26,15 @@ pub enum Value {
 pub(crate) struct YamlError {
     /// Counted from 1, within the YAML text.
     pub(crate) line: usize,
-    pub(crate) problem: String,
+    pub(crate) problem: Problem,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Problem {
+    #[error("the property `{name}` stands there twice")]
+    Repeated { name: String },
+    #[error("{0}")]
+    Other(String),
 }
 
 /// A YAML value with where it stands: spans are of the text it was read from.
@@ -97,7 +108,14 @@ pub(crate) fn parse(yaml: &str) -> Result<Value, YamlError> {
 
 /// Reads one YAML document; an empty one is null.
 pub(crate) fn read(yaml: &str) -> Result<Node, YamlError> {
-    simple::read(yaml).map_or_else(|| reader::read(yaml), Ok)
+    simple::read(yaml).map_or_else(|| reader::read(yaml).map(Document::into_node), Ok)
+}
+
+/// Reads one YAML document with its comments, anchors and aliases.
+pub(crate) fn document(yaml: &str) -> Result<Document, YamlError> {
+    // What is simple has none of them.
+    let simple = simple::read(yaml).map(|root| Document { root: Some(root), ..Document::default() });
+    simple.map_or_else(|| reader::read(yaml), Ok)
 }
 
 fn key_text(key: &Value) -> Option<String> {
@@ -209,6 +227,50 @@ mod tests {
         }
         assert!(parse(&bomb).is_err());
         assert!(parse(&"[".repeat(5000)).is_err());
+    }
+
+    /// What Obsidian's reader says to the same texts.
+    #[test]
+    fn a_tab_is_no_indentation() {
+        for (yaml, line) in [
+            ("a:\n\tb: 1\n", 2),
+            ("a:\n\t- x\n", 2),
+            ("\ta: 1\n", 1),
+            (" \ta: 1\n", 1),
+            ("a: 1\nb:\n  \tc: 1\n", 3),
+            ("a:\n  -\tb: 1\n", 2),
+            ("a:\n  - x\n  - \tb: 1\n", 3),
+            ("a: [x,\n\ty]\n", 2),
+            ("a: {b: 1,\n  c: 2,\n\td: 3}\n", 3),
+            ("a:\n  - [x,\n\ty]\n", 3),
+        ] {
+            assert_eq!(parse(yaml).map_err(|error| error.line), Err(line), "{yaml:?}");
+        }
+        for yaml in [
+            "a: [x\n\t, y]\n",
+            "a: x\n\ty\n",
+            "a: \"x\n\ty\"\n",
+            "a: |\n\tx\n",
+            "a: |\n  x\n\ty\nb: 1\n",
+            "a:\n  -\t- x\n",
+        ] {
+            assert!(parse(yaml).is_err(), "{yaml:?}");
+        }
+        for yaml in [
+            "a:\t1\n",
+            "a: 1\n\t\nb: 2\n",
+            "a: 1\n\t# c\nb: 2\n",
+            "a: |\n  x\n  \ty\n",
+            "a: x\n \ty\n",
+            "a:\n -\t\"x\"\n",
+            "a: [x,\n \ty]\n",
+            "a: [x, 'y'\n\t]\n",
+            "a: [\n  x,\n\t# c\n  y]\n",
+            "a:\t\n  b: 1\n",
+            "{\n\ta: 1\n}\n",
+        ] {
+            assert!(parse(yaml).is_ok(), "{yaml:?} {:?}", parse(yaml));
+        }
     }
 
     #[test]

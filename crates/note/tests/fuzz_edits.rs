@@ -139,9 +139,10 @@ fn sections() {
         let end = if b % 2 == 0 { heading.own.end } else { heading.section.end };
         let blanks = [Blanks::AsSent, Blanks::Kept, Blanks::Trimmed][b % 3];
         let body = heading.body..end;
-        keeps(file, text, heading.section.start..end, replace_section(file, text, heading, part, content, blanks));
+        let section = Section { heading, part, blanks };
+        keeps(file, text, heading.section.start..end, replace_section(file, text, &section, content));
         for edit in [replace_body, append_to_section, prepend_to_section] {
-            let outcome = edit(file, text, heading, part, content, blanks);
+            let outcome = edit(file, text, &section, content);
             if let Ok(edited) = &outcome {
                 // The heading is there, and all before it and behind its section.
                 let new = Text::decode(&edited.file).unwrap();
@@ -149,6 +150,11 @@ fn sections() {
                 let index = note.headings.iter().position(|other| other == heading).unwrap();
                 assert_eq!(after.headings[index].text, heading.text);
                 assert_eq!(after.headings[index].section.start, heading.section.start);
+                // What was named before and behind the section still is.
+                let outside =
+                    |block: &&Block| block.span.end.max(block.marker.end) <= heading.body || block.span.start >= end;
+                let ids: Vec<&str> = after.blocks.iter().map(|block| &*block.id).collect();
+                assert!(note.blocks.iter().filter(outside).all(|block| ids.contains(&&*block.id)));
             }
             keeps(file, text, body.clone(), outcome);
         }
@@ -190,6 +196,161 @@ fn headings_and_blocks() {
     });
 }
 
+/// The blocks of a note, as far as an edit of something else must not change them.
+fn named(shown: &str) -> Vec<(String, BlockKind)> {
+    blocks(shown).into_iter().map(|block| (block.id, block.kind)).collect()
+}
+
+/// The blocks but one.
+fn others(shown: &str, id: &str) -> Vec<(String, BlockKind)> {
+    named(shown).into_iter().filter(|(other, _)| other != id).collect()
+}
+
+#[test]
+fn block_ids() {
+    law(|file, text, _, (a, b)| {
+        let shown = text.shown();
+        let outcome = set_block_id(file, text, a, "new-id");
+        if let Ok(edited) = &outcome {
+            let new = Text::decode(&edited.file).unwrap();
+            let note = Note::parse(new.shown());
+            let block = note.find_block("new-id").expect("the new id");
+            let had_one = named(shown).len() == note.blocks.len();
+            assert!(had_one || others(new.shown(), "new-id") == named(shown));
+            // Without it all is as before, but for blanks at the end of a line.
+            if let (false, Ok(back)) = (had_one, remove_block_id(&edited.file, &new, block)) {
+                let back = Text::decode(&back.file).unwrap();
+                assert_eq!(named(back.shown()), named(shown));
+                let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+                assert_eq!(words(back.shown()), words(shown));
+            }
+        }
+        // Whatever changes is the rest of one line, or a new one below it.
+        if let Ok(edited) = outcome {
+            let lines = |text: &str| text.lines().count();
+            let new = Text::decode(&edited.file).unwrap();
+            assert!(lines(new.shown()) <= lines(shown) + 3);
+        }
+        let note = Note::parse(shown);
+        if let Some(block) = note.blocks.get(b % note.blocks.len().max(1)) {
+            let start = block.span.start.min(block.marker.start);
+            let outcome = remove_block_id(file, text, block);
+            if let Ok(edited) = &outcome {
+                let new = Text::decode(&edited.file).unwrap();
+                assert_eq!(others(shown, &block.id), named(new.shown()));
+            }
+            keeps(file, text, start..block.marker.end, outcome);
+        }
+    });
+}
+
+#[test]
+fn extended_blocks() {
+    law(|file, text, content, (a, b)| {
+        let note = Note::parse(text.shown());
+        let Some(block) = note.blocks.get(a % note.blocks.len().max(1)) else { return };
+        for edit in [append_to_block, prepend_to_block] {
+            let outcome = edit(file, text, block, content);
+            if let Ok(edited) = &outcome {
+                let new = Text::decode(&edited.file).unwrap();
+                let after = Note::parse(new.shown());
+                assert!(after.blocks.iter().any(|found| found.id.eq_ignore_ascii_case(&block.id)));
+                let words = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
+                assert!(words(new.shown()) >= words(text.shown()));
+            }
+            keeps(file, text, block.span.clone(), outcome);
+        }
+        let rows = vec![vec![content.to_owned(); 1 + b % 3]; b % 4];
+        for edit in [append_rows, prepend_rows, replace_rows] {
+            let outcome = edit(file, text, block, &rows);
+            if let Ok(edited) = &outcome {
+                let new = Text::decode(&edited.file).unwrap();
+                let lines = |text: &str| text.split('\n').count();
+                assert!(lines(new.shown()) <= lines(text.shown()) + rows.len());
+            }
+            keeps(file, text, block.span.clone(), outcome);
+        }
+    });
+}
+
+#[test]
+fn missing_headings_and_blocks() {
+    law(|file, text, content, (a, b)| {
+        let note = Note::parse(text.shown());
+        let parent =
+            note.headings.get(a % note.headings.len().max(1)).map(|heading| note.heading_path(heading).join("::"));
+        let path = [Some("New".to_owned()), parent.map(|parent| format!("{parent}::New::Deep"))][b % 2].clone();
+        if let Some(path) = path
+            && let Ok(edited) = append_heading(file, text, &path, content)
+        {
+            let new = Text::decode(&edited.file).unwrap();
+            let after = Note::parse(new.shown());
+            assert!(after.find_heading(&path) != HeadingMatch::None, "{path:?}");
+            // All headings are still below the same others.
+            let paths = |note: &Note<'_>| -> Vec<Vec<String>> {
+                let owned = |heading| note.heading_path(heading).into_iter().map(str::to_owned).collect();
+                note.headings.iter().map(owned).collect()
+            };
+            let (mut left, after) = (paths(&note).into_iter().peekable(), paths(&after));
+            for path in after {
+                left.next_if_eq(&path);
+            }
+            assert_eq!(left.next(), None);
+            let start = edited.span.start;
+            keeps(file, text, start..start, Ok(edited));
+        }
+        let end = text.shown().len();
+        if let Ok(edited) = append_block(file, text, "new-id", content) {
+            let new = Text::decode(&edited.file).unwrap();
+            assert!(Note::parse(new.shown()).find_block("new-id").is_some());
+            assert!(named(new.shown()).starts_with(&named(text.shown())));
+            keeps(file, text, end..end, Ok(edited));
+        }
+    });
+}
+
+#[test]
+fn property_links() {
+    check!().with_type::<(Vec<u8>, Vec<u8>, u8)>().for_each(|(yaml, target, a)| {
+        const VALUES: [&str; 10] = [
+            "\"[[x#h|y]]\"",
+            "'[[x]]'",
+            "[\"[[x]]\", '[t](a.md)']",
+            "\n  - \"[[x]]\"\n  - see [[x]]",
+            "&a \"[[x]]\"",
+            "*a",
+            "|-\n  [[x]]",
+            "{k: \"[[\\u0041]]\"}",
+            "\"![[x]]\"",
+            "word",
+        ];
+        let mut yaml_text = String::new();
+        for (key, byte) in yaml.iter().take(8).enumerate() {
+            yaml_text += &format!("k{key}: {}\n", VALUES[usize::from(*byte) % VALUES.len()]);
+        }
+        let file = format!("---\n{yaml_text}---\nbody [[x]]\n").into_bytes();
+        let text = Text::decode(&file).unwrap();
+        let target = String::from_utf8(note(target)).unwrap();
+        let before = Note::parse(text.shown());
+        let links = before.property_links();
+        let Some(link) = links.get(usize::from(*a) % links.len().max(1)) else { return };
+        let target = if target.trim().is_empty() { "New note" } else { target.trim() };
+        let retarget = Retarget::link(&link.link, target).unwrap();
+        let path = PropertyPath::parse(&link.key).unwrap();
+        let Ok(edited) = retarget_property_link(&file, &text, &path, &retarget) else { return };
+        let new = Text::decode(&edited.file).unwrap();
+        let after = Note::parse(new.shown());
+        let found = after.property_links();
+        assert_eq!(found.len(), links.len());
+        for (old, new) in links.iter().zip(&found) {
+            assert_eq!(old.key, new.key);
+            let expected =
+                if old == link { target.replace('\u{a0}', " ") } else { old.link.target(&old.value).into_owned() };
+            assert_eq!(new.link.target(&new.value), expected);
+        }
+    });
+}
+
 #[test]
 fn tags_and_links() {
     law(|file, text, content, (a, _)| {
@@ -201,7 +362,14 @@ fn tags_and_links() {
         if text.shown().get(spaces.clone()).is_some() {
             keeps(file, text, spaces, remove_tags(file, text, &tags));
         }
-        keeps(file, text, a..a, insert_tag(file, text, a, "tag"));
+        if let Ok(edited) = insert_tag(file, text, a, "tag") {
+            let new = Text::decode(&edited.file).unwrap();
+            assert_eq!(named(new.shown()), named(text.shown()));
+            // At a block id the tag goes before it.
+            let at = edited.span.start;
+            assert!(at <= a);
+            keeps(file, text, at..at, Ok(edited));
+        }
         let end = text.shown().len();
         keeps(file, text, end..end, append_tags(file, text, &["one", content.trim()]));
         let target = content.trim();
@@ -212,7 +380,8 @@ fn tags_and_links() {
                 let new = Text::decode(&edited.file).unwrap();
                 let after = Note::parse(new.shown());
                 let found = after.links.iter().find(|found| found.span.start == link.span.start).unwrap();
-                assert_eq!((found.kind, found.embed), (link.kind, link.embed));
+                assert_eq!((found.kind, found.embed, found.internal), (link.kind, link.embed, true));
+                assert_eq!(found.target(new.shown()), target);
             }
             keeps(file, text, link.span.clone(), outcome);
         }

@@ -159,9 +159,17 @@ impl Pattern {
         }
         let composed = nfc::Composed::new(line);
         let outcome = self.engine.find_in_line(composed.line(), most, stop, found);
-        for span in found {
+        for span in found.iter_mut() {
             *span = composed.original(span.clone());
         }
+        // A character and its marks, matched one by one, may stand in another order in the text.
+        found.dedup_by(|next, before| {
+            let overlaps = next.start < before.end;
+            if overlaps {
+                before.end = before.end.max(next.end);
+            }
+            overlaps
+        });
         outcome
     }
 }

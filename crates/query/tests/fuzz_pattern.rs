@@ -117,14 +117,15 @@ fn patterns() {
             whole_word: flags & 4 != 0,
             nfc: flags & 8 != 0,
         };
-        let Ok(pattern) = Pattern::compile(&pattern_text(pattern), &options) else { return };
+        let sought = pattern_text(pattern);
+        let Ok(pattern) = Pattern::compile(&sought, &options) else { return };
         let text = searched_text(bytes);
         let count = pattern.count_lines(&text, &|| false);
         let mut lines = pattern.lines(&text, &|| false);
         let (mut found, mut number) = (0, 0);
         for line in lines.by_ref() {
             assert!(line.number > number);
-            assert!(!line.matches.is_empty());
+            assert!(!line.matches.is_empty(), "{sought} {options:?} {:?} {line:?}", String::from_utf8_lossy(&text));
             let content = &text[line.span.clone()];
             assert!(!content.contains(&b'\n'));
             let mut end = 0;

@@ -1,28 +1,30 @@
 use std::ops::Range;
 
 use super::{Change, EditError, Edited, apply, lines::whole_lines, outline::keeps_headings, preview};
-use crate::{Block, BlockKind, Note, Text, blocks, blocks::is_block_id, text::plain_line_ends};
+use crate::{Block, BlockKind, Note, Text, blocks, text::plain_line_ends};
 
+mod extend;
+mod frame;
 mod item;
 mod marker;
 mod quote;
 mod row;
+mod table;
 
-use marker::Marker;
+pub use extend::{append_to_block, prepend_to_block};
+pub(super) use item::margin as item_margin;
+pub(super) use marker::Marker;
+pub use table::{append_rows, prepend_rows, replace_rows};
 
 /// Gives a block another content.
 ///
-/// List marker, task box, indentation, quote prefix, heading marks, code fence, the outer pipes of a row and the id
-/// stay; the content may come with or without them. A box in the content wins over the old one. What would not be
+/// List marker, task box, indentation, quote prefix, heading marks, code fence, comment marks, the outer pipes of a row
+/// and the id stay; the content may come with or without them. A box in the content wins over the old one. What would not be
 /// read back as this one block among the same others is refused.
 pub fn replace_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str) -> Result<Edited, EditError> {
     let shown = text.shown();
-    let outside = || EditError::OutsideText { span: block.span.clone(), length: shown.len() };
-    let old = shown.get(block.span.clone()).ok_or_else(outside)?;
-    // The parser lets an item that is indented by a tab begin with the line end before it.
-    let lead = old.len() - old.trim_start_matches('\n').len();
-    let old = old[lead..].trim_end();
-    let span = block.span.start + lead..block.span.start + lead + old.len();
+    let span = own_span(shown, block)?;
+    let old = &shown[span.clone()];
     let marker = Marker::within(shown, block, &span)?;
     let content = plain_line_ends(content);
     let content = marker::without_id(content.trim_matches('\n').trim_end(), &block.id);
@@ -31,24 +33,22 @@ pub fn replace_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str)
         BlockKind::Quote | BlockKind::Callout => quote::replaced(old, &content, &marker),
         BlockKind::Row => row::replaced(old, &content, &marker)?,
         BlockKind::Heading => heading(old, &content, &marker)?,
-        BlockKind::Code | BlockKind::Math => framed(old, &content, &marker),
+        BlockKind::Code | BlockKind::Math => frame::fenced(old, &content, &marker),
+        BlockKind::Comment => frame::comment(old, &content),
         BlockKind::Footnote => footnote(old, &content, &marker),
         _ => format!("{content}{}{}", marker.tail, marker.rest),
     };
     write(file, text, block, Change::new(span, new), &block.id)
 }
 
-/// Gives a block another id. Only the id changes.
-pub fn rename_block_id(file: &[u8], text: &Text<'_>, block: &Block, new_id: &str) -> Result<Edited, EditError> {
-    let new_id = new_id.strip_prefix('^').unwrap_or(new_id);
-    if !is_block_id(new_id) {
-        return Err(EditError::BadBlockId { id: new_id.to_owned() });
-    }
-    let same = |id: &str| id.eq_ignore_ascii_case(new_id);
-    if !same(&block.id) && blocks(text.shown()).iter().any(|other| same(&other.id)) {
-        return Err(EditError::BlockIdTaken { id: new_id.to_owned() });
-    }
-    write(file, text, block, Change::new(block.marker.clone(), format!("^{new_id}")), new_id)
+/// The block without blank lines around it.
+fn own_span(shown: &str, block: &Block) -> Result<Range<usize>, EditError> {
+    let outside = || EditError::OutsideText { span: block.span.clone(), length: shown.len() };
+    let old = shown.get(block.span.clone()).ok_or_else(outside)?;
+    // The parser lets an item that is indented by a tab begin with the line end before it.
+    let lead = old.len() - old.trim_start_matches('\n').len();
+    let start = block.span.start + lead;
+    Ok(start..start + old[lead..].trim_end().len())
 }
 
 /// A callout is a quote with a title, which content may bring along or leave out.
@@ -83,12 +83,8 @@ fn heading(old: &str, content: &str, marker: &Marker<'_>) -> Result<String, Edit
 
 /// A footnote keeps its label; what follows its first line is indented to belong to it.
 fn footnote(old: &str, content: &str, marker: &Marker<'_>) -> String {
-    let label = |text: &str| {
-        let end = text.strip_prefix("[^").and_then(|rest| rest.find("]:")).map_or(0, |at| at + 4);
-        end + text[end..].len() - text[end..].trim_start_matches([' ', '\t']).len()
-    };
-    let mut new = old[..label(old)].to_owned();
-    for (index, line) in content[label(content)..].split('\n').enumerate() {
+    let mut new = old[..footnote_label(old)].to_owned();
+    for (index, line) in content[footnote_label(content)..].split('\n').enumerate() {
         if index > 0 {
             new.push('\n');
             let indented = line.is_empty() || line.starts_with("    ") || line.starts_with('\t');
@@ -99,23 +95,20 @@ fn footnote(old: &str, content: &str, marker: &Marker<'_>) -> String {
     new + marker.tail + marker.rest
 }
 
-/// Code and formulas, whose first and last line the content may leave out.
-fn framed(old: &str, content: &str, marker: &Marker<'_>) -> String {
-    let frames = |line: &str| ["```", "~~~", "$$"].iter().any(|frame| line.trim_start().starts_with(frame));
-    let opening = old.lines().next().filter(|line| frames(line) && old.contains('\n'));
-    let (Some(opening), false) = (opening, content.lines().next().is_some_and(frames)) else {
-        return format!("{content}{}{}", marker.tail, marker.rest);
-    };
-    let mut new = format!("{opening}\n{content}");
-    if let Some(closing) = old.lines().last().filter(|line| frames(line)) {
-        new.push('\n');
-        new += closing;
-    }
-    new
+/// How long the label of a footnote is, with the blanks behind it.
+fn footnote_label(text: &str) -> usize {
+    let end = text.strip_prefix("[^").and_then(|rest| rest.find("]:")).map_or(0, |at| at + 4);
+    end + text[end..].len() - text[end..].trim_start_matches([' ', '\t']).len()
 }
 
 /// Makes the change if the block is found again, where it was, and all other blocks too.
-fn write(file: &[u8], text: &Text<'_>, block: &Block, change: Change, id: &str) -> Result<Edited, EditError> {
+pub(super) fn write(
+    file: &[u8],
+    text: &Text<'_>,
+    block: &Block,
+    change: Change,
+    id: &str,
+) -> Result<Edited, EditError> {
     let shown = text.shown();
     let lost = || EditError::BlockLost { id: id.to_owned() };
     let edited = preview(shown, std::slice::from_ref(&change)).ok_or_else(lost)?;
@@ -133,7 +126,7 @@ fn write(file: &[u8], text: &Text<'_>, block: &Block, change: Change, id: &str) 
         .collect();
     let old = trimmed(shown, block.span.clone());
     // A marker that stands below its block is no part of it; one inside moves its end.
-    let below = change.span.start >= old.end;
+    let below = change.span.start > old.end;
     let end = if below { old.end } else { (old.end + edited.len()).saturating_sub(shown.len()) };
     let expected = whole_lines(&edited, old.start..end.max(old.start));
     let once = found.iter().filter(|found| **found == expected).count() == 1;
@@ -157,4 +150,4 @@ fn trimmed(text: &str, span: Range<usize>) -> Range<usize> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::edit) mod tests;

@@ -31,7 +31,12 @@ fn appended_tags_leave_ids_and_tables_alone() {
 fn text_appended_to_a_section_leaves_ids_alone() {
     let append = |blanks| {
         move |file: &[u8], text: &Text<'_>| {
-            append_to_section(file, text, &first_heading(text), SectionPart::Subtree, "more", blanks)
+            append_to_section(
+                file,
+                text,
+                &Section { heading: &first_heading(text), part: SectionPart::Subtree, blanks },
+                "more",
+            )
         }
     };
     check("# A\ntext ^id\n", "# A\ntext ^id\n\nmore\n", append(Blanks::AsSent));

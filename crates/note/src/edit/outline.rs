@@ -22,17 +22,32 @@ pub(super) fn outline(shown: &str) -> Vec<Entry> {
     headings(shown).into_iter().map(Entry::from).collect()
 }
 
+/// The headings that stand outside of a span, each with those above it.
+pub(super) fn outline_paths<'n>(note: &'n Note<'_>, except: &Range<usize>) -> Vec<(u8, Vec<&'n str>)> {
+    let others = note.headings.iter().filter(|heading| !except.contains(&heading.section.start));
+    others.map(|heading| (heading.level, note.heading_path(heading))).collect()
+}
+
 /// The structure that a change within a line, like that of a tag, leaves alone: which blocks are named, what they are,
-/// how headings are nested, how many items, code blocks and quotes there are.
+/// how headings are nested, how many items, tasks, code blocks and callouts there are.
 pub(super) fn frame(shown: &str) -> impl PartialEq + use<> {
+    frame_without(shown, "")
+}
+
+/// The same for a change that names a block or takes its name away: all but that block.
+pub(super) fn frame_without(shown: &str, id: &str) -> impl PartialEq + use<> {
     let note = Note::parse(shown);
     // A block that loses a line has been cut in two.
     let lines = |block: &Block| shown[block.span.clone()].matches('\n').count();
-    let blocks: Vec<(String, BlockKind, usize)> =
-        note.blocks.iter().map(|block| (block.id.clone(), block.kind, lines(block))).collect();
+    let blocks: Vec<(String, BlockKind, usize)> = note
+        .blocks
+        .iter()
+        .filter(|block| block.id != id)
+        .map(|block| (block.id.clone(), block.kind, lines(block)))
+        .collect();
     let levels: Vec<u8> = note.headings.iter().map(|heading| heading.level).collect();
     let code: usize = note.code.iter().filter(|code| code.kind != CodeKind::Span).count();
-    (blocks, levels, note.items.len(), code, note.callouts.len())
+    (blocks, levels, note.items.len(), note.tasks.len(), code, note.callouts.len())
 }
 
 /// Whether all headings and named blocks that stand before or behind the changed span are read in the new text too,
@@ -41,11 +56,23 @@ pub(super) fn keeps_others(before: &str, after: &str, span: &Range<usize>) -> bo
     keeps_headings(before, after, span) && keeps_blocks(before, after, span)
 }
 
-fn keeps_blocks(before: &str, after: &str, span: &Range<usize>) -> bool {
+/// Whether all named blocks before and behind the changed span are read as before.
+pub(super) fn keeps_blocks(before: &str, after: &str, span: &Range<usize>) -> bool {
+    let extent = |block: &Block| (block.span.start.min(block.marker.start), block.span.end.max(block.marker.end));
+    // What is put into the middle of a block, or between it and its name, leaves it neither before nor behind.
+    let is_cut = |block: &Block| {
+        let (start, end) = extent(block);
+        (start < span.start && end > span.start) || (start < span.end && end > span.end)
+    };
+    if Note::parse(before).blocks.iter().any(is_cut) {
+        return false;
+    }
     let named = |text: &str, within: &dyn Fn(usize, usize) -> bool| -> Vec<(String, BlockKind)> {
         let blocks = Note::parse(text).blocks;
-        let stands =
-            |block: &Block| within(block.span.start.min(block.marker.start), block.span.end.max(block.marker.end));
+        let stands = |block: &Block| {
+            let (start, end) = extent(block);
+            within(start, end)
+        };
         blocks.into_iter().filter(stands).map(|block| (block.id, block.kind)).collect()
     };
     let behind = before.len() - span.end;

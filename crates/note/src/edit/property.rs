@@ -1,19 +1,21 @@
 use std::ops::Range;
 
 use super::{Change, EditError, Edited, apply, lines::whole_lines, preview};
-use crate::{Frontmatter, Text, Value, replace::shared_ends, yaml};
+use crate::{
+    Frontmatter, FrontmatterError, Text, Value,
+    replace::shared_ends,
+    yaml::{self, Document, Problem, YamlError},
+};
 
 mod model;
 mod path;
 mod render;
 mod target;
-mod tree;
 mod write;
 
 pub use path::PropertyPath;
 use render::Hint;
 use target::addressed;
-use tree::Tree;
 
 /// Why properties were not edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +43,25 @@ pub enum PropertyError {
     /// The written YAML would not say what was asked for, or would lose something else.
     #[error("`{path}` cannot be changed without touching something else")]
     Unsafe { path: String },
+}
+
+impl From<YamlError> for PropertyError {
+    fn from(error: YamlError) -> Self {
+        match error.problem {
+            Problem::Repeated { name } => Self::Duplicate { name },
+            // The opening fence is line 1 of the note.
+            Problem::Other(problem) => Self::Yaml { line: error.line + 1, problem },
+        }
+    }
+}
+
+impl From<FrontmatterError> for PropertyError {
+    fn from(error: FrontmatterError) -> Self {
+        match error {
+            FrontmatterError::Yaml { line, problem } => Self::Yaml { line, problem },
+            FrontmatterError::NotAMap => Self::NotAMap,
+        }
+    }
 }
 
 /// One change of the properties.
@@ -111,35 +132,23 @@ pub fn edit_properties(file: &[u8], text: &Text<'_>, edits: &[PropertyEdit<'_>])
 
 /// The YAML after the edit; nothing if no property and no comment is left.
 fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, PropertyError> {
-    let before = match yaml::parse(old) {
-        Ok(Value::Null) => Value::Map(Vec::new()),
-        Ok(map @ Value::Map(_)) => map,
-        Ok(_) => return Err(PropertyError::NotAMap),
-        Err(error) => {
-            return Err(match Tree::read(old) {
-                Err(named @ PropertyError::Duplicate { .. }) => named,
-                // The opening fence is line 1 of the note.
-                _ => PropertyError::Yaml { line: error.line + 1, problem: error.problem },
-            });
-        }
-    };
-    let tree = Tree::read(old)?;
+    let document = yaml::document(old)?;
+    let before = map(&document).ok_or(PropertyError::NotAMap)?;
     let after = model::edited(&before, edit)?;
-    let target = addressed(&tree, edit)?;
+    let target = addressed(old, &document, edit)?;
     let unsafe_edit = || PropertyError::Unsafe { path: edit.path().to_string() };
     let nothing_left = matches!(&after, Value::Map(entries) if entries.is_empty());
     // What is moved is not gone, and neither is the comment on it.
     let gone = if matches!(edit, PropertyEdit::Move { .. }) { 0..0 } else { target.span.clone() };
     let is_right = |new: &String| {
-        let read = match yaml::parse(new) {
-            Ok(Value::Null) => Value::Map(Vec::new()),
-            Ok(value) => value,
-            Err(_) => return false,
-        };
-        model::same(&read, &after) && target.is_all_that_changed(old, new) && keeps_comments(old, &tree, &gone, new)
+        yaml::document(new).is_ok_and(|read| {
+            map(&read).is_some_and(|read| model::same(&read, &after))
+                && target.is_all_that_changed(old, new)
+                && keeps_comments((old, &document), &gone, (new, &read))
+        })
     };
 
-    let new = match (&tree.root, edit) {
+    let new = match (&document.root, edit) {
         (Some(_), _) if model::same(&before, &after) => Some(old.to_owned()),
         (Some(_), PropertyEdit::Delete { .. }) => Some(without_lines(old, &target.span)).filter(is_right),
         // Only comments and blank lines so far.
@@ -156,7 +165,7 @@ fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, Pro
             // Taken along as it is written it does not fit there. Written anew it may, if no comment is lost.
             // A comment behind the value goes with its line, and would be lost as well.
             let lines = whole_lines(old, target.span.clone());
-            let has_comments = tree.comments.iter().any(|comment| lines.contains(&comment.start));
+            let has_comments = document.comments.iter().any(|comment| lines.contains(&comment.start));
             let value = from.find(&before).filter(|_| !has_comments).ok_or_else(unsafe_edit)?;
             let without = edited_yaml(old, &PropertyEdit::Delete { path: from })?.unwrap_or_default();
             edited_yaml(&without, &PropertyEdit::Set { path: to, value })
@@ -196,12 +205,20 @@ fn tidy(old: &str, mut new: String) -> String {
     new
 }
 
+/// The properties of a document; an empty one has none.
+fn map(document: &Document) -> Option<Value> {
+    match document.to_value() {
+        Value::Null => Some(Value::Map(Vec::new())),
+        map @ Value::Map(_) => Some(map),
+        _ => None,
+    }
+}
+
 /// Whether every comment outside the addressed lines is still there, in order.
-fn keeps_comments(old: &str, tree: &Tree, addressed: &Range<usize>, new: &str) -> bool {
+fn keeps_comments((old, before): (&str, &Document), addressed: &Range<usize>, (new, after): (&str, &Document)) -> bool {
     let lines = if addressed.is_empty() { 0..0 } else { whole_lines(old, addressed.clone()) };
-    let Ok(after) = Tree::read(new) else { return false };
     let mut left = after.comments.iter().map(|span| &new[span.clone()]);
-    let mut others = tree.comments.iter().filter(|span| !lines.contains(&span.start)).map(|span| &old[span.clone()]);
+    let mut others = before.comments.iter().filter(|span| !lines.contains(&span.start)).map(|span| &old[span.clone()]);
     others.all(|comment| left.any(|kept| kept == comment))
 }
 

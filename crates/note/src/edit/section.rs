@@ -1,7 +1,11 @@
 use std::ops::Range;
 
 use super::{Change, EditError, Edited, apply, begins_line, outline::keeps_others, preview};
-use crate::{Heading, Text, text::plain_line_ends};
+use crate::{BlockKind, Heading, Note, Text, span::line_end, text::plain_line_ends};
+
+mod fit;
+
+use fit::{Begin, Ending, Paragraphs};
 
 /// How far a section reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,29 +28,45 @@ pub enum Blanks {
     Trimmed,
 }
 
-impl SectionPart {
-    fn body(self, heading: &Heading) -> Range<usize> {
-        match self {
-            Self::Own => heading.body..heading.own.end,
-            Self::Subtree => heading.body..heading.section.end,
+/// A heading with what stands under it, and how an edit treats its edges.
+#[derive(Clone, Copy, Debug)]
+pub struct Section<'h> {
+    pub heading: &'h Heading,
+    pub part: SectionPart,
+    pub blanks: Blanks,
+}
+
+impl Section<'_> {
+    fn end(&self) -> usize {
+        match self.part {
+            SectionPart::Own => self.heading.own.end,
+            SectionPart::Subtree => self.heading.section.end,
         }
+    }
+
+    /// What stands under the heading. An id on a line of its own that names the heading belongs to it.
+    fn body(&self, shown: &str) -> Result<Range<usize>, EditError> {
+        let Heading { span, body, .. } = self.heading;
+        let end = self.end();
+        let outside = || EditError::OutsideText { span: *body..end, length: shown.len() };
+        shown.get(*body..end).ok_or_else(outside)?;
+        let note = Note::parse(shown);
+        let id = note
+            .blocks
+            .iter()
+            .rfind(|block| block.kind == BlockKind::Heading && block.span == *span && block.marker.start >= *body);
+        let start = id.map_or(*body, |id| (line_end(shown, id.marker.end) + 1).min(end));
+        Ok(start..end)
     }
 }
 
 /// Puts new text under a heading. The heading stays, a setext heading with its underline.
-pub fn replace_body(
-    file: &[u8],
-    text: &Text<'_>,
-    heading: &Heading,
-    part: SectionPart,
-    content: &str,
-    blanks: Blanks,
-) -> Result<Edited, EditError> {
+pub fn replace_body(file: &[u8], text: &Text<'_>, section: &Section<'_>, content: &str) -> Result<Edited, EditError> {
     let shown = text.shown();
-    let body = part.body(heading);
-    let (before, after) = around(shown, &body)?;
-    let separated = blanks != Blanks::AsSent && !after.is_empty() && shown[..body.end].ends_with("\n\n");
-    let content = Wanted { separated, ..Wanted::below(before, content) }.above(shown, after);
+    let body = section.body(shown)?;
+    let after = &shown[body.end..];
+    let separated = section.blanks != Blanks::AsSent && !after.is_empty() && shown[..body.end].ends_with("\n\n");
+    let content = Wanted { separated, ..Wanted::below(&shown[..body.start], content) }.above(shown, after);
     write(file, text, &Change::new(body, content))
 }
 
@@ -54,53 +74,57 @@ pub fn replace_body(
 pub fn replace_section(
     file: &[u8],
     text: &Text<'_>,
-    heading: &Heading,
-    part: SectionPart,
+    section: &Section<'_>,
     content: &str,
-    blanks: Blanks,
 ) -> Result<Edited, EditError> {
     let shown = text.shown();
-    let section = heading.section.start..part.body(heading).end;
-    let (before, after) = around(shown, &section)?;
-    let separated = blanks != Blanks::AsSent
-        && !after.is_empty()
-        && !content.is_empty()
-        && shown[section.clone()].ends_with("\n\n");
-    let content = Wanted { separated, ..Wanted::below(before, content) }.above(shown, after);
-    write(file, text, &Change::new(section, content))
+    let span = section.heading.section.start..section.end();
+    let outside = || EditError::OutsideText { span: span.clone(), length: shown.len() };
+    let old = shown.get(span.clone()).ok_or_else(outside)?;
+    let (before, after) = (&shown[..span.start], &shown[span.end..]);
+    let separated =
+        section.blanks != Blanks::AsSent && !after.is_empty() && !content.is_empty() && old.ends_with("\n\n");
+    let wanted = Wanted { separated, ..Wanted::below(before, content) };
+    let content = wanted.apart_from(before, Paragraphs::Part).above(shown, after);
+    write(file, text, &Change::new(span, content))
 }
 
 /// Adds text at the end of a section.
 pub fn append_to_section(
     file: &[u8],
     text: &Text<'_>,
-    heading: &Heading,
-    part: SectionPart,
+    section: &Section<'_>,
     content: &str,
-    blanks: Blanks,
 ) -> Result<Edited, EditError> {
     let shown = text.shown();
-    let body = part.body(heading);
-    let (before, after) = around(shown, &body)?;
-    let last_text = before.len() + shown[body.clone()].trim_end().len();
+    let body = section.body(shown)?;
+    let last_text = body.start + shown[body.clone()].trim_end().len();
     let blank_line = shown[..body.end].ends_with("\n\n");
-    let (span, separated) = match blanks {
+    let ending = Ending::of(&shown[..last_text]);
+    if ending == Ending::Open {
+        return Err(EditError::Unclosed);
+    }
+    let joined = section.blanks == Blanks::Trimmed && last_text > body.start && ending.goes_on();
+    let (span, separated) = match section.blanks {
         Blanks::Trimmed => (last_text..body.end, false),
         Blanks::AsSent => {
             let at = shown[last_text..body.end].find('\n').map_or(body.end, |at| last_text + at + 1);
             let at = if last_text == body.start { body.start } else { at };
             (at..at, false)
         }
-        Blanks::Kept if !after.is_empty() => (body.end..body.end, blank_line),
+        Blanks::Kept if body.end < shown.len() => (body.end..body.end, blank_line),
         Blanks::Kept => {
             let unblanked = shown[..body.end].trim_end_matches('\n').len();
             let end = (unblanked + 1).clamp(body.start, body.end);
             (end..body.end, false)
         }
     };
-    let wanted = Wanted { separated, ..Wanted::below(&shown[..span.start], content) };
-    let joined = blanks == Blanks::Trimmed && span.start > body.start;
-    let wanted = if joined { Wanted { content: plain_line_ends(content).into_owned(), ..wanted } } else { wanted };
+    let wanted = if joined {
+        Wanted { content: plain_line_ends(content).into_owned(), separated }
+    } else {
+        let above = &shown[..span.start];
+        Wanted { separated, ..Wanted::below(above, content) }.apart_from(above, Paragraphs::Join)
+    };
     let content = wanted.above(shown, &shown[span.end..]);
     write(file, text, &Change::new(span, content))
 }
@@ -109,31 +133,27 @@ pub fn append_to_section(
 pub fn prepend_to_section(
     file: &[u8],
     text: &Text<'_>,
-    heading: &Heading,
-    part: SectionPart,
+    section: &Section<'_>,
     content: &str,
-    blanks: Blanks,
 ) -> Result<Edited, EditError> {
     let shown = text.shown();
-    let body = part.body(heading);
-    let (before, _) = around(shown, &body)?;
-    let old = &shown[body.clone()];
-    let trimmed = body.end - old.trim_start().len();
-    let span = match blanks {
-        Blanks::Trimmed if trimmed < body.end => body.start..trimmed,
-        _ => body.start..body.start,
-    };
-    let wanted = Wanted::below(before, content);
-    let joined = !span.is_empty();
-    let content = if joined { wanted.content } else { wanted.above(shown, &shown[span.end..]) };
+    let body = section.body(shown)?;
+    let first_text = body.end - shown[body.clone()].trim_start().len();
+    let joined = section.blanks == Blanks::Trimmed && first_text < body.end;
+    let span = if joined { body.start..first_text } else { body.start..body.start };
+    let below = &shown[span.end..body.end];
+    let wanted = Wanted::below(&shown[..span.start], content);
+    // Only words can go on behind other words.
+    if joined && Begin::of(below) == Begin::Words {
+        return write(file, text, &Change::new(span, wanted.content));
+    }
+    let mut content = wanted.above(shown, &shown[span.end..]);
+    match Ending::of(&format!("\n{}", content.trim_end_matches('\n'))) {
+        Ending::Open if !below.trim().is_empty() => return Err(EditError::Unclosed),
+        ending if !content.ends_with("\n\n") && ending.takes_in(below, Paragraphs::Join) => content.push('\n'),
+        _ => {}
+    }
     write(file, text, &Change::new(span, content))
-}
-
-/// The text before and behind a span.
-fn around<'a>(shown: &'a str, span: &Range<usize>) -> Result<(&'a str, &'a str), EditError> {
-    let outside = || EditError::OutsideText { span: span.clone(), length: shown.len() };
-    shown.get(span.clone()).ok_or_else(outside)?;
-    Ok((&shown[..span.start], &shown[span.end..]))
 }
 
 /// New text on its way into a note.
@@ -151,6 +171,16 @@ impl Wanted {
             content.insert(0, '\n');
         }
         Self { content, separated: false }
+    }
+
+    /// Text with a blank line above it where the block there would take it in.
+    fn apart_from(mut self, before: &str, paragraphs: Paragraphs) -> Self {
+        let text = self.content.strip_prefix('\n').filter(|_| !begins_line(before, before.len()));
+        let ending = Ending::of(before);
+        if ending.takes_in(text.unwrap_or(&self.content), paragraphs) {
+            self.content.insert(0, '\n');
+        }
+        self
     }
 
     /// Text that ends its line where more follows, or where the note did so before.
@@ -174,11 +204,14 @@ fn write(file: &[u8], text: &Text<'_>, change: &Change) -> Result<Edited, EditEr
     let keeps = |change: &Change| {
         preview(shown, std::slice::from_ref(change)).is_some_and(|edited| keeps_others(shown, &edited, &change.span))
     };
-    // A blank line before or behind may be all that is missing to leave a neighbour as it is.
-    for (lead, trail) in [("", ""), ("", "\n"), ("\n", ""), ("\n", "\n")] {
-        let spaced = Change::new(change.span.clone(), format!("{lead}{}{trail}", change.text));
-        if keeps(&spaced) {
-            return apply(file, text, &[spaced]);
+    // A blank line before or behind may be all that is missing to leave a neighbour as it is; two line ends where the
+    // text would have gone on behind an id.
+    for lead in ["", "\n", "\n\n"] {
+        for trail in ["", "\n"] {
+            let spaced = Change::new(change.span.clone(), format!("{lead}{}{trail}", change.text));
+            if keeps(&spaced) {
+                return apply(file, text, &[spaced]);
+            }
         }
     }
     Err(EditError::HeadingsLost)

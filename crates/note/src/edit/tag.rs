@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, apply, begins_line, outline::frame, preview};
-use crate::{Note, Text, tags::tag_length};
+use super::{Change, EditError, Edited, apply, begins_line, block::Marker, outline::frame, preview};
+use crate::{BlockKind, Note, Text, tags::tag_length};
 
 /// Gives tags in the text another name. Each span is one `#tag`; they are in order.
 pub fn rename_tags(file: &[u8], text: &Text<'_>, tags: &[Range<usize>], new_name: &str) -> Result<Edited, EditError> {
@@ -44,16 +44,37 @@ fn with_one_space(before: &str, tag: Range<usize>, after: &str) -> Range<usize> 
     if line.ends_with(' ') && !is_prefix && ends_here { tag.start - 1..tag.end } else { tag }
 }
 
-/// Writes a tag at a place, with the spaces it needs to stand alone.
+/// Writes a tag at a place, with the spaces it needs to stand alone. At a block id it goes before it, as an id behind
+/// which anything stands is none.
 pub fn insert_tag(file: &[u8], text: &Text<'_>, at: usize, name: &str) -> Result<Edited, EditError> {
     let name = checked(name)?;
     let shown = text.shown();
+    let at = before_id(shown, at)?;
     let (Some(before), Some(after)) = (shown.get(..at), shown.get(at..)) else {
         return Err(EditError::OutsideText { span: at..at, length: shown.len() });
     };
     let lead = if before.is_empty() || before.ends_with(char::is_whitespace) { "" } else { " " };
     let trail = if after.is_empty() || after.starts_with(char::is_whitespace) { "" } else { " " };
     write(file, text, &[Change::new(at..at, format!("{lead}#{name}{trail}"))], name, Expected::More(1))
+}
+
+/// The place, or the end of the text before the block id that it stands in or behind.
+fn before_id(shown: &str, at: usize) -> Result<usize, EditError> {
+    for block in Note::parse(shown).blocks {
+        let marker = Marker::within(shown, &block, &block.span)?;
+        let (text_end, id_start) = if marker.is_inside() {
+            let text_end = block.marker.end - marker.tail.len();
+            (text_end, text_end)
+        } else {
+            (block.span.end, block.marker.start)
+        };
+        // Only a paragraph and its like take more text at their end.
+        let takes_text = marker.is_inside() || block.kind == BlockKind::Paragraph;
+        if takes_text && (id_start..=block.marker.end).contains(&at) {
+            return Ok(text_end);
+        }
+    }
+    Ok(at)
 }
 
 /// Writes tags on a line of their own at the end of the note.
@@ -171,6 +192,22 @@ mod tests {
         {
             check(before, after, |file, text| insert_tag(file, text, at, "n"));
         }
+        for (before, at, after) in [
+            ("a ^id\n", 5, "a #n ^id\n"),
+            ("a ^id\n", 3, "a #n ^id\n"),
+            ("a ^id\n", 2, "a #n ^id\n"),
+            ("a ^id\n", 1, "a #n ^id\n"),
+            ("- [ ] a ^id\n- b\n", 11, "- [ ] a #n ^id\n- b\n"),
+            ("a\n^id\n", 5, "a #n\n^id\n"),
+            ("a\n\n^id\n\nb\n", 6, "a #n\n\n^id\n\nb\n"),
+            ("# H ^id\n", 7, "# H #n ^id\n"),
+            ("> q\n> ^id\n", 9, "> q #n\n> ^id\n"),
+        ] {
+            check(before, after, |file, text| insert_tag(file, text, at, "n"));
+        }
+        refuse("```\nc\n```\n\n^id\n", &EditError::TagLost { tag: "n".into() }, |file, text| {
+            insert_tag(file, text, 14, "n")
+        });
         for (before, after) in [("a\n", "a\n#n #m\n"), ("a", "a\n#n #m\n"), ("", "#n #m\n")] {
             check(before, after, |file, text| append_tags(file, text, &["n", "#m"]));
         }

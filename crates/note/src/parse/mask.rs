@@ -324,18 +324,15 @@ fn blank_out<'b>(body: &'b str, regions: &[Masked]) -> Cow<'b, str> {
     }
     let mut bytes = body.as_bytes().to_vec();
     for region in regions {
-        // On the first line the quotes stand before the region.
-        let mut quotes = 0;
-        for byte in &mut bytes[region.span.clone()] {
-            match byte {
-                b'\n' => quotes = region.quotes,
-                b' ' | b'\t' => {}
-                b'>' if quotes > 0 => quotes -= 1,
-                _ => {
-                    quotes = 0;
-                    *byte = b' ';
-                }
+        let mut start = region.span.start;
+        for (number, line) in body[region.span.clone()].split_inclusive('\n').enumerate() {
+            // On the first line the quotes stand before the region.
+            let kept = if number == 0 { 0 } else { behind_quotes(line.as_bytes(), region.quotes) };
+            let end = start + line.len();
+            for byte in bytes[start + kept..end].iter_mut().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n')) {
+                *byte = b' ';
             }
+            start = end;
         }
         if region.in_item {
             // An item with nothing but blanks on its line could be none.
@@ -345,13 +342,31 @@ fn blank_out<'b>(body: &'b str, regions: &[Masked]) -> Cow<'b, str> {
         // Text behind the closing marks begins a paragraph; blanks in front could make code of it.
         if region.content.end < region.span.end && !is_blank_line(body, region.span.end) {
             let line = line_start(body, region.content.end).max(region.span.start);
-            let blanks = bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'>')).count();
-            let from = if region.quotes > 0 { line + blanks } else { line };
-            bytes[from.min(region.content.end)..region.span.end].fill(b'.');
+            let from = line + behind_quotes(&bytes[line..region.content.end], region.quotes);
+            bytes[from..region.span.end].fill(b'.');
         }
     }
     // Whole characters became blanks, so this is still text.
     String::from_utf8(bytes).map_or(Cow::Borrowed(body), Cow::Owned)
+}
+
+/// Where a line goes on behind the marks of its quotes, of which it may have fewer than there are quotes.
+fn behind_quotes(line: &[u8], quotes: usize) -> usize {
+    let (mut behind, mut found) = (0, 0);
+    // Further right, a mark would be indented code.
+    let (mut column, mut last) = (0, 3);
+    for (at, byte) in line.iter().enumerate() {
+        match byte {
+            b' ' => column += 1,
+            b'\t' => column = column / 4 * 4 + 4,
+            b'>' if found < quotes && column <= last => {
+                column += 1;
+                (behind, found, last) = (at + 1, found + 1, column + 4);
+            }
+            _ => break,
+        }
+    }
+    behind
 }
 
 #[cfg(test)]
@@ -397,7 +412,10 @@ mod tests {
             ("%%\na\n%% # b", "  \n \n.. # b"),
             ("%%\né石%%a", "  \n.......a"),
             ("- %%\n  x\n  %%\n", "- ..\n   \n    \n"),
-            ("> %%\n> x %% b", ">   \n>   .. b"),
+            ("> %%\n> x %% b", ">   \n>..... b"),
+            ("> > %%\n>\t>>a\n>      > b", "> >   \n>\t>  \n>         "),
+            ("> %%\n> ~~~a%%b", ">   \n>.......b"),
+            ("> > %%\n> >     x%%b", "> >   \n> >........b"),
         ] {
             assert_eq!(mask(body).0, expected, "{body:?}");
         }

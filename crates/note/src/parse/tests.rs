@@ -392,6 +392,9 @@ fn code_is_found_with_its_language() {
         // A comment at the margin ends what stands above it.
         ("1) ```\n%%\n    a%%\n\tb\n", vec![("", None, "```"), ("a", None, "a"), ("b", None, "b")]),
         ("    a\n%%\n    b\n%%\n    c\n", vec![("a", None, "a"), ("b", None, "b"), ("c", None, "c")]),
+        ("> %%\n> ~~~a%%b\n", vec![("", Some("a"), "~~~a")]),
+        (">> %%\n>     >a\n", vec![(">a", None, ">a")]),
+        ("`\n    >%%`a`\n`\n", vec![("a", None, "`a`")]),
         ("# `a`\t\n# `b` #\n", vec![("a", None, "`a`"), ("b", None, "`b`")]),
     ] {
         let found: Vec<(&str, Option<&str>, &str)> = Note::parse(text)
@@ -490,6 +493,7 @@ fn nothing_counts_in_code_formulas_and_html() {
         "<!-- [[a]] #t -->",
         "<b x=\"[[a]] #t\">",
         "```\n[[a]] #t ^id\n# h\n```",
+        "<div>\n\t[[a]] #t\n</div>",
     ] {
         for (first, others) in [("", ""), ("> ", "> "), ("- ", "  "), ("> - ", ">   "), ("[^1]: ", "    ")] {
             let text = format!("{}\n", prefixed(inner, first, others));

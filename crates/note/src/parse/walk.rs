@@ -107,7 +107,8 @@ struct Walk<'n, 'm, 't> {
     brackets: Brackets,
     /// Where the last inline event ended.
     inline_end: usize,
-    code: bool,
+    /// In a block of code or HTML, where what the parser calls text is none.
+    closed: bool,
     /// The last finished block that stands in no other, with what blanks may follow it.
     previous: Option<(BlockKind, Range<usize>)>,
     /// Blocks that name an item, whose own content may not have ended yet.
@@ -133,7 +134,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             ends: Vec::new(),
             brackets: Brackets::default(),
             inline_end: 0,
-            code: false,
+            closed: false,
             previous: None,
             named_items: Vec::new(),
         }
@@ -170,7 +171,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         match event {
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.end(*tag, range),
-            Event::Text(_) if self.code => {}
+            Event::Text(_) if self.closed => {}
             Event::Text(_) | Event::SoftBreak | Event::HardBreak | Event::FootnoteReference(_) => self.inline(&range),
             Event::Code(_) => self.code_span(range),
             Event::InlineHtml(_) => self.token(TokenKind::Html, range),
@@ -201,7 +202,10 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
 
     fn token(&mut self, kind: TokenKind, span: Range<usize>) {
         self.inline(&span);
-        self.tokens.push(Token { span, kind });
+        // A mask divides the text around it, so nothing reaches across.
+        if visible_parts(self.masked, span.clone()).nth(1).is_none() {
+            self.tokens.push(Token { span, kind });
+        }
     }
 
     fn start(&mut self, tag: &Tag<'_>, range: Range<usize>) {
@@ -265,9 +269,10 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             Tag::FootnoteDefinition(label) => self.start_footnote(range, label.len()),
             Tag::Table(_) => self.containers.push(Container::Table(range)),
             Tag::CodeBlock(kind) => {
-                self.code = true;
+                self.closed = true;
                 self.code_block(matches!(kind, CodeBlockKind::Fenced(_)), range);
             }
+            Tag::HtmlBlock => self.closed = true,
             _ => {}
         }
     }
@@ -361,10 +366,13 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             }
             TagEnd::TableHead | TagEnd::TableRow => self.end_row(range),
             TagEnd::CodeBlock => {
-                self.code = false;
+                self.closed = false;
                 self.finish_top(BlockKind::Code, &range);
             }
-            TagEnd::HtmlBlock => self.finish_top(BlockKind::Html, &range),
+            TagEnd::HtmlBlock => {
+                self.closed = false;
+                self.finish_top(BlockKind::Html, &range);
+            }
             _ => {}
         }
     }

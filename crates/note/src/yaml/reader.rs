@@ -5,7 +5,7 @@ use std::{
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 
-use super::{Content, Node, Property, Value, YamlError, key_text, scalar};
+use super::{Content, Document, Node, Problem, Property, Value, YamlError, key_text, scalar};
 
 /// Nesting beyond this is hostile; people do not write it.
 const MAX_DEPTH: usize = 64;
@@ -14,20 +14,21 @@ const MAX_NODES: usize = 100_000;
 /// Aliases can multiply a small text into a huge value: what they stand for may weigh this much in all.
 const MAX_REPEATED: usize = 1 << 20;
 
-pub(super) fn read(yaml: &str) -> Result<Node, YamlError> {
+pub(super) fn read(yaml: &str) -> Result<Document, YamlError> {
     let mut reader = Reader {
         yaml,
         parser: Parser::new_from_str(yaml),
         line: 1,
         end: 0,
         anchors: HashMap::new(),
+        document: Document::default(),
         nodes: 0,
         repeated: 0,
     };
-    let node = loop {
+    let root = loop {
         match reader.next()? {
-            None | Some((Event::StreamEnd, _)) => break Node { span: 0..0, content: Content::Scalar(Value::Null) },
-            Some((event, span)) if event.is_node() => break reader.node(event, span, 0)?,
+            None | Some((Event::StreamEnd, _)) => break None,
+            Some((event, span)) if event.is_node() => break Some(reader.node(event, span, 0)?),
             Some(_) => {}
         }
     };
@@ -37,7 +38,7 @@ pub(super) fn read(yaml: &str) -> Result<Node, YamlError> {
             return Err(reader.problem("more than one YAML document"));
         }
     }
-    Ok(node)
+    Ok(Document { root, ..reader.document })
 }
 
 struct Reader<'a> {
@@ -47,6 +48,8 @@ struct Reader<'a> {
     /// Where the last key, item or value ended.
     end: usize,
     anchors: HashMap<usize, Value>,
+    /// What was met besides the values.
+    document: Document,
     nodes: usize,
     repeated: usize,
 }
@@ -56,20 +59,24 @@ impl<'a> Reader<'a> {
         loop {
             match self.parser.next() {
                 None => return Ok(None),
-                Some(Ok((Event::Comment(..), _))) => {}
+                Some(Ok((Event::Comment(..), span))) => {
+                    let comment = self.bytes(span);
+                    self.document.comments.push(comment);
+                }
                 Some(Ok((event, span))) => {
                     self.line = span.start.line();
                     return Ok(Some((event, span)));
                 }
                 Some(Err(error)) => {
-                    return Err(YamlError { line: error.marker().line(), problem: error.info().clone() });
+                    let problem = Problem::Other(error.info().clone());
+                    return Err(YamlError { line: error.marker().line(), problem });
                 }
             }
         }
     }
 
     fn problem(&self, problem: &str) -> YamlError {
-        YamlError { line: self.line, problem: problem.to_owned() }
+        YamlError { line: self.line, problem: Problem::Other(problem.to_owned()) }
     }
 
     /// The bytes of an event.
@@ -95,13 +102,17 @@ impl<'a> Reader<'a> {
             }
             Event::SequenceStart(style, ..) => self.list(style, range, depth)?,
             Event::MappingStart(style, ..) => self.map(style, range, depth)?,
-            Event::Alias(id) => Node { span: range, content: Content::Alias(self.alias(id)?) },
+            Event::Alias(id) => {
+                self.document.aliases.push((id, range.clone()));
+                Node { span: range, content: Content::Alias(self.alias(id)?) }
+            }
             _ => return Err(self.problem("unexpected YAML")),
         };
         self.end = node.span.end.max(self.end);
         if let Some(id) = anchor {
             let value = node.to_value();
             self.weigh(&value)?;
+            self.document.anchors.push((id, node.span.clone()));
             self.anchors.insert(id, value);
         }
         Ok(node)
@@ -113,7 +124,10 @@ impl<'a> Reader<'a> {
         let before = &self.yaml[self.end.min(range.start)..range.start];
         match style {
             ScalarStyle::Literal | ScalarStyle::Folded => {
-                let header = before.find(['|', '>']).map_or(range.start, |at| range.start - before.len() + at);
+                // An anchor or a tag in front of the header may hold its marks too.
+                let mut words = before.split_inclusive([' ', '\t', '\n']);
+                let ahead: usize = words.by_ref().take_while(|word| !word.starts_with(['|', '>'])).map(str::len).sum();
+                let header = (self.end.min(range.start) + ahead).min(range.start);
                 header..header + self.yaml[header..range.end].trim_end().len()
             }
             _ if range.is_empty() => {
@@ -139,6 +153,7 @@ impl<'a> Reader<'a> {
             match self.next()? {
                 Some((Event::SequenceEnd, end)) => {
                     let span = start..self.collection_end(style, end).max(start);
+                    self.refuse_tabs(&span, style, depth)?;
                     return Ok(Node { span, content: Content::List(items) });
                 }
                 Some((event, span)) => items.push(self.node(event, span, depth + 1)?),
@@ -160,6 +175,7 @@ impl<'a> Reader<'a> {
                         entries.first().map_or(range.start, |entry| entry.key_span.start)
                     };
                     let span = start..self.collection_end(style, end).max(start);
+                    self.refuse_tabs(&span, style, depth)?;
                     return Ok(Node { span, content: Content::Map(entries) });
                 }
                 Some((event, span)) => {
@@ -172,7 +188,7 @@ impl<'a> Reader<'a> {
                 return Err(self.problem("a property name that is a list or a map"));
             };
             if !known.insert(key.clone()) {
-                return Err(self.problem(&format!("the property `{key}` stands there twice")));
+                return Err(YamlError { line: self.line, problem: Problem::Repeated { name: key } });
             }
             let Some((event, span)) = self.next()? else { return Err(self.problem("unfinished map")) };
             let value = self.node(event, span, depth + 1)?;
@@ -183,6 +199,39 @@ impl<'a> Reader<'a> {
     /// A bracket ends a flow collection, the last thing in it a block one.
     fn collection_end(&self, style: StructureStyle, end: Span) -> usize {
         if style == StructureStyle::Flow { self.bytes(end).end } else { self.end }
+    }
+
+    /// A tab is no indentation. The parser lets it pass before a block and between the brackets of a flow collection.
+    fn refuse_tabs(&self, span: &Range<usize>, style: StructureStyle, depth: usize) -> Result<(), YamlError> {
+        let tab = match style {
+            StructureStyle::Block => {
+                let indent = self.yaml[..span.start].trim_end_matches([' ', '\t']).len();
+                self.yaml[indent..span.start].contains('\t').then_some(span.start)
+            }
+            // At the margin of the document nothing must be indented.
+            StructureStyle::Flow if depth > 0 => self.unindented_flow_line(span),
+            StructureStyle::Flow => None,
+        };
+        match tab {
+            Some(at) => {
+                let line = 1 + memchr::memchr_iter(b'\n', &self.yaml.as_bytes()[..at]).count();
+                Err(YamlError { line, problem: Problem::Other("a tab cannot be used as indentation".to_owned()) })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The first line in a flow collection that has a tab for indentation; only comments and the last bracket need
+    /// none.
+    fn unindented_flow_line(&self, span: &Range<usize>) -> Option<usize> {
+        let written = &self.yaml[span.clone()];
+        memchr::memmem::find_iter(written.as_bytes(), "\n\t")
+            .map(|at| at + 1)
+            .find(|line| {
+                let rest = written[*line..].trim_start_matches([' ', '\t']);
+                !rest.starts_with(['\n', '#']) && rest.len() > 1
+            })
+            .map(|line| span.start + line)
     }
 
     fn alias(&mut self, id: usize) -> Result<Value, YamlError> {

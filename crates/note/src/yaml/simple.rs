@@ -151,7 +151,10 @@ fn trim_blanks(yaml: &str, span: Range<usize>) -> Range<usize> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{super::reader, *};
+    use super::{
+        super::{Document, document, reader},
+        *,
+    };
 
     #[test]
     fn what_most_notes_have_is_simple() {
@@ -162,7 +165,8 @@ mod tests {
             "empty: []\nurl: https://x.y/z\ngröße: x\n要約: y\n",
             "k: größe 石\nlast:",
         ] {
-            assert_eq!(read(yaml), reader::read(yaml).ok(), "{yaml}");
+            assert_eq!(read(yaml), reader::read(yaml).ok().map(Document::into_node), "{yaml}");
+            assert_eq!(document(yaml), reader::read(yaml), "{yaml}");
             assert!(read(yaml).is_some(), "{yaml}");
         }
     }
@@ -179,7 +183,8 @@ mod tests {
         ) {
             let yaml: String = pieces.concat();
             if let Some(node) = read(&yaml) {
-                prop_assert_eq!(Ok(node), reader::read(&yaml), "{:?}", yaml);
+                let document = Document { root: Some(node), ..Document::default() };
+                prop_assert_eq!(Ok(document), reader::read(&yaml), "{:?}", yaml);
             }
         }
 
@@ -191,7 +196,8 @@ mod tests {
         ) {
             let yaml: String = lines.into_iter().map(|(key, rest)| key + rest).collect();
             if let Some(node) = read(&yaml) {
-                prop_assert_eq!(Ok(node), reader::read(&yaml), "{:?}", yaml);
+                let document = Document { root: Some(node), ..Document::default() };
+                prop_assert_eq!(Ok(document), reader::read(&yaml), "{:?}", yaml);
             }
         }
     }

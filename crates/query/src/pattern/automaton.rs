@@ -31,6 +31,7 @@ pub(super) struct Automaton {
     checks_word: bool,
     may_be_empty: bool,
     sees_cr: bool,
+    sees_words: bool,
 }
 
 impl Automaton {
@@ -75,11 +76,20 @@ impl Automaton {
         })?;
         let may_be_empty = hir.properties().minimum_len().is_none_or(|least| least == 0);
         // An empty match could also lie behind the carriage return, where the line has ended already.
-        Ok(Self { regex, checks_word, may_be_empty, sees_cr: may_be_empty || sees_cr(&hir) })
+        let sees_cr = may_be_empty || sees_cr(&hir);
+        let sees_words = hir.properties().look_set().contains_word();
+        Ok(Self { regex, checks_word, may_be_empty, sees_cr, sees_words })
     }
 
     pub(super) fn sees_cr(&self) -> bool {
         self.sees_cr
+    }
+
+    /// Whether many lines of this text can be searched at once with the same result as one by one.
+    pub(super) fn leaps(&self, text: &[u8]) -> bool {
+        // To see whether a word begins it reads the character before, and a line that begins with half of a character
+        // would let it read into the line before.
+        !self.sees_words || str::from_utf8(text).is_ok()
     }
 
     /// The first match in a part of the text.

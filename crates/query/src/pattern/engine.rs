@@ -22,7 +22,8 @@ impl Engine {
     /// Whether it can find lines worth a look by searching many at once.
     pub(super) fn leaps(&self, text: &[u8]) -> bool {
         match self {
-            Self::Literal(_) | Self::Automaton(_) => true,
+            Self::Literal(_) => true,
+            Self::Automaton(automaton) => automaton.leaps(text),
             // It reads bytes that are no text differently from the automaton that leaps for it.
             Self::Backtracker(backtracker) => backtracker.loose().is_some() && str::from_utf8(text).is_ok(),
         }

@@ -140,6 +140,7 @@ fn matches_of_a_composed_line_have_the_columns_of_the_written_one() {
     assert_eq!(matches(&pattern("/n", r"\w"), text), [0..1, 1..4, 4..5, 5..8]);
     assert_eq!(matches(&pattern("/n", "$"), text), [8..8]);
     assert!(matches(&pattern("n", "e"), text).is_empty());
+    assert_eq!(matches(&pattern("/n", "."), "xq\u{307}\u{323}".as_bytes()), [0..1, 1..6], "marks change places");
 }
 
 #[test]
@@ -165,6 +166,20 @@ fn what_is_no_text_is_searched_too() {
         ("/", "(?=x)x", &[1, 4]),
         ("/", r"(?<=\s)x", &[1]),
         ("/", "(?<=f). x", &[1]),
+    ] {
+        assert_eq!(numbers(&pattern(flags, sought), text), lines, "{flags} {sought}");
+    }
+}
+
+#[test]
+fn half_a_character_at_the_beginning_of_a_line_hides_what_is_before() {
+    let text = b"x\n\x9f1\n\n\x9f\x9f1\n\x9f 1";
+    for (flags, sought, lines) in [
+        ("w", "1", &[5][..]),
+        ("iw", "1", &[5]),
+        ("/w", "1", &[5]),
+        ("/w", r"\w", &[1, 5]),
+        ("/", r"\b\w", &[1, 2, 4, 5]),
     ] {
         assert_eq!(numbers(&pattern(flags, sought), text), lines, "{flags} {sought}");
     }

@@ -1,5 +1,6 @@
 //! What a client is shown, and how small it is.
 
+use lapidary_tools::{Effect, Family, Group, Spec, TOOLS};
 use serde_json::{Value, json};
 
 use crate::harness::{Era, Server, Vault};
@@ -45,31 +46,31 @@ fn the_default_list_is_small() {
     assert!(Value::Array(list).to_string().len() < 50_000);
 }
 
-/// What only reads, by family.
-const NOTES: &[&str] = &["obsidian_get_note", "obsidian_list_notes", "obsidian_list_tags"];
-const FILES: &[&str] = &["vault_list", "vault_info", "file_list", "file_find", "file_read", "tags_list"];
+/// The names of the tools for which this holds, in the order of the list.
+fn tools_that(hold: impl Fn(&Spec) -> bool) -> Vec<&'static str> {
+    TOOLS.iter().map(|tool| tool.spec()).filter(hold).map(|spec| spec.name()).collect()
+}
 
 #[test]
 fn the_owner_chooses_what_is_listed_and_what_is_off() {
     let vault = Vault::new(&[("a.md", b"x")]);
-    for (arguments, environment, listed) in [
-        (&[][..], &[][..], &[NOTES, &["obsidian_write_note", "str_replace", "find_tool", "call_tool"]].concat()[..]),
-        (&["--tools", "obsidian"], &[], &[NOTES, &["obsidian_write_note"]].concat()),
-        (&["--tools", "files"], &[], &[FILES, &["str_replace"]].concat()),
+    let listed = |spec: &Spec| spec.declaration.listed;
+    let reads = |spec: &Spec| spec.effect == Effect::Read || spec.name() == "call_tool";
+    for (arguments, environment, expected) in [
+        (&[][..], &[][..], tools_that(listed)),
+        (&["--tools", "obsidian"], &[], tools_that(|spec| spec.declaration.family == Family::Obsidian)),
+        (&["--tools", "files"], &[], tools_that(|spec| spec.declaration.family == Family::Files)),
         (
             &["--tools", "default,file_read", "--exclude-tools", "agent"],
             &[],
-            &[NOTES, &["file_read", "obsidian_write_note", "str_replace"]].concat(),
+            tools_that(|spec| (listed(spec) || spec.name() == "file_read") && spec.declaration.group != Group::Agent),
         ),
-        (&["--read-only"], &[], &[NOTES, &["find_tool", "call_tool"]].concat()),
-        (
-            &[],
-            &[("OBSIDIAN_READ_ONLY", "1"), ("LAPIDARY_TOOLS", "all")],
-            &[NOTES, FILES, &["find_tool", "call_tool"]].concat(),
-        ),
+        (&["--read-only"], &[], tools_that(|spec| listed(spec) && reads(spec))),
+        (&[], &[("OBSIDIAN_READ_ONLY", "1"), ("LAPIDARY_TOOLS", "all")], tools_that(reads)),
     ] {
         let mut server = vault.serve_with(arguments, environment).open(Era::Modern);
-        assert_eq!(names(&tools(&mut server)), listed, "{arguments:?}");
+        assert!(expected.len() > 2, "{arguments:?}");
+        assert_eq!(names(&tools(&mut server)), expected, "{arguments:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 use std::ops::Range;
 
 use super::marker::Marker;
+use crate::span::line_start;
 
 /// What stands before the text of a list item.
 struct Prefix<'a> {
@@ -40,19 +41,35 @@ fn task(text: &str) -> usize {
     if status == '\n' || (space == 0 && !rest.is_empty()) { 0 } else { close + 1 + space }
 }
 
-/// The item with another content: its lines stay within the item, nested lists are not touched.
-pub(super) fn replaced(shown: &str, span: &Range<usize>, content: &str, marker: &Marker<'_>) -> String {
-    let line_start = shown[..span.start].rfind('\n').map_or(0, |at| at + 1);
-    let old = &shown[span.clone()];
-    let indent = old.len() - old.trim_start_matches([' ', '\t']).len();
-    let own = prefix(&old[indent..]).unwrap_or(Prefix { bullet: "", task: "" });
+/// How much the item is indented within its span, and what stands before its text.
+fn own_prefix(item: &str) -> (usize, Prefix<'_>) {
+    let indent = item.len() - item.trim_start_matches([' ', '\t']).len();
+    (indent, prefix(&item[indent..]).unwrap_or(Prefix { bullet: "", task: "" }))
+}
+
+/// Where the text of an item begins, behind marker and task box.
+pub(super) fn text_start(item: &str) -> usize {
+    let (indent, own) = own_prefix(item);
+    indent + own.bullet.len() + own.task.len()
+}
+
+/// What a line begins with to belong to the item.
+pub(in crate::edit) fn margin(shown: &str, span: &Range<usize>) -> String {
+    let (indent, own) = own_prefix(&shown[span.clone()]);
     // Marks of outer items become spaces on the lines that follow; quote marks and tabs stay.
     let column = |c: char| if matches!(c, '>' | '\t') { c } else { ' ' };
-    let margin: String = shown[line_start..span.start + indent]
+    shown[line_start(shown, span.start)..span.start + indent]
         .chars()
         .map(column)
         .chain(std::iter::repeat_n(' ', own.bullet.chars().count()))
-        .collect();
+        .collect()
+}
+
+/// The item with another content: its lines stay within the item, nested lists are not touched.
+pub(super) fn replaced(shown: &str, span: &Range<usize>, content: &str, marker: &Marker<'_>) -> String {
+    let old = &shown[span.clone()];
+    let (indent, own) = own_prefix(old);
+    let margin = margin(shown, span);
     let quoted = margin.contains('>');
 
     let mut lines = content.split('\n').map(|line| if quoted { unquoted(line) } else { line });

@@ -1,40 +1,49 @@
 use std::{borrow::Cow, ops::Range};
 
 use super::EditError;
-use crate::Block;
+use crate::{Block, BlockKind, span::line_start};
+
+const BLANKS: &[char] = &[' ', '\t'];
+/// What may stand before an id on its own line in a quote.
+const QUOTED: &[char] = &[' ', '\t', '>'];
 
 /// How a block carries its id.
-pub(super) struct Marker<'a> {
+pub(in crate::edit) struct Marker<'a> {
     /// What separates the marker from the content, and the marker; empty if it stands below the block.
-    pub(super) tail: &'a str,
+    pub(in crate::edit) tail: &'a str,
     /// What follows the marker within the block: the last pipe of a row, closing marks or the underline of a heading.
-    pub(super) rest: &'a str,
+    pub(in crate::edit) rest: &'a str,
 }
 
 impl<'a> Marker<'a> {
-    pub(super) fn within(shown: &'a str, block: &Block, span: &Range<usize>) -> Result<Self, EditError> {
+    pub(in crate::edit) fn within(shown: &'a str, block: &Block, span: &Range<usize>) -> Result<Self, EditError> {
         let outside = || EditError::OutsideText { span: block.marker.clone(), length: shown.len() };
         shown.get(block.marker.clone()).ok_or_else(outside)?;
         if block.marker.start < span.start || block.marker.end > span.end {
             return Ok(Self { tail: "", rest: "" });
         }
         let before = &shown[span.start..block.marker.start];
+        let quoted = match block.kind {
+            BlockKind::Paragraph => false,
+            BlockKind::Item => shown[line_start(shown, span.start)..span.start].contains('>'),
+            _ => true,
+        };
         let content = match before.rsplit_once('\n') {
-            // On a line of its own, perhaps behind quote marks.
-            Some((above, prefix)) if prefix.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'>')) => above,
-            _ => before.trim_end_matches([' ', '\t']),
+            // On a line of its own, perhaps behind quote marks; outside of quotes they are text.
+            Some((above, prefix)) if prefix.trim_matches(if quoted { QUOTED } else { BLANKS }).is_empty() => above,
+            _ => before.trim_end_matches(BLANKS),
         };
         let at = span.start + content.len();
         Ok(Self { tail: &shown[at..block.marker.end], rest: &shown[block.marker.end..span.end] })
     }
 
-    pub(super) fn is_inside(&self) -> bool {
+    pub(in crate::edit) fn is_inside(&self) -> bool {
         !self.tail.is_empty()
     }
 }
 
 /// Content without the id that a caller may have sent along.
-pub(super) fn without_id<'a>(content: &'a str, id: &str) -> Cow<'a, str> {
+pub(in crate::edit) fn without_id<'a>(content: &'a str, id: &str) -> Cow<'a, str> {
     // In a row the id stands before the last pipe.
     let row = content.strip_suffix('|').map(str::trim_end);
     for (text, pipe) in [(content, ""), (row.unwrap_or_default(), " |")] {
@@ -43,7 +52,7 @@ pub(super) fn without_id<'a>(content: &'a str, id: &str) -> Cow<'a, str> {
             continue;
         }
         let before = match before.rsplit_once('\n') {
-            Some((above, prefix)) if prefix.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'>')) => above,
+            Some((above, prefix)) if prefix.trim_matches(QUOTED).is_empty() => above,
             _ => before,
         };
         return Cow::Owned(format!("{}{pipe}", before.trim_end()));

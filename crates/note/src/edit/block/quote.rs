@@ -5,7 +5,6 @@ pub(super) fn replaced(old: &str, content: &str, marker: &Marker<'_>) -> String 
     let first = old[..old.len() - marker.tail.len() - marker.rest.len()].lines().next().unwrap_or_default();
     let (prefix, title) = split(first);
     let given_marks = content.trim_start_matches(' ').starts_with('>');
-    let is_title = |line: &str| line.starts_with("[!");
     let mut new = String::with_capacity(content.len() + old.len());
     let mut line_up = |line: &str| {
         if !new.is_empty() {
@@ -24,8 +23,13 @@ pub(super) fn replaced(old: &str, content: &str, marker: &Marker<'_>) -> String 
 }
 
 /// The quote mark of a line with the space after it, and what it quotes.
-fn split(line: &str) -> (&str, &str) {
+pub(super) fn split(line: &str) -> (&str, &str) {
     let rest = line.trim_start_matches(' ');
     let rest = rest.strip_prefix('>').map_or(line, |rest| rest.strip_prefix(' ').unwrap_or(rest));
     line.split_at(line.len() - rest.len())
+}
+
+/// Whether what a quote begins with makes a callout of it.
+pub(super) fn is_title(words: &str) -> bool {
+    words.starts_with("[!")
 }

@@ -10,10 +10,7 @@ pub(super) fn replaced(old: &str, content: &str, marker: &Marker<'_>) -> Result<
     if expected != found {
         return Err(EditError::Columns { expected, found });
     }
-    // One outer pipe: a second one is an empty cell.
-    let unpadded = old.trim_start();
-    let cells = unpadded.strip_prefix('|').unwrap_or(unpadded).trim_start();
-    let lead = &old[..old.len() - cells.len()];
+    let lead = &old[..lead(old)];
     if marker.is_inside() {
         return Ok(format!("{lead}{new_cells}{}{}", marker.tail, marker.rest));
     }
@@ -22,8 +19,15 @@ pub(super) fn replaced(old: &str, content: &str, marker: &Marker<'_>) -> Result<
     Ok(format!("{lead}{new_cells}{trail}"))
 }
 
+/// How long the outer pipe at the begin of a row is, with the blanks around it.
+pub(super) fn lead(row: &str) -> usize {
+    let unpadded = row.trim_start();
+    // One outer pipe: a second one is an empty cell.
+    row.len() - unpadded.strip_prefix('|').unwrap_or(unpadded).trim_start().len()
+}
+
 /// The cells of a row without its outer pipes.
-fn inner(row: &str) -> &str {
+pub(super) fn inner(row: &str) -> &str {
     let row = row.trim();
     let row = row.strip_prefix('|').unwrap_or(row).trim_start();
     match row.strip_suffix('|') {
@@ -33,7 +37,7 @@ fn inner(row: &str) -> &str {
 }
 
 /// A pipe behind a backslash is text.
-fn columns(cells: &str) -> usize {
+pub(super) fn columns(cells: &str) -> usize {
     let mut escaped = false;
     let separates = |byte: u8| {
         let is_pipe = byte == b'|' && !escaped;

@@ -1,12 +1,17 @@
 use super::*;
 use crate::edit::variants::{check, refuse};
 
-use BlockKind::{Callout, Code, Footnote, Heading, Item, List, Math, Paragraph, Quote, Row, Rule, Table};
+use BlockKind::{Callout, Code, Comment, Footnote, Heading, Item, List, Math, Paragraph, Quote, Row, Rule, Table};
 
-fn find(shown: &str, id: &str, kind: BlockKind) -> Block {
+pub(in crate::edit) fn find(shown: &str, id: &str, kind: BlockKind) -> Block {
     let block = blocks(shown).into_iter().find(|block| block.id == id).expect(shown);
     assert_eq!(block.kind, kind, "{shown:?}");
     block
+}
+
+/// The block `^a`, of whatever kind.
+pub(in crate::edit) fn find_a(text: &Text<'_>) -> Block {
+    blocks(text.shown()).into_iter().find(|block| block.id == "a").expect("a block `^a`")
 }
 
 fn replaces(cases: &[(&str, BlockKind, &str, &str)]) {
@@ -95,6 +100,25 @@ fn headings_code_and_whole_tables_keep_their_frame() {
 }
 
 #[test]
+fn a_comment_keeps_its_marks() {
+    replaces(&[
+        ("%%\nold\n%%\n\n^a\n", Comment, "new", "%%\nnew\n%%\n\n^a\n"),
+        ("%%\nold\n%%\n\n^a\n\nb\n", Comment, "one\n\ntwo\n", "%%\none\n\ntwo\n%%\n\n^a\n\nb\n"),
+        ("%%\nold\n%%\n\n^a\n", Comment, "%%\nnew\n%%", "%%\nnew\n%%\n\n^a\n"),
+        ("%% one\n\ntwo %%\n\n^a\n", Comment, "x\ny", "%% x\ny %%\n\n^a\n"),
+        ("%% one\n\ntwo %%\n\n^a\n", Comment, "x", "%%\nx\n%%\n\n^a\n"),
+        ("%%%\nold\n%%%\n\n^a\n", Comment, "100%% new", "%%%\n100%% new\n%%%\n\n^a\n"),
+        ("%%\nold\n%%\n\n^a\n", Comment, "", "%%\n\n%%\n\n^a\n"),
+    ]);
+    let lost = EditError::BlockLost { id: "a".to_owned() };
+    for content in ["x %% y", "%% x %%", "%%\nx\n%%\n\ny"] {
+        refuse("%%\nold\n%%\n\n^a\n", &lost, |file, text| {
+            replace_block(file, text, &find(text.shown(), "a", Comment), content)
+        });
+    }
+}
+
+#[test]
 fn a_row_keeps_its_outer_pipes() {
     replaces(&[
         (
@@ -135,30 +159,5 @@ fn content_that_is_no_such_block_is_refused() {
     }
     refuse("# H ^a\n", &EditError::SeveralLines, |file, text| {
         replace_block(file, text, &find(text.shown(), "a", Heading), "x\ny")
-    });
-}
-
-#[test]
-fn an_id_is_renamed_alone() {
-    for (before, kind, after) in [
-        ("text ^a\n", Paragraph, "text ^new-1\n"),
-        ("- x ^a\n- y ^b", Item, "- x ^new-1\n- y ^b"),
-        ("| h |\n| - |\n\n^a\n", Table, "| h |\n| - |\n\n^new-1\n"),
-        ("> q\n\n^a", Quote, "> q\n\n^new-1"),
-    ] {
-        for id in ["new-1", "^new-1"] {
-            check(before, after, |file, text| rename_block_id(file, text, &find(text.shown(), "a", kind), id));
-        }
-    }
-    check("x\n\n^long-id\n", "x\n\n^b\n", |file, text| {
-        rename_block_id(file, text, &find(text.shown(), "long-id", Paragraph), "b")
-    });
-    check("x ^a\n", "x ^A\n", |file, text| rename_block_id(file, text, &find(text.shown(), "a", Paragraph), "A"));
-    for bad in ["", "^", "a_b", "a b", "é", "a\n"] {
-        let error = EditError::BadBlockId { id: bad.trim_start_matches('^').to_owned() };
-        refuse("x ^a\n", &error, |file, text| rename_block_id(file, text, &find(text.shown(), "a", Paragraph), bad));
-    }
-    refuse("x ^a\n\ny ^b\n", &EditError::BlockIdTaken { id: "B".to_owned() }, |file, text| {
-        rename_block_id(file, text, &find(text.shown(), "a", Paragraph), "B")
     });
 }

@@ -1,14 +1,17 @@
 use std::ops::Range;
 
-use granit_parser::ScalarStyle;
-
 use super::{
     PropertyEdit, PropertyError,
     path::position,
     render::{Hint, looks_like_date},
-    tree::{Content, Node, Tree},
 };
-use crate::{edit::lines::whole_lines, replace::shared_ends};
+use crate::{
+    Content, Node,
+    edit::lines::whole_lines,
+    replace::shared_ends,
+    span::{is_blank_line, line_end},
+    yaml::Document,
+};
 
 /// The part of the YAML text that an edit may change.
 pub(super) struct Target {
@@ -63,31 +66,31 @@ impl Target {
 }
 
 /// Finds what an edit addresses and refuses what others depend on.
-pub(super) fn addressed(tree: &Tree, edit: &PropertyEdit<'_>) -> Result<Target, PropertyError> {
+pub(super) fn addressed(yaml: &str, document: &Document, edit: &PropertyEdit<'_>) -> Result<Target, PropertyError> {
     let anchored = || PropertyError::Anchored { path: edit.path().to_string() };
     let nothing = |reach: Reach| Target { span: 0..0, hint: Hint::None, reach, keeps_blank_lines: false };
-    let Some(root) = tree.root.as_ref() else { return Ok(nothing(Reach::Insertion)) };
+    let Some(root) = document.root.as_ref() else { return Ok(nothing(Reach::Insertion)) };
     let mut at = root;
     let mut start = at.span.start;
     let mut parent: Option<Range<usize>> = None;
     for segment in edit.path().segments() {
-        if tree.is_used(at.anchor()) || matches!(at.content, Content::Alias) {
+        if document.is_used(at) || matches!(at.content, Content::Alias(_)) {
             return Err(anchored());
         }
         let next = match &at.content {
             Content::Map(entries) => {
-                entries.iter().find(|entry| entry.name == segment).map(|entry| (entry.key.start, &entry.value))
+                entries.iter().find(|entry| entry.key == segment).map(|entry| (entry.key_span.start, &entry.value))
             }
             Content::List(items) => position(segment).and_then(|at| items.get(at)).map(|item| (item.span.start, item)),
             // What is empty becomes a map.
-            Content::Scalar { .. } => return Ok(nothing(Reach::Lines(start..at.span.end.max(start)))),
-            Content::Alias => None,
+            Content::Scalar(_) => return Ok(nothing(Reach::Lines(start..at.span.end.max(start)))),
+            Content::Alias(_) => None,
         };
         let Some((next_start, next)) = next else { return Ok(nothing(Reach::Insertion)) };
-        parent = (!std::ptr::eq(at, root)).then(|| start..at.span.end.max(start));
+        parent = (!std::ptr::eq(at, root)).then(|| start..end(yaml, at).max(start));
         (start, at) = (next_start, next);
     }
-    let end = at.span.end.max(start);
+    let end = end(yaml, at).max(start);
     let reach = match edit {
         // Without its last item a list is written `[]`, and without its first a map may begin on another line.
         PropertyEdit::Delete { .. } => Reach::Lines(parent.unwrap_or(start..end)),
@@ -99,19 +102,44 @@ pub(super) fn addressed(tree: &Tree, edit: &PropertyEdit<'_>) -> Result<Target, 
     };
     let is_move = matches!(edit, PropertyEdit::Move { .. });
     let is_rename = is_move && !matches!(reach, Reach::Apart);
-    if !is_rename && ((is_move && at.has_anchors()) || tree.is_used_elsewhere(at)) {
+    if !is_rename && ((is_move && document.has_anchors(at)) || document.is_used_elsewhere(at)) {
         return Err(anchored());
     }
-    let is_block = matches!(&at.content, Content::Scalar { style: ScalarStyle::Literal | ScalarStyle::Folded, .. });
-    let keeps_blank_lines = is_block && matches!(edit, PropertyEdit::Set { .. });
-    Ok(Target { span: start..end, hint: hint(at), reach, keeps_blank_lines })
+    let keeps_blank_lines = is_block_text(yaml, at) && matches!(edit, PropertyEdit::Set { .. });
+    Ok(Target { span: start..end, hint: hint(yaml, at), reach, keeps_blank_lines })
 }
 
-fn hint(node: &Node) -> Hint {
+/// Where a value ends. Blank lines below a block of text may be part of it, and yaml-edit takes them for that.
+fn end(yaml: &str, node: &Node) -> usize {
     match &node.content {
-        Content::Scalar { style: ScalarStyle::SingleQuoted, .. } => Hint::Single,
-        Content::Scalar { style: ScalarStyle::DoubleQuoted, .. } => Hint::Double,
-        Content::Scalar { text, style: ScalarStyle::Plain } if looks_like_date(text) => Hint::Date,
+        Content::List(items) if !yaml[..node.span.end].ends_with(']') => {
+            items.last().map_or(node.span.end, |item| end(yaml, item).max(node.span.end))
+        }
+        Content::Map(entries) if !yaml[..node.span.end].ends_with('}') => {
+            entries.last().map_or(node.span.end, |entry| end(yaml, &entry.value).max(node.span.end))
+        }
+        _ if is_block_text(yaml, node) => {
+            let below = |at: usize| (line_end(yaml, at) + 1).min(yaml.len());
+            let mut end = below(node.span.end);
+            while end < yaml.len() && is_blank_line(yaml, end) {
+                end = below(end);
+            }
+            end
+        }
+        _ => node.span.end,
+    }
+}
+
+/// `|` or `>` and the lines below it.
+fn is_block_text(yaml: &str, node: &Node) -> bool {
+    matches!(node.content, Content::Scalar(_)) && yaml[node.span.clone()].starts_with(['|', '>'])
+}
+
+fn hint(yaml: &str, node: &Node) -> Hint {
+    match (&node.content, yaml[node.span.clone()].chars().next()) {
+        (Content::Scalar(_), Some('\'')) => Hint::Single,
+        (Content::Scalar(_), Some('"')) => Hint::Double,
+        (Content::Scalar(_), _) if looks_like_date(&yaml[node.span.clone()]) => Hint::Date,
         _ => Hint::None,
     }
 }

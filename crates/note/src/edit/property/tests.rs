@@ -214,6 +214,8 @@ fn what_cannot_be_done_safely_is_refused_by_name() {
         ("b: {c: 1, c: 2}\n", PropertyError::Duplicate { name: "c".to_owned() }),
         ("a: &x 1\nb: *x\n", PropertyError::Anchored { path: a() }),
         ("a: {c: &x 1}\nb: *x\n", PropertyError::Anchored { path: a() }),
+        ("a: &x|y |-\n  1\nb: *x|y\n", PropertyError::Anchored { path: a() }),
+        ("a: {&x c: 1}\nb: *x\n", PropertyError::Anchored { path: a() }),
         ("- a\n", PropertyError::NotAMap),
         ("a\n", PropertyError::NotAMap),
     ] {

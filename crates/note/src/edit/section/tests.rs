@@ -31,7 +31,9 @@ fn the_body_of_a_section_is_replaced() {
         ("A\n---\none\n\nB\n===\n", Own, "x", AsSent, "A\n---\nx\n\nB\n===\n"),
         ("# A\none\n\nB\n===\n", Own, "> q", AsSent, "# A\n> q\n\nB\n===\n"),
     ] {
-        check(before, after, |file, text| replace_body(file, text, &find(text.shown(), "A"), part, content, blanks));
+        check(before, after, |file, text| {
+            replace_body(file, text, &Section { heading: &find(text.shown(), "A"), part, blanks }, content)
+        });
     }
 }
 
@@ -46,7 +48,9 @@ fn a_whole_section_is_replaced_or_deleted() {
         ("# A\none", Subtree, "text", AsSent, "text"),
         ("A\n===\none\n", Subtree, "", AsSent, ""),
     ] {
-        check(before, after, |file, text| replace_section(file, text, &find(text.shown(), "A"), part, content, blanks));
+        check(before, after, |file, text| {
+            replace_section(file, text, &Section { heading: &find(text.shown(), "A"), part, blanks }, content)
+        });
     }
 }
 
@@ -74,7 +78,7 @@ fn text_is_added_at_the_end_of_a_section() {
         ("# A\none\n\nB\n===\n", Own, "x", AsSent, "# A\none\nx\n\nB\n===\n"),
     ] {
         check(before, after, |file, text| {
-            append_to_section(file, text, &find(text.shown(), "A"), part, content, blanks)
+            append_to_section(file, text, &Section { heading: &find(text.shown(), "A"), part, blanks }, content)
         });
     }
 }
@@ -92,7 +96,7 @@ fn text_is_added_right_below_a_heading() {
         ("A\n===\none", "x", AsSent, "A\n===\nx\none"),
     ] {
         check(before, after, |file, text| {
-            prepend_to_section(file, text, &find(text.shown(), "A"), Own, content, blanks)
+            prepend_to_section(file, text, &Section { heading: &find(text.shown(), "A"), part: Own, blanks }, content)
         });
     }
 }
@@ -101,7 +105,95 @@ fn text_is_added_right_below_a_heading() {
 fn content_that_swallows_other_sections_is_refused() {
     for content in ["```\n", "<!--\n"] {
         refuse("# A\none\n# B\n", &EditError::HeadingsLost, |file, text| {
-            replace_body(file, text, &find(text.shown(), "A"), Own, content, AsSent)
+            replace_body(file, text, &Section { heading: &find(text.shown(), "A"), part: Own, blanks: AsSent }, content)
         });
     }
+}
+
+fn appends(cases: &[(&str, Blanks, &str, &str)]) {
+    for (before, blanks, content, after) in cases {
+        check(before, after, |file, text| {
+            let section = Section { heading: &find(text.shown(), "A"), part: Own, blanks: *blanks };
+            append_to_section(file, text, &section, content)
+        });
+    }
+}
+
+#[test]
+fn appended_text_leaves_the_id_at_the_end_alone() {
+    appends(&[
+        ("# A\np ^id\n\n# B\n", AsSent, "x", "# A\np ^id\n\nx\n\n# B\n"),
+        ("# A\np ^id\n\n# B\n", Trimmed, "x", "# A\np ^id\n\nx\n# B\n"),
+        ("# A\np\n\n^id\n\n# B\n", AsSent, "x", "# A\np\n\n^id\n\nx\n\n# B\n"),
+        ("# A\np\n\n^id\n\n# B\n", Kept, "x", "# A\np\n\n^id\n\nx\n\n# B\n"),
+        ("# A\np\n\n^id\n\n# B\n", Trimmed, "x", "# A\np\n\n^id\n\nx\n# B\n"),
+        ("# A\n- p ^id\n", Trimmed, "x", "# A\n- p ^id\n\nx\n"),
+        ("# A\n\n^id\n", Kept, "x", "# A\n\n^id\n\nx\n"),
+        ("# A\n\n^id\n\n# B\n", Trimmed, "x", "# A\n\n^id\n\nx\n# B\n"),
+    ]);
+}
+
+#[test]
+fn the_last_block_does_not_take_in_what_is_appended() {
+    appends(&[
+        ("# A\n- one\n", AsSent, "x", "# A\n- one\n\nx\n"),
+        ("# A\n- one\n", AsSent, "  x", "# A\n- one\n  x\n"),
+        ("# A\n- one\n", AsSent, "> x", "# A\n- one\n> x\n"),
+        ("# A\n> q\n# B\n", Kept, "x", "# A\n> q\n\nx\n# B\n"),
+        ("# A\n> q\n", AsSent, "> x", "# A\n> q\n> x\n"),
+        ("# A\n| h |\n| - |\n", AsSent, "x", "# A\n| h |\n| - |\n\nx\n"),
+        ("# A\n| h |\n| - |\n", AsSent, "| x |", "# A\n| h |\n| - |\n| x |\n"),
+        ("# A\n<div>\n", AsSent, "- x", "# A\n<div>\n\n- x\n"),
+        ("# A\n```\nc\n```\n", Trimmed, "x", "# A\n```\nc\n```\nx\n"),
+        ("# A\np\n", AsSent, "---\n", "# A\np\n\n---\n"),
+        ("# A\np\n", AsSent, "| h |\n| - |", "# A\np\n\n| h |\n| - |\n"),
+        ("# A\np\n", AsSent, "7. x", "# A\np\n\n7. x\n"),
+        ("# A\np\n", AsSent, "- x", "# A\np\n- x\n"),
+        ("# A\np\n", AsSent, "S\n===", "# A\np\n\nS\n===\n"),
+    ]);
+    for before in ["# A\n```\ncode\n", "# A\n%%\ncomment\n", "# A\n<!--\n"] {
+        refuse(before, &EditError::Unclosed, |file, text| {
+            let section = Section { heading: &find(text.shown(), "A"), part: Own, blanks: AsSent };
+            append_to_section(file, text, &section, "x")
+        });
+    }
+}
+
+#[test]
+fn prepended_text_leaves_heading_and_text_apart() {
+    for (before, blanks, content, after) in [
+        ("# A\n\n^id\n\none\n", AsSent, "x", "# A\n\n^id\n\nx\n\none\n"),
+        ("# A\n\n^id\n\none\n", Trimmed, "x\n", "# A\n\n^id\n\nx\none\n"),
+        ("# A\n^id\n\none\n", Kept, "x", "# A\n^id\n\nx\n\none\n"),
+        ("# A\n\n^id\n", AsSent, "x", "# A\n\n^id\n\nx\n"),
+        ("# A\n- one\n", Trimmed, "x", "# A\nx\n- one\n"),
+        ("# A\n| h |\n| - |\n", AsSent, "x", "# A\nx\n\n| h |\n| - |\n"),
+        ("# A\none\n", AsSent, "- x", "# A\n- x\n\none\n"),
+        ("# A\none\n", AsSent, "> x", "# A\n> x\n\none\n"),
+        ("# A\n***\n", AsSent, "x", "# A\nx\n\n***\n"),
+    ] {
+        check(before, after, |file, text| {
+            prepend_to_section(file, text, &Section { heading: &find(text.shown(), "A"), part: Own, blanks }, content)
+        });
+    }
+    refuse("# A\none\n", &EditError::Unclosed, |file, text| {
+        let section = Section { heading: &find(text.shown(), "A"), part: Own, blanks: AsSent };
+        prepend_to_section(file, text, &section, "```\n")
+    });
+}
+
+#[test]
+fn replaced_text_leaves_the_id_of_the_heading_and_the_text_above() {
+    fn section(heading: &Heading) -> Section<'_> {
+        Section { heading, part: Own, blanks: AsSent }
+    }
+    check("# A\n\n^id\n\none\n", "# A\n\n^id\n\nx\n", |file, text| {
+        replace_body(file, text, &section(&find(text.shown(), "A")), "x")
+    });
+    check("p\n# A\none\n", "p\n\nx\n", |file, text| {
+        replace_section(file, text, &section(&find(text.shown(), "A")), "x")
+    });
+    check("- p\n# A\none\n", "- p\n\nx\n", |file, text| {
+        replace_section(file, text, &section(&find(text.shown(), "A")), "x")
+    });
 }

@@ -1,0 +1,170 @@
+//! Text added to the end or the begin of a block.
+//!
+//! What is text goes on in the same line, so that callers decide about a line break: content that begins with one
+//! begins a line, with the indentation and the marks that the block needs. Code, comments, tables and lists get whole
+//! lines, since nothing else could stand there.
+
+use std::ops::Range;
+
+use super::{
+    Marker, footnote_label, frame, item, own_span,
+    quote::{self, is_title},
+    row, write,
+};
+use crate::{
+    Block, BlockKind, Note, Text,
+    edit::{Change, EditError, Edited},
+    text::plain_line_ends,
+};
+
+/// Adds text at the end of a block, before an id that stands there.
+pub fn append_to_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str) -> Result<Edited, EditError> {
+    extend(file, text, block, content, End::Last)
+}
+
+/// Adds text at the begin of a block, behind list marker, task box, quote mark or the title of a callout.
+pub fn prepend_to_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str) -> Result<Edited, EditError> {
+    extend(file, text, block, content, End::First)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    First,
+    Last,
+}
+
+fn extend(file: &[u8], text: &Text<'_>, block: &Block, content: &str, end: End) -> Result<Edited, EditError> {
+    let shown = text.shown();
+    let span = own_span(shown, block)?;
+    let marker = Marker::within(shown, block, &span)?;
+    let content = plain_line_ends(content);
+    let content = if end == End::Last { content.trim_end_matches('\n') } else { &content };
+    if matches!(block.kind, BlockKind::Heading | BlockKind::Row) && content.contains('\n') {
+        return Err(EditError::SeveralLines);
+    }
+    if block.kind == BlockKind::Row && row::columns(content) > 1 {
+        let expected = row::columns(row::inner(&shown[span]));
+        return Err(EditError::Columns { expected, found: expected + row::columns(content) - 1 });
+    }
+    let place = match end {
+        End::First => first(shown, &span, block, &marker),
+        End::Last => last(shown, &span, block, &marker),
+    };
+    let place = place.ok_or_else(|| EditError::BlockLost { id: block.id.clone() })?;
+    let new = place.filled(content);
+    write(file, text, block, Change::new(place.at..place.at, new), &block.id)
+}
+
+/// Where text goes, and what its lines need.
+struct Place {
+    at: usize,
+    lead: String,
+    trail: &'static str,
+    /// What each line but the first begins with.
+    prefix: String,
+}
+
+impl Place {
+    fn within(at: usize, prefix: impl Into<String>) -> Self {
+        Self { at, lead: String::new(), trail: "", prefix: prefix.into() }
+    }
+
+    /// Lines in front of what stands there.
+    fn above(at: usize) -> Self {
+        Self { trail: "\n", ..Self::within(at, "") }
+    }
+
+    /// Lines behind what stands there.
+    fn below(at: usize) -> Self {
+        Self { lead: "\n".to_owned(), ..Self::within(at, "") }
+    }
+
+    fn filled(&self, content: &str) -> String {
+        let content = if self.trail.is_empty() { content } else { content.trim_end_matches('\n') };
+        let quoted = self.prefix.contains('>');
+        let mut new = self.lead.clone();
+        let mut lines = content.split('\n').map(|line| if quoted { quote::split(line).1 } else { line }).peekable();
+        new += lines.next().unwrap_or_default();
+        while let Some(line) = lines.next() {
+            new.push('\n');
+            // The last line goes on with what stands there.
+            let blank = line.is_empty() && lines.peek().is_some();
+            new += if blank { self.prefix.trim_end() } else { &self.prefix };
+            new += line;
+        }
+        new + self.trail
+    }
+}
+
+fn last(shown: &str, span: &Range<usize>, block: &Block, marker: &Marker<'_>) -> Option<Place> {
+    let old = &shown[span.clone()];
+    let end = span.end - marker.tail.len() - marker.rest.len();
+    match block.kind {
+        BlockKind::Paragraph | BlockKind::Row => Some(Place::within(end, "")),
+        BlockKind::Heading => Some(Place::within(heading_words(shown, block)?.end, "")),
+        BlockKind::Footnote => Some(Place::within(end, "    ")),
+        BlockKind::Item => Some(Place::within(end, item::margin(shown, span))),
+        BlockKind::Quote | BlockKind::Callout => Some(Place::within(end, quote::split(first_line(old)).0)),
+        BlockKind::Code | BlockKind::Math | BlockKind::Comment => match frame::inner(old, block.kind) {
+            Some(inner) if inner.is_empty() => Some(Place::above(span.start + inner.start)),
+            Some(inner) => Some(Place::below(span.start + inner.end)),
+            None => Some(Place::below(span.end)),
+        },
+        BlockKind::Table | BlockKind::List | BlockKind::Html => Some(Place::below(span.end)),
+        BlockKind::Rule => None,
+    }
+}
+
+fn first(shown: &str, span: &Range<usize>, block: &Block, marker: &Marker<'_>) -> Option<Place> {
+    let old = &shown[span.clone()];
+    let start = span.start;
+    match block.kind {
+        BlockKind::Paragraph => Some(Place::within(start, "")),
+        BlockKind::Row => Some(Place::within(start + row::lead(old), "")),
+        BlockKind::Heading => Some(Place::within(heading_words(shown, block)?.start, "")),
+        BlockKind::Footnote => Some(Place::within(start + footnote_label(old), "    ")),
+        BlockKind::Item => Some(Place::within(start + item::text_start(old), item::margin(shown, span))),
+        BlockKind::Quote | BlockKind::Callout => Some(quote_begin(shown, span, marker)),
+        BlockKind::Code | BlockKind::Math | BlockKind::Comment => {
+            Some(Place::above(start + frame::inner(old, block.kind).map_or(0, |inner| inner.start)))
+        }
+        // Below the line of dashes.
+        BlockKind::Table => old
+            .match_indices('\n')
+            .nth(1)
+            .map_or_else(|| Some(Place::below(span.end)), |(at, _)| Some(Place::above(start + at + 1))),
+        BlockKind::List | BlockKind::Html => Some(Place::above(start)),
+        BlockKind::Rule => None,
+    }
+}
+
+/// The title of a callout is no text of it.
+fn quote_begin(shown: &str, span: &Range<usize>, marker: &Marker<'_>) -> Place {
+    let text = &shown[span.start..span.end - marker.tail.len() - marker.rest.len()];
+    let (prefix, words) = quote::split(first_line(text));
+    if !is_title(words) {
+        return Place::within(span.start + prefix.len(), prefix);
+    }
+    match text.split_once('\n') {
+        Some((title, rest)) => {
+            let own = quote::split(first_line(rest)).0;
+            Place::within(span.start + title.len() + 1 + own.len(), prefix)
+        }
+        None => Place { lead: format!("\n{prefix}"), ..Place::within(span.start + text.len(), prefix) },
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.split('\n').next().unwrap_or_default()
+}
+
+/// The words of a named heading without its id.
+fn heading_words(shown: &str, block: &Block) -> Option<Range<usize>> {
+    let headings = Note::parse(shown).headings;
+    let words = headings.into_iter().find(|heading| heading.span == block.span)?.words;
+    let end = if words.contains(&block.marker.start) { block.marker.start } else { words.end };
+    Some(words.start..words.start + shown[words.start..end].trim_end().len())
+}
+
+#[cfg(test)]
+mod tests;

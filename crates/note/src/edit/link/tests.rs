@@ -1,0 +1,109 @@
+use super::*;
+use crate::edit::variants::{check, refuse};
+
+/// The first link or definition.
+fn first<'a>(shown: &str, target: &'a str) -> Retarget<'a> {
+    let note = Note::parse(shown);
+    let link = note.links.first().and_then(|link| Retarget::link(link, target));
+    link.unwrap_or_else(|| Retarget::definition(&note.definitions[0], target))
+}
+
+#[test]
+fn a_wikilink_keeps_everything_but_its_target() {
+    for (before, target, after) in [
+        ("a [[Old]] b\n", "New", "a [[New]] b\n"),
+        ("[[Old#H#S|al]]\n", "dir/New", "[[dir/New#H#S|al]]\n"),
+        ("![[Old.png|100x20]]\n", "New (1).png", "![[New (1).png|100x20]]\n"),
+        ("| [[Old\\|al]] |\n", "New", "| [[New\\|al]] |\n"),
+        ("[[Old#^id]]\n", "größe 石", "[[größe 石#^id]]\n"),
+        ("[[#H]]\n", "New", "[[New#H]]\n"),
+    ] {
+        check(before, after, |file, text| retarget_links(file, text, &[first(text.shown(), target)]));
+    }
+    for bad in ["", " ", "a|b", "a]b", "a#b", "a^b", "a\nb", " a"] {
+        refuse("[[Old]]\n", &EditError::BadLinkTarget { target: bad.to_owned() }, |file, text| {
+            retarget_links(file, text, &[first(text.shown(), bad)])
+        });
+    }
+}
+
+#[test]
+fn a_markdown_link_gets_the_encoding_it_needs() {
+    for (before, target, after) in [
+        ("[x](Old.md)\n", "New.md", "[x](New.md)\n"),
+        ("[x](Old.md#H%20I \"t\")\n", "A b.md", "[x](A%20b.md#H%20I \"t\")\n"),
+        ("[x](Old.md)\n", "We!rd (name) [x].md", "[x](We!rd%20(name)%20[x].md)\n"),
+        ("[x](Old.md)\n", "a(b.md", "[x](<a(b.md>)\n"),
+        ("[x](Old.md#H)\n", "a )b.md", "[x](<a )b.md#H>)\n"),
+        ("[x](<Old one.md#H>)\n", "A b.md", "[x](<A b.md#H>)\n"),
+        ("[x](<Old.md>)\n", "a>b.md", "[x](<a%3Eb.md>)\n"),
+        ("[x](Old.md)\n", "<b.md", "[x](%3Cb.md)\n"),
+        ("[x](Old.md)\n", "50%25.md", "[x](50%2525.md)\n"),
+        ("[x](Old.md)\n", "50% é.md", "[x](50%25%20é.md)\n"),
+        ("[x](Old.md)\n", "a|b\\c.md", "[x](a%7Cb%5Cc.md)\n"),
+        ("[r]: Old.md 'T'\n", "A b.md", "[r]: A%20b.md 'T'\n"),
+        ("![](Old.png)\n", "New.png", "![](New.png)\n"),
+    ] {
+        check(before, after, |file, text| retarget_links(file, text, &[first(text.shown(), target)]));
+    }
+}
+
+#[test]
+fn several_links_change_at_once() {
+    check("[[Old]] [[Old|x]]\n", "[[New]] [[New|x]]\n", |file, text| {
+        let one =
+            |path: Range<usize>| Retarget { form: LinkForm::Wiki, destination: path.clone(), path, target: "New" };
+        retarget_links(file, text, &[one(2..5), one(10..13)])
+    });
+}
+
+#[test]
+fn a_link_in_a_property_keeps_its_quotes() {
+    for (before, at, target, after) in [
+        ("up: \"[[Old|x]]\" # c\n", "up", "New", "up: \"[[New|x]]\" # c\n"),
+        ("up: '[[Old]]'\n", "up", "It's", "up: '[[It''s]]'\n"),
+        ("up:\n- \"[[Old]]\"\n- b\n", "up.0", "New", "up:\n- \"[[New]]\"\n- b\n"),
+        ("up: [\"[[Old]]\", b]\n", "up.0", "\"q\"", "up: [\"[[\\\"q\\\"]]\", b]\n"),
+    ] {
+        let (before, after) = (format!("---\n{before}---\nbody\n"), format!("---\n{after}---\nbody\n"));
+        let link = Retarget { form: LinkForm::Wiki, destination: 2..5, path: 2..5, target };
+        let path = PropertyPath::parse(at).unwrap();
+        check(&before, &after, |file, text| retarget_property_link(file, text, &path, &link));
+    }
+}
+
+#[test]
+fn a_link_that_would_not_lead_where_it_should_is_refused() {
+    let lost = |target: &str| EditError::LinkLost { target: target.to_owned() };
+    let markdown =
+        |path: Range<usize>, target| Retarget { form: LinkForm::Markdown, destination: path.clone(), path, target };
+    // Written like a Markdown link it would lead to `A%20b`.
+    refuse("[[Old]]\n", &lost("A b"), |file, text| retarget_links(file, text, &[markdown(2..5, "A b")]));
+    refuse("[[Old]] [[y]]\n", &lost("New"), |file, text| {
+        let strayed = Retarget { form: LinkForm::Wiki, destination: 3..5, path: 3..5, target: "New" };
+        retarget_links(file, text, &[strayed])
+    });
+    // The marks would close what stands below, and a heading come out of the comment.
+    refuse("[[Old]]\n%%\n# H\n", &lost("a %% b"), |file, text| {
+        retarget_links(file, text, &[first(text.shown(), "a %% b")])
+    });
+    check("[[Old]]\n", "[[a\u{a0}b]]\n", |file, text| retarget_links(file, text, &[first(text.shown(), "a\u{a0}b")]));
+}
+
+#[test]
+fn a_property_that_is_no_link_does_not_become_one_in_passing() {
+    let lost = EditError::LinkLost { target: "New".to_owned() };
+    for (yaml, at, path, error) in [
+        ("up: see [[Old]]\n", "up", 6..9, lost.clone()),
+        ("up: \"![[Old]]\"\n", "up", 3..6, lost.clone()),
+        ("up: &x \"[[Old]]\"\nb: *x\n", "b", 2..5, lost.clone()),
+        ("up: \"[[Old]]\"\nb: \"[[c]]\"\n", "up", 3..5, lost),
+        ("up: &x \"[[Old]]\"\nb: *x\n", "up", 2..5, PropertyError::Anchored { path: "up".to_owned() }.into()),
+        ("up: [1]\n", "up", 2..5, PropertyError::Missing { path: "up".to_owned() }.into()),
+        ("- a\n", "up", 2..5, PropertyError::NotAMap.into()),
+    ] {
+        let link = Retarget { form: LinkForm::Wiki, destination: path.clone(), path, target: "New" };
+        let at = PropertyPath::parse(at).unwrap();
+        refuse(&format!("---\n{yaml}---\n"), &error, |file, text| retarget_property_link(file, text, &at, &link));
+    }
+}

@@ -1,0 +1,144 @@
+//! Headings and blocks that are made because something shall stand there.
+
+use super::{
+    Change, EditError, Edited, apply, block_id,
+    outline::{keeps_blocks, keeps_others, outline_paths},
+    preview,
+};
+use crate::{Heading, HeadingMatch, Note, Text, text::plain_line_ends};
+
+/// Adds the headings of a path (`A::B`) that are not there yet, and text under the last of them.
+///
+/// They go to the end of the section that the known begin of the path leads to, each one level deeper; without one to
+/// the end of the note, on the level of its outermost headings.
+pub fn append_heading(file: &[u8], text: &Text<'_>, path: &str, content: &str) -> Result<Edited, EditError> {
+    let shown = text.shown();
+    let note = Note::parse(shown);
+    if note.find_heading(path) != HeadingMatch::None {
+        return Err(EditError::HeadingTaken { path: path.to_owned() });
+    }
+    let lost = |name: &str| EditError::HeadingLost { text: name.to_owned() };
+    let names: Vec<&str> = path.split("::").collect();
+    if let Some(bad) = names.iter().find(|name| name.is_empty() || name.contains(['\n', '\r'])) {
+        return Err(lost(bad));
+    }
+    let (parent, known) = parent(&note, &names)?;
+    let outermost = note.headings.iter().map(|heading| heading.level).min().unwrap_or(1);
+    let level = parent.map_or(outermost, |parent| parent.level + 1);
+    let missing = &names[known..];
+    let depth = usize::from(level) + missing.len() - 1;
+    if depth > 6 {
+        return Err(EditError::TooDeep { path: path.to_owned() });
+    }
+    let end = parent.map_or(shown.len(), |parent| parent.section.end);
+    let headings: Vec<String> = missing
+        .iter()
+        .enumerate()
+        .map(|(below, name)| format!("{} {name}", "#".repeat(usize::from(level) + below)))
+        .collect();
+    let mut new = format!("{}{}", separator(&note, end), headings.join("\n"));
+    if !content.is_empty() {
+        new.push('\n');
+        new += &plain_line_ends(content);
+    }
+    end_lines(&mut new, shown, end);
+    let change = Change::new(end..end, new);
+
+    let edited = preview(shown, std::slice::from_ref(&change)).ok_or_else(|| lost(path))?;
+    let added = end..end + change.text.len();
+    let after = Note::parse(&edited);
+    let mut expected: Vec<&str> = parent.map_or_else(Vec::new, |parent| note.heading_path(parent));
+    expected.extend(missing);
+    let created = after
+        .headings
+        .iter()
+        .find(|heading| heading.section.start >= added.start && after.heading_path(heading) == expected);
+    // The name that was given must lead there from now on.
+    let is_found = created.is_some_and(|created| after.find_heading(path) == HeadingMatch::One(created));
+    let holds = created.is_some_and(|created| created.section.end >= end + change.text.trim_end().len());
+    if !is_found || !holds {
+        return Err(lost(names.last().copied().unwrap_or_default()));
+    }
+    if outline_paths(&note, &(0..0)) != outline_paths(&after, &added) || !keeps_blocks(shown, &edited, &(end..end)) {
+        return Err(EditError::HeadingsLost);
+    }
+    apply(file, text, &[change])
+}
+
+/// The heading that the longest known begin of a path leads to, and how many of its names that are.
+fn parent<'n>(note: &'n Note<'_>, names: &[&str]) -> Result<(Option<&'n Heading>, usize), EditError> {
+    for known in (1..names.len()).rev() {
+        let path = names[..known].join("::");
+        match note.find_heading(&path) {
+            HeadingMatch::One(heading) => return Ok((Some(heading), known)),
+            HeadingMatch::Several(_) => return Err(EditError::AmbiguousHeading { path }),
+            HeadingMatch::None => {}
+        }
+    }
+    Ok((None, 0))
+}
+
+/// Adds a block with a name at the end of the note. The name ends the text if that makes one block of it, else it gets
+/// a line of its own below.
+pub fn append_block(file: &[u8], text: &Text<'_>, id: &str, content: &str) -> Result<Edited, EditError> {
+    let shown = text.shown();
+    let note = Note::parse(shown);
+    let id = block_id::valid(id)?;
+    block_id::free(&note, id)?;
+    let content = plain_line_ends(content);
+    let content = content.trim_matches('\n').trim_end();
+    let end = shown.len();
+    let separator = separator(&note, end);
+    let change = |marker: &str| {
+        let mut new = format!("{separator}{content}{marker}");
+        end_lines(&mut new, shown, end);
+        Change::new(end..end, new)
+    };
+    let is_right = |change: &Change| {
+        let Some(edited) = preview(shown, std::slice::from_ref(change)) else { return false };
+        let start = end + separator.len();
+        let whole = start + content.len() - content.trim_start().len()..start + content.len();
+        let after = Note::parse(&edited);
+        let mut found = after.blocks.iter().filter(|block| block.id == id);
+        let named = found.next().is_some_and(|block| block.span.start == whole.start && block.span.end >= whole.end);
+        named && found.next().is_none() && keeps_others(shown, &edited, &(end..end))
+    };
+    let lost = || EditError::BlockLost { id: id.to_owned() };
+    let changes = [change(&format!(" ^{id}")), change(&format!("\n\n^{id}"))];
+    let change = changes.into_iter().find(|change| !content.is_empty() && is_right(change)).ok_or_else(lost)?;
+    apply(file, text, &[change])
+}
+
+/// What makes a blank line of the end of a text, unless nothing stands before it.
+fn separator(note: &Note<'_>, end: usize) -> &'static str {
+    let before = &note.text[..end];
+    let body = note.frontmatter.as_ref().map_or(0, |block| block.span.end);
+    match before {
+        "" | "\n" => "",
+        // Properties need no blank line behind them.
+        _ if body >= end => {
+            if before.ends_with('\n') {
+                ""
+            } else {
+                "\n"
+            }
+        }
+        _ if before.ends_with("\n\n") => "",
+        _ if before.ends_with('\n') => "\n",
+        _ => "\n\n",
+    }
+}
+
+/// Ends the last line where the note does so, and leaves a blank line before what follows.
+fn end_lines(new: &mut String, shown: &str, end: usize) {
+    let follows = end < shown.len();
+    if (follows || shown.is_empty() || shown.ends_with('\n')) && !new.ends_with('\n') {
+        new.push('\n');
+    }
+    if follows && !new.ends_with("\n\n") {
+        new.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests;
