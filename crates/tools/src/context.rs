@@ -77,10 +77,6 @@ impl Cancel {
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).unwrap_or_default();
     }
 
-    pub fn elapsed(&self) -> Duration {
-        self.started.elapsed()
-    }
-
     pub fn remaining(&self) -> Duration {
         self.allowed.saturating_sub(self.started.elapsed())
     }

@@ -1,5 +1,6 @@
 //! What several tools need, under the name of the thing.
 
+pub(crate) mod budget;
 pub(crate) mod fence;
 pub(crate) mod folder;
 pub(crate) mod hash;

@@ -262,3 +262,17 @@ fn expressions_that_cannot_be_used_say_why() {
     let refused = server.call("file_find", json!({ "query": "(", "mode": "regex" }));
     assert_eq!(refused["structuredContent"]["code"], "INVALID_ARGS", "{refused}");
 }
+
+#[test]
+fn the_owner_sets_a_budget_and_a_call_its_own() {
+    let vault = Vault::new(&[("a.md", b"a"), ("b.md", b"b"), ("c.png", b"c")]);
+    let mut server = vault.serve_with(&[], &[("MCP_MAX_FILES_SCANNED", "1")]).open(Era::Modern);
+    let budget = |most: u64| json!({ "_budget": { "maxFilesScanned": most } });
+    for (arguments, count, truncated) in
+        [(json!({}), 1, true), (budget(0), 2, false), (budget(2), 2, false), (budget(1), 1, true)]
+    {
+        let info = server.done("vault_info", arguments.clone());
+        assert_eq!((&info["fileCount"], info["truncated"] == true), (&json!(count), truncated), "{arguments}");
+        assert_eq!(info.get("hint").is_some(), truncated, "{info}");
+    }
+}

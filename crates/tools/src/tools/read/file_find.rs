@@ -72,7 +72,7 @@ enum Wanted {
     Exact(String),
     Substring(String),
     Glob(Glob),
-    Regex(NameRegex),
+    Regex(Box<NameRegex>),
 }
 
 impl Wanted {
@@ -81,7 +81,7 @@ impl Wanted {
             Mode::Exact => Self::Exact(composed(query).into_owned()),
             Mode::Substring => Self::Substring(composed(query).into_owned()),
             Mode::Glob => Self::Glob(Glob::parse(FileFind::DECLARATION.name, "query", query)?),
-            Mode::Regex => Self::Regex(NameRegex::parse("query", query)?),
+            Mode::Regex => Self::Regex(Box::new(NameRegex::parse("query", query)?)),
         })
     }
 

@@ -1,7 +1,4 @@
-use std::{
-    collections::HashMap,
-    time::{Duration, Instant},
-};
+use std::collections::HashMap;
 
 use lapidary_note::{ContentHash, Lines, Text};
 use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
@@ -12,7 +9,11 @@ use serde_json::json;
 
 use crate::{
     ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{folder::Folder, hash, index, reading},
+    shared::{
+        budget::{BudgetInput, Limits},
+        folder::Folder,
+        hash, index, reading,
+    },
     spec::ReadTool,
 };
 
@@ -57,21 +58,6 @@ pub(crate) struct Input {
     /// Stop early and say so.
     #[serde(default, rename = "_budget")]
     budget: Option<BudgetInput>,
-}
-
-/// Where 0 is no limit and what is not given is the server's own.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct BudgetInput {
-    /// Notes to look through.
-    #[serde(default)]
-    max_files_scanned: Option<u64>,
-    /// Bytes of text to look through.
-    #[serde(default)]
-    max_bytes_read: Option<u64>,
-    /// Time to take.
-    #[serde(default)]
-    deadline_ms: Option<u64>,
 }
 
 fn limit() -> usize {
@@ -141,7 +127,7 @@ impl ReadTool for SearchContent {
             },
         };
         let resume_from = input.resume_from.as_deref().map(reading::parse_path).transpose()?;
-        let limits = Limits::of(&input, context);
+        let limits = Limits::of(input.budget.as_ref(), context);
         let window = Window { start: 0, offset: input.offset, limit: input.limit };
         let found = files.scan(
             &pattern,
@@ -224,40 +210,6 @@ fn pattern(input: &Input) -> Result<Pattern, Reason> {
         tool: SearchContent::DECLARATION.name.to_owned(),
         problems: vec![ArgumentProblem { at: "query".to_owned(), problem: error.to_string(), nearest: None }],
     })
-}
-
-/// What a call may spend.
-struct Limits {
-    files: Option<usize>,
-    bytes: Option<u64>,
-    until: Option<Instant>,
-}
-
-/// An answer has to be written and sent too.
-const TIME_TO_ANSWER: Duration = Duration::from_millis(250);
-
-impl Limits {
-    fn of(input: &Input, context: &Context<'_>) -> Self {
-        let unless_zero = |limit: u64| Some(limit).filter(|limit| *limit != 0);
-        let own = |given: fn(&BudgetInput) -> Option<u64>| input.budget.as_ref().and_then(given);
-        let files = unless_zero(own(|budget| budget.max_files_scanned).unwrap_or(context.scan.max_files));
-        let asked = own(|budget| budget.deadline_ms).and_then(unless_zero).map(Duration::from_millis);
-        // What was found until then is worth more than a call that is cut off.
-        let left = context.cancel.remaining().saturating_sub(TIME_TO_ANSWER);
-        Self {
-            files: files.map(|files| usize::try_from(files).unwrap_or(usize::MAX)),
-            bytes: unless_zero(own(|budget| budget.max_bytes_read).unwrap_or(context.scan.max_bytes)),
-            until: Instant::now().checked_add(asked.map_or(left, |asked| asked.min(left))),
-        }
-    }
-
-    fn stop(&self, context: &Context<'_>) -> Option<Stop> {
-        match self.until {
-            _ if context.check().is_err() => Some(Stop::Cancelled),
-            Some(until) if Instant::now() >= until => Some(Stop::Deadline),
-            _ => None,
-        }
-    }
 }
 
 fn output(input: &Input, found: &ScannedNotes) -> Output {

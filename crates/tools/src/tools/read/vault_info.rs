@@ -1,11 +1,13 @@
-use std::time::Duration;
-
-use lapidary_vault::{IndexError, View};
+use lapidary_vault::{FileEntry, IndexError, Stop, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Context, Declaration, Example, Family, Gives, Group, Kind, Reason, spec::ReadTool};
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, Reason,
+    shared::budget::{BudgetInput, Limits},
+    spec::ReadTool,
+};
 
 pub(crate) struct VaultInfo;
 
@@ -13,41 +15,16 @@ pub(crate) struct VaultInfo;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// What the call may cost at most; 0 means no limit.
+    /// Stop early and say so. No text is read for this.
     #[serde(default, rename = "_budget")]
-    budget: Option<Budget>,
-}
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Budget {
-    /// How many notes to count.
-    #[serde(default)]
-    max_files_scanned: Option<u64>,
-    /// Accepted; counting reads no note.
-    #[serde(default, rename = "maxBytesRead")]
-    _max_bytes_read: Option<u64>,
-    /// Milliseconds since the call began.
-    #[serde(default)]
-    deadline_ms: Option<u64>,
-}
-
-impl Budget {
-    fn files(&self) -> u64 {
-        self.max_files_scanned.filter(|most| *most > 0).unwrap_or(u64::MAX)
-    }
-
-    fn has_time(&self, context: &Context<'_>) -> bool {
-        let allowed = self.deadline_ms.filter(|allowed| *allowed > 0);
-        allowed.is_none_or(|allowed| context.cancel.elapsed() < Duration::from_millis(allowed))
-    }
+    budget: Option<BudgetInput>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     name: String,
-    file_count: u64,
+    file_count: usize,
     size_bytes: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
@@ -55,8 +32,7 @@ pub(crate) struct Output {
     hint: Option<&'static str>,
 }
 
-const TRUNCATED: &str =
-    "The budget ended the count before all notes were counted. Raise `_budget`, or leave it out to count all.";
+const TRUNCATED: &str = "Not all notes were counted: the budget is spent or the time is up. `_budget: {\"maxFilesScanned\": 0}` has no limit.";
 
 impl ReadTool for VaultInfo {
     const DECLARATION: Declaration = Declaration {
@@ -75,17 +51,21 @@ impl ReadTool for VaultInfo {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let budget = input.budget.unwrap_or_default();
+        let limits = Limits::of(input.budget.as_ref(), context);
         let mut counted =
             Output { name: view.vault().to_owned(), file_count: 0, size_bytes: 0, truncated: false, hint: None };
-        let files = match view.files(&|| context.check().is_ok() && budget.has_time(context)) {
+        let files = match view.files(&|| limits.stop(context).is_none()) {
             Ok(files) => files,
             Err(IndexError::Stopped) if context.check().is_ok() => return Ok(truncated(counted)),
             Err(error) => return Err(Reason::from_index(&error, context.cancel)),
         };
-        for note in files.iter().filter(lapidary_vault::FileEntry::is_note) {
-            context.check()?;
-            if counted.file_count >= budget.files() || !budget.has_time(context) {
+        for note in files.iter().filter(FileEntry::is_note) {
+            match limits.stop(context) {
+                Some(Stop::Cancelled) => context.check()?,
+                Some(_) => return Ok(truncated(counted)),
+                None => {}
+            }
+            if limits.files.is_some_and(|most| counted.file_count >= most) {
                 return Ok(truncated(counted));
             }
             counted.file_count += 1;

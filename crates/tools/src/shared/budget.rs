@@ -1,0 +1,56 @@
+use std::time::{Duration, Instant};
+
+use lapidary_vault::Stop;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::Context;
+
+/// Where 0 is no limit and what is not given is the server's own.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct BudgetInput {
+    /// Notes to look through.
+    #[serde(default)]
+    max_files_scanned: Option<u64>,
+    /// Bytes of text to look through.
+    #[serde(default)]
+    max_bytes_read: Option<u64>,
+    /// Time to take.
+    #[serde(default)]
+    deadline_ms: Option<u64>,
+}
+
+/// What a call may spend.
+pub(crate) struct Limits {
+    pub(crate) files: Option<usize>,
+    pub(crate) bytes: Option<u64>,
+    until: Option<Instant>,
+}
+
+/// An answer has to be written and sent too.
+const TIME_TO_ANSWER: Duration = Duration::from_millis(250);
+
+impl Limits {
+    pub(crate) fn of(budget: Option<&BudgetInput>, context: &Context<'_>) -> Self {
+        let unless_zero = |limit: u64| Some(limit).filter(|limit| *limit != 0);
+        let own = |given: fn(&BudgetInput) -> Option<u64>| budget.and_then(given);
+        let files = unless_zero(own(|budget| budget.max_files_scanned).unwrap_or(context.scan.max_files));
+        let asked = own(|budget| budget.deadline_ms).and_then(unless_zero).map(Duration::from_millis);
+        // What was found until then is worth more than a call that is cut off.
+        let left = context.cancel.remaining().saturating_sub(TIME_TO_ANSWER);
+        Self {
+            files: files.map(|files| usize::try_from(files).unwrap_or(usize::MAX)),
+            bytes: unless_zero(own(|budget| budget.max_bytes_read).unwrap_or(context.scan.max_bytes)),
+            until: Instant::now().checked_add(asked.map_or(left, |asked| asked.min(left))),
+        }
+    }
+
+    pub(crate) fn stop(&self, context: &Context<'_>) -> Option<Stop> {
+        match self.until {
+            _ if context.check().is_err() => Some(Stop::Cancelled),
+            Some(until) if Instant::now() >= until => Some(Stop::Deadline),
+            _ => None,
+        }
+    }
+}
