@@ -173,7 +173,7 @@ impl ReadTool for MetadataRead {
                     "headings": [
                         {
                             "path": "Plan", "level": 1, "line": 4, "endLine": 7,
-                            "sectionHash": ContentHash::of(NOTE[22..].as_bytes()).to_string(),
+                            "sectionHash": ContentHash::of(&NOTE.as_bytes()[22..]).to_string(),
                         },
                         {
                             "path": "Plan::Next", "level": 2, "line": 6, "endLine": 7,

@@ -24,7 +24,6 @@ pub(crate) struct SearchContent;
 /// Each hit carries the hash of its line and of its note, short, as edits accept them.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an argument of its own")]
 pub(crate) struct Input {
     /// What to find within a line.
     #[schemars(length(min = 1))]

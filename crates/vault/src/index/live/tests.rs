@@ -452,7 +452,8 @@ fn a_cache_that_is_damaged_old_or_of_another_vault_makes_no_wrong_answers() {
         let vault = fs::read_dir(state.path()).unwrap().next().unwrap().unwrap().path();
         vault.join("index.db")
     };
-    let damages: [(&str, &dyn Fn(&Path)); 5] = [
+    type Damage<'a> = &'a dyn Fn(&Path);
+    let damages: [(&str, Damage<'_>); 5] = [
         ("a letter of a note", &|path| {
             let database = rusqlite::Connection::open(path).unwrap();
             database.execute("UPDATE digests SET bytes = CAST(replace(bytes, '7', '8') AS BLOB)", []).unwrap();
