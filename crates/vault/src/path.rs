@@ -54,10 +54,15 @@ impl VaultPath {
 
     /// The entry of exactly this name in a folder; `None` is the vault itself.
     pub(crate) fn spelt_in(folder: Option<&Self>, name: &str) -> Option<Self> {
-        match folder {
-            Some(folder) => Self::spelt(&format!("{folder}/{name}")),
-            None => Self::spelt(name),
+        let Some(folder) = folder else { return Self::spelt(name) };
+        let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'\\') || byte == b' ';
+        let path = format!("{folder}/{name}");
+        let fits = name.len() <= Self::MAX_NAME_BYTES && path.len() <= Self::MAX_BYTES;
+        // Most names are plain, and a walk makes a path of every one of them.
+        if fits && name.bytes().all(plain) && !matches!(name, "" | "." | "..") {
+            return Some(Self(path.into()));
         }
+        Self::spelt(&path)
     }
 
     /// Whether it is this folder or something in it.
@@ -170,6 +175,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_name_in_a_folder_is_what_it_would_be_parsed_to(name in "[a./\\\\: \u{0}-\u{7f}é石]{0,12}") {
+            let folder = VaultPath::parse("a/b").unwrap();
+            prop_assert_eq!(VaultPath::spelt_in(Some(&folder), &name), VaultPath::spelt(&format!("a/b/{name}")));
+        }
+
         #[test]
         fn no_spelling_yields_a_path_outside(given in "[a./\\\\: \u{0}-\u{7f}é石]{0,40}") {
             if let Ok(path) = VaultPath::parse(&given) {

@@ -70,6 +70,11 @@ impl Scope {
         self.may_see(path, Wanted::Anything)
     }
 
+    /// Whether nothing is closed but what no index holds: hidden files and the folders to skip.
+    pub(crate) fn shows_all_of_the_index(&self) -> bool {
+        self.policy.read.is_none() && !self.policy.closes_some() && self.rules.ignore_nothing()
+    }
+
     /// Whether what a folder holds may be listed. What is listed has to be asked about one by one.
     pub fn may_enter(&self, folder: &VaultPath) -> Result<(), Denied> {
         self.may_see(folder, Wanted::Folder)

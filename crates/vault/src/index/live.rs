@@ -200,11 +200,10 @@ impl Live {
 
     /// Something happened at this path: looks what is there now.
     fn refresh(&self, next: &mut Snapshot, path: &VaultPath, watch: Option<&dyn Watch>) -> Result<(), StoreError> {
-        if path.is_hidden() {
+        if path.is_hidden() || self.skips(path.name()) {
             return Ok(());
         }
         match self.store.look(path)? {
-            Found::Folder if self.skips(path.name()) => {}
             Found::Nothing => {
                 if next.has_folder(path) {
                     watch.iter().for_each(|watch| watch.forget(path));

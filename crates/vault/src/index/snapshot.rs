@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::{
     digest::Digest,
     file::{FileId, FileState},
@@ -35,9 +37,9 @@ impl Snapshot {
                 state
             })
             .collect();
-        let mut names: Vec<(u64, FileId)> =
-            states.iter().map(|state| (name_key(&folded_name(state.path.name())), state.id)).collect();
-        names.sort_unstable();
+        let name = |state: &Arc<FileState>| (name_key(&folded_name(state.path.name())), state.id);
+        let mut names: Vec<(u64, FileId)> = states.par_iter().map(name).collect();
+        names.par_sort_unstable();
         let notes = states.iter().filter(|state| state.path.is_note());
         Self {
             pending: SortedMap::from_sorted(notes.map(|state| (state.id, ()))),
@@ -189,8 +191,8 @@ impl Snapshot {
         let digested: Vec<Arc<FileState>> = digested.iter().filter(known).cloned().collect();
         if digested.len() == self.pending.len() && self.mentions.len() == 0 {
             let mut mentions: Vec<(u64, FileId)> =
-                digested.iter().flat_map(|state| keys(state).map(|key| (key, state.id))).collect();
-            mentions.sort_unstable();
+                digested.par_iter().flat_map_iter(|state| keys(state).map(|key| (key, state.id))).collect();
+            mentions.par_sort_unstable();
             self.mentions = SortedMap::from_sorted(mentions.into_iter().map(|mention| (mention, ())));
             self.pending = SortedMap::default();
             return;

@@ -38,7 +38,11 @@ impl Visible {
 
     fn learn(&self, scope: &Scope, snapshot: &Snapshot) -> Self {
         let mut bits = self.bits.clone();
-        bits.resize(snapshot.next_id() as usize / 64 + 1, 0);
+        let words = snapshot.next_id() as usize / 64 + 1;
+        if scope.shows_all_of_the_index() {
+            return Self { bits: vec![u64::MAX; words], known: snapshot.next_id() };
+        }
+        bits.resize(words, 0);
         for state in snapshot.files_from_id(self.known) {
             bits[state.id as usize / 64] |= u64::from(scope.may_read(&state.path).is_ok()) << (state.id % 64);
         }

@@ -19,6 +19,10 @@ enum Filter {
 pub(super) struct BadFilters;
 
 impl Excluded {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn parse(app_json: &str) -> Result<Self, BadFilters> {
         let Ok(Value::Object(settings)) = serde_json::from_str(app_json) else { return Err(BadFilters) };
         let filters = match settings.get("userIgnoreFilters") {

@@ -78,6 +78,10 @@ impl VaultRules {
         Ok(())
     }
 
+    pub(super) fn ignore_nothing(&self) -> bool {
+        self.ignored.is_empty() && self.excluded.is_empty()
+    }
+
     pub(super) fn ignore(&self, path: &str, folded: &FoldedPath, wanted: Wanted) -> bool {
         self.ignored.iter().any(|patterns| patterns.cover(folded, wanted)) || self.excluded.covers(path, folded, wanted)
     }

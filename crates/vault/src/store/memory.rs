@@ -129,6 +129,7 @@ impl Store for MemoryStore {
             let folders: Vec<VaultPath> = std::iter::successors(path.folder(), VaultPath::folder).collect();
             if path.is_hidden()
                 || below.is_some_and(|below| !path.is_within(below))
+                || skip(path.name())
                 || folders.iter().any(|folder| skip(folder.name()))
             {
                 continue;

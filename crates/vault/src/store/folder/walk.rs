@@ -9,7 +9,7 @@ use crate::{
     store::{Found, Stamp, Stat, Walked, Watch, nanoseconds},
 };
 
-/// Which folders do not belong to the vault, however visible they are.
+/// Which names do not belong to the vault, however visible they are.
 pub type Skip<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
 /// Names that one thread looks up in one go.
@@ -106,7 +106,7 @@ impl Opened {
             // The folder it stands in is none of ours to watch.
             watch.iter().for_each(|watch| watch.give_up());
             walked.files.push((link, stat(&metadata)));
-        } else if metadata.is_dir() && !skip(link.name()) {
+        } else if metadata.is_dir() {
             walked.folders.push(link.clone());
             let start = Ahead { place: elsewhere.path, name: Some(link.clone()) };
             if let Err(error) = elsewhere.folder.walk_from(start, skip, watch, walked) {
@@ -123,13 +123,13 @@ impl Opened {
             let entry = entry?;
             let name = entry.file_name();
             // What has a dot in front is hidden from Obsidian too; a name that is not UTF-8 cannot be asked for.
-            let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+            let Some(name) = name.to_str().filter(|name| !name.starts_with('.') && !skip(name)) else { continue };
             let Some(path) = VaultPath::spelt_in(ahead.name.as_ref(), name) else { continue };
             let kind = match entry.file_type() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 kind => kind?,
             };
-            if kind.is_dir() && !skip(name) {
+            if kind.is_dir() {
                 held.folders.push(path);
             } else if kind.is_file() {
                 files.push(path);
@@ -186,9 +186,8 @@ impl Opened {
         if metadata.len() > max_bytes {
             return Err(too_large(metadata.len()));
         }
-        into.try_reserve(usize::try_from(metadata.len()).unwrap_or(usize::MAX)).map_err(io::Error::from)?;
-        let read = file.take(max_bytes.saturating_add(1)).read_to_end(into)?;
-        if read as u64 > max_bytes { Err(too_large(read as u64)) } else { Ok(stat(&metadata)) }
+        let read = read_all(file, metadata.len(), max_bytes, into)?;
+        if read > max_bytes { Err(too_large(read)) } else { Ok(stat(&metadata)) }
     }
 
     /// A folder of the vault, reached without following any link: its own place, and no other.
@@ -245,6 +244,35 @@ impl Opened {
     fn file_at(&self, path: &VaultPath) -> Result<File, StoreError> {
         Ok(self.dir.open_with(path.as_str(), &reading())?)
     }
+}
+
+/// Appends a file of this size. Mostly one call to the system is enough: what is asked for is one byte more than there
+/// should be, so that getting less means that it ended.
+fn read_all(mut file: File, size: u64, max_bytes: u64, into: &mut Vec<u8>) -> io::Result<u64> {
+    let start = into.len();
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    into.try_reserve(size.saturating_add(1)).map_err(io::Error::from)?;
+    into.resize(start + size + 1, 0);
+    let mut filled = start;
+    loop {
+        match file.read(&mut into[filled..]) {
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                into.truncate(start);
+                return Err(error);
+            }
+        }
+        if filled < into.len() {
+            break;
+        }
+        // It grows while it is read.
+        into.truncate(filled);
+        let rest = file.take(max_bytes.saturating_add(1)).read_to_end(into)?;
+        return Ok((filled - start + rest) as u64);
+    }
+    into.truncate(filled);
+    Ok((filled - start) as u64)
 }
 
 #[cfg(unix)]
