@@ -18,11 +18,10 @@ use crate::VaultPath;
 
 pub use cache::CacheFile;
 pub use folder::FolderStore;
-pub use folder::Skip;
 pub use memory::MemoryStore;
 pub use outside::{DemoFolder, folder_exists, read_settings};
 pub(crate) use stat::nanoseconds;
-pub use stat::{Found, Stamp, Stat, Walked};
+pub use stat::{Found, Skip, Stamp, Stat, TextRoom, Walk, Walked};
 pub use state::{LogFile, LogTail, StateFolder, TurnFile};
 pub use watch::{Events, Watch};
 
@@ -46,7 +45,7 @@ pub trait Store: Send + Sync {
     fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError>;
 
     /// Everything below a folder that is not hidden. Links are not followed: what they lead to has a place of its own.
-    fn walk(&self, below: Option<&VaultPath>, skip: Skip<'_>, watch: Option<&dyn Watch>) -> Result<Walked, StoreError>;
+    fn walk(&self, walk: &Walk<'_>) -> Result<Walked, StoreError>;
 
     /// What is at a place, links not followed.
     fn look(&self, path: &VaultPath) -> Result<Found, StoreError>;

@@ -83,6 +83,16 @@ impl View {
         Ok(self.files.get_or_init(|| Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
     }
 
+    /// The same for somebody who is going to search them.
+    pub fn files_to_search(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Files, IndexError> {
+        if let Some(files) = self.files.get() {
+            return Ok(files);
+        }
+        keep(&self.live);
+        let snapshot = self.live.files_to_search(go_on)?;
+        Ok(self.files.get_or_init(|| Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
+    }
+
     /// The same, with what stands in each note.
     pub fn notes(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Notes, IndexError> {
         if let Some(notes) = self.notes.get() {

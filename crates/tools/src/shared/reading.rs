@@ -72,8 +72,14 @@ pub(crate) fn show<'a>(path: &VaultPath, file: &'a File) -> Result<Shown<'a>, Re
     }
     Ok(match Text::decode(&file.bytes) {
         Ok(text) => Shown::Exact(text),
-        Err(_) => Shown::Lossy(String::from_utf8_lossy(&file.bytes).replace("\r\n", "\n").replace('\r', "\n")),
+        Err(_) => {
+            Shown::Lossy(String::from_utf8_lossy(without_bom(&file.bytes)).replace("\r\n", "\n").replace('\r', "\n"))
+        }
     })
+}
+
+fn without_bom(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
 }
 
 impl Shown<'_> {

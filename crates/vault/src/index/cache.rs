@@ -21,6 +21,8 @@ use crate::{
 const WORTH_RECALLING: usize = 200;
 /// Notes written together.
 const BATCH: usize = 512;
+/// Rows that were added one by one, until all are written anew.
+const CROWDED: usize = 256;
 
 /// What was learnt of the notes before, kept for the next start. It is believed only for a file that has not changed since,
 /// and it can be thrown away at any time.
@@ -28,11 +30,13 @@ const BATCH: usize = 512;
 pub(crate) struct Cache {
     file: CacheFile,
     unsaved: AtomicBool,
+    /// So much has been added that it is time to write all of it anew.
+    crowded: AtomicBool,
 }
 
 impl Cache {
     pub(crate) fn new(file: CacheFile) -> Self {
-        Self { file, unsaved: AtomicBool::new(false) }
+        Self { file, unsaved: AtomicBool::new(false), crowded: AtomicBool::new(false) }
     }
 
     /// Gives the notes of a snapshot the digests that are known for exactly their state.
@@ -61,9 +65,13 @@ impl Cache {
         if !self.unsaved.swap(false, Ordering::AcqRel) {
             return;
         }
-        let notes: Vec<&Arc<FileState>> = snapshot.files().filter(|state| state.digest().is_some()).collect();
+        let worth_it = |state: &&Arc<FileState>| state.digest().is_some() && !state.is_unreadable();
+        let notes: Vec<&Arc<FileState>> = snapshot.files().filter(worth_it).collect();
+        if notes.len() < WORTH_RECALLING {
+            return;
+        }
         let unsaved: Vec<&Arc<FileState>> = notes.iter().filter(|state| !state.is_saved()).copied().collect();
-        let anew = unsaved.len() > WORTH_RECALLING.max(notes.len() / 8);
+        let anew = unsaved.len() > WORTH_RECALLING.max(notes.len() / 8) || self.crowded.load(Ordering::Acquire);
         let chosen = if anew { &notes } else { &unsaved };
         let rows = chosen.chunks(BATCH).map(|batch| {
             let mut bytes = Vec::new();
@@ -72,7 +80,9 @@ impl Cache {
         });
         let saved = if anew { self.file.replace(FORMAT, rows) } else { self.file.add(FORMAT, rows) };
         // A cache that cannot be written only makes the next start slower.
-        if saved.is_ok() {
+        if let Ok(rows) = saved {
+            // What was written for notes that have changed since is still among them.
+            self.crowded.store(rows > CROWDED + notes.len() / BATCH, Ordering::Release);
             unsaved.iter().for_each(|state| state.set_saved());
         }
     }

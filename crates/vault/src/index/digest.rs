@@ -1,4 +1,4 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 use lapidary_note::{Link, LinkKind, Node, Note, Text, Value};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
@@ -128,13 +128,12 @@ pub(crate) fn digest(bytes: &[u8], into: &mut Vec<u8>) {
 }
 
 fn pack_links(note: &Note<'_>, lines: &Lines, links: &mut Packer<'_>, keys: &mut Packer<'_>) {
-    let mut known: Vec<u64> = Vec::new();
+    let mut known: HashSet<u64> = HashSet::new();
     let mut pack = |text: &str, link: &Link, line: usize, property: Option<&str>| {
         let target = link.target(text);
         let target = if is_nfc(&target) { target } else { Cow::Owned(target.nfc().collect()) };
         let key = mention_key(&target);
-        if !target.is_empty() && !known.contains(&key) {
-            known.push(key);
+        if !target.is_empty() && known.insert(key) {
             keys.fixed(key);
         }
         let kind = match link.kind {
@@ -175,11 +174,9 @@ fn pack_links(note: &Note<'_>, lines: &Lines, links: &mut Packer<'_>, keys: &mut
 }
 
 fn pack_tags(note: &Note<'_>, packer: &mut Packer<'_>) {
-    let mut known: Vec<String> = Vec::new();
+    let mut known: HashSet<String> = HashSet::new();
     let mut pack = |name: &str, in_properties: bool| {
-        let folded = name.to_lowercase();
-        if !known.contains(&folded) {
-            known.push(folded);
+        if known.insert(name.to_lowercase()) {
             packer.byte(u8::from(in_properties));
             packer.text(name);
         }

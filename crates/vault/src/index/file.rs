@@ -24,6 +24,8 @@ pub(crate) struct FileState {
     read_at: AtomicI64,
     /// Whether the digest is in the cache.
     saved: AtomicBool,
+    /// The digest is empty only because we could not read the file, which may be otherwise another time.
+    unreadable: AtomicBool,
 }
 
 /// A part of a buffer that many share: a hundred thousand small texts cost no more than their bytes, and go back to the
@@ -35,6 +37,11 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
+    pub(crate) fn whole(bytes: Vec<u8>) -> Option<Self> {
+        let buffer = Arc::new(bytes);
+        Self::of(&buffer, 0..buffer.len())
+    }
+
     /// `None` for a part that lies beyond what such a buffer can hold.
     pub(crate) fn of(buffer: &Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
         let range = u32::try_from(range.start).ok()?..u32::try_from(range.end).ok()?;
@@ -46,8 +53,7 @@ impl Slice {
 #[cfg(test)]
 impl From<Vec<u8>> for Slice {
     fn from(bytes: Vec<u8>) -> Self {
-        let range = 0..u32::try_from(bytes.len()).unwrap();
-        Self { buffer: Arc::new(bytes), range }
+        Self::whole(bytes).unwrap()
     }
 }
 
@@ -69,6 +75,7 @@ impl FileState {
             text: Mutex::default(),
             read_at: AtomicI64::new(0),
             saved: AtomicBool::new(false),
+            unreadable: AtomicBool::new(false),
         }
     }
 
@@ -93,6 +100,14 @@ impl FileState {
 
     pub(crate) fn drop_text(&self) {
         *self.text.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.unreadable.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_unreadable(&self) {
+        self.unreadable.store(true, Ordering::Release);
     }
 
     pub(crate) fn is_saved(&self) -> bool {

@@ -3,9 +3,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rayon::prelude::*;
+
 use super::{
     cache::Cache,
-    file::FileState,
+    file::{FileState, Slice},
     snapshot::Snapshot,
     texts::{GoOn, Source},
     visible::VisibleSets,
@@ -13,7 +15,7 @@ use super::{
 use crate::{
     FolderNames, VaultLimits, VaultPath,
     patience::lock,
-    store::{Found, Stat, Store, StoreError, Walked, Watch},
+    store::{Found, Stat, Store, StoreError, TextRoom, Walk, Walked, Watch},
 };
 
 /// How often notes are read again because they changed while they were being read.
@@ -80,34 +82,47 @@ impl Live {
 
     /// The files and folders as they are now.
     pub(crate) fn files(&self, go_on: GoOn<'_>) -> Result<Arc<Snapshot>, IndexError> {
+        self.newest_with(None, go_on)
+    }
+
+    /// The same for somebody who is going to search: if nothing is known yet, the texts come along.
+    pub(crate) fn files_to_search(&self, go_on: GoOn<'_>) -> Result<Arc<Snapshot>, IndexError> {
+        let room = TextRoom::new(self.limits.max_file_bytes, self.limits.max_text_bytes);
+        self.newest_with(Some(&room), go_on)
+    }
+
+    fn newest_with(&self, read: Option<&TextRoom>, go_on: GoOn<'_>) -> Result<Arc<Snapshot>, IndexError> {
         self.touch();
         let mut sync = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
         let identity = self.store.identity()?;
-        let overdue = sync.swept.is_none_or(|swept| swept.elapsed() > SWEEP_EVERY);
         if sync.identity != Some(identity) {
             *sync = Sync::default();
             let next_id = self.newest().next_id();
             self.publish(Snapshot::build(Vec::new(), Vec::new(), next_id));
-            self.sweep(&mut sync, identity)?;
-        } else if overdue || sync.watch.is_none() {
-            self.sweep(&mut sync, identity)?;
-        } else if let Some(watch) = &sync.watch {
-            let events = watch.events();
-            if events.lost {
-                self.sweep(&mut sync, identity)?;
-            } else if !events.paths.is_empty() {
-                let mut next = Snapshot::clone(&self.newest());
-                for path in &events.paths {
-                    self.refresh(&mut next, path, Some(&**watch))?;
-                }
-                let whole = watch.is_whole();
-                self.publish(next);
-                if !whole {
-                    self.sweep(&mut sync, identity)?;
-                }
-            }
+        }
+        let overdue = sync.swept.is_none_or(|swept| swept.elapsed() > SWEEP_EVERY);
+        // Taken out, and put back when all is well: whoever has read events and then fails has lost them.
+        match sync.watch.take().filter(|_| !overdue) {
+            Some(watch) if self.catch_up(&*watch)? => sync.watch = Some(watch),
+            _ => self.sweep(&mut sync, identity, read, go_on)?,
         }
         Ok(self.newest())
+    }
+
+    /// Looks at what has changed by the watch; `false` if only a look at everything helps.
+    fn catch_up(&self, watch: &dyn Watch) -> Result<bool, IndexError> {
+        let events = watch.events();
+        if events.lost {
+            return Ok(false);
+        }
+        if !events.paths.is_empty() {
+            let mut next = Snapshot::clone(&self.newest());
+            for path in &events.paths {
+                self.refresh(&mut next, path, Some(watch))?;
+            }
+            self.publish(next);
+        }
+        Ok(watch.is_whole())
     }
 
     /// The same, with a digest of every note.
@@ -130,7 +145,7 @@ impl Live {
                 self.refresh(&mut next, &state.path, sync.watch.as_deref())?;
             }
             let done = next.is_indexed();
-            self.publish(next);
+            let published = self.publish(next);
             self.keep_watch_whole(&mut sync);
             drop(sync);
             if let Some(cache) = &self.cache {
@@ -140,7 +155,7 @@ impl Live {
                 return Err(IndexError::Stopped);
             }
             if done {
-                return Ok(self.newest());
+                return Ok(published);
             }
         }
         // Some notes change faster than they can be read. What is known of them is a moment old.
@@ -149,13 +164,11 @@ impl Live {
 
     /// Puts the texts of these files into memory, as far as there is room; the others are read when they are needed.
     pub(crate) fn load_texts(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) {
-        let (mut held, mut missing) = (0, Vec::new());
-        for state in states {
-            match state.text() {
-                Some(text) => held += text.len() as u64,
-                None => missing.push(Arc::clone(state)),
-            }
+        let mut missing: Vec<Arc<FileState>> = states.iter().filter(|state| state.text().is_none()).cloned().collect();
+        if missing.is_empty() {
+            return;
         }
+        let held: u64 = self.newest().files().filter_map(|state| state.text()).map(|text| text.len() as u64).sum();
         let mut room = self.limits.max_text_bytes.saturating_sub(held);
         missing.retain(|state| match room.checked_sub(state.stat.stamp.size) {
             Some(rest) => {
@@ -172,30 +185,52 @@ impl Live {
     }
 
     /// Looks at everything, and takes over what has changed.
-    fn sweep(&self, sync: &mut Sync, identity: u64) -> Result<(), IndexError> {
-        // A new watch, because the old one has lost track or never was.
-        let watch = self.store.watch();
-        let mut walked = self.walk(None, watch.as_deref())?;
-        sync.watch = watch.filter(|watch| watch.is_whole());
-        sync.identity = Some(identity);
-        sync.swept = Some(Instant::now());
+    fn sweep(
+        &self,
+        sync: &mut Sync,
+        identity: u64,
+        read: Option<&TextRoom>,
+        go_on: GoOn<'_>,
+    ) -> Result<(), IndexError> {
         let before = self.newest();
-        if before.len() == 0 {
-            self.publish(Snapshot::build(
-                std::mem::take(&mut walked.files),
-                std::mem::take(&mut walked.folders),
-                before.next_id(),
-            ));
-            return Ok(());
+        let first = before.len() == 0;
+        // A new watch, because the old one has lost track or never was.
+        let (watch, read_at) = (self.store.watch(), self.store.now());
+        let walked = self.store.walk(&Walk {
+            below: None,
+            skip: &|name| self.skips(name),
+            watch: watch.as_deref(),
+            read: read.filter(|_| first),
+            go_on,
+        })?;
+        if walked.stopped {
+            return Err(IndexError::Stopped);
         }
-        let mut next = Snapshot::clone(&before);
-        take_over(&mut next, before.files(), before.folders(), walked);
-        self.publish(next);
+        if first {
+            let Walked { files, folders, texts, .. } = walked;
+            let next = Snapshot::build(files, folders, before.next_id());
+            texts.into_par_iter().for_each(|(path, buffer, range)| {
+                if let (Some(state), Some(text)) = (next.file(&path), Slice::of(&buffer, range)) {
+                    state.set_text(text, read_at);
+                }
+            });
+            self.publish(next);
+        } else {
+            let mut next = Snapshot::clone(&before);
+            take_over(&mut next, before.files(), before.folders(), walked);
+            self.publish(next);
+        }
+        *sync = Sync {
+            identity: Some(identity),
+            watch: watch.filter(|watch| watch.is_whole()),
+            swept: Some(Instant::now()),
+        };
         Ok(())
     }
 
-    fn walk(&self, below: Option<&VaultPath>, watch: Option<&dyn Watch>) -> Result<Walked, StoreError> {
-        self.store.walk(below, &|name| self.skips(name), watch)
+    fn walk(&self, below: &VaultPath, watch: Option<&dyn Watch>) -> Result<Walked, StoreError> {
+        let skip = |name: &str| self.skips(name);
+        self.store.walk(&Walk { below: Some(below), skip: &skip, watch, read: None, go_on: &|| true })
     }
 
     /// Something happened at this path: looks what is there now.
@@ -203,7 +238,12 @@ impl Live {
         if path.is_hidden() || self.skips(path.name()) {
             return Ok(());
         }
-        match self.store.look(path)? {
+        let found = match self.store.look(path) {
+            // Its folder has been closed to us.
+            Err(StoreError::NotPermitted) => Found::Nothing,
+            found => found?,
+        };
+        match found {
             Found::Nothing => {
                 if next.has_folder(path) {
                     watch.iter().for_each(|watch| watch.forget(path));
@@ -221,7 +261,7 @@ impl Live {
             }
             Found::Folder => {
                 watch.iter().for_each(|watch| watch.forget(path));
-                let walked = match self.walk(Some(path), watch) {
+                let walked = match self.walk(path, watch) {
                     // Gone again, or closed to us.
                     Err(StoreError::Missing | StoreError::NotAFile | StoreError::NotPermitted) => Walked::default(),
                     walked => walked?,
@@ -251,8 +291,10 @@ impl Live {
         Arc::clone(&self.newest.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn publish(&self, next: Snapshot) {
-        *self.newest.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+    fn publish(&self, next: Snapshot) -> Arc<Snapshot> {
+        let next = Arc::new(next);
+        *self.newest.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&next);
+        next
     }
 
     fn touch(&self) {

@@ -45,8 +45,9 @@ impl Source<'_> {
         let start = into.len();
         let read = match self.store.load(&state.path, self.max_file_bytes, into) {
             Ok(stat) if stat.stamp == state.stat.stamp => return Read::Content,
-            Ok(_) | Err(StoreError::Missing | StoreError::IsFolder | StoreError::NotAFile) => Read::MovedOn,
-            Err(_) => Read::Unreadable,
+            Err(StoreError::TooLarge { .. } | StoreError::NotPermitted) => Read::Unreadable,
+            // Another state of it, or a fault that may pass: it is looked at again.
+            Ok(_) | Err(_) => Read::MovedOn,
         };
         into.truncate(start);
         read
@@ -82,6 +83,9 @@ impl Source<'_> {
                     Read::Content | Read::Unreadable => {
                         let start = digests.len();
                         digest(&scratch, &mut digests);
+                        if matches!(read, Read::Unreadable) {
+                            state.set_unreadable();
+                        }
                         made.push((state, read_at, start..digests.len()));
                     }
                 }

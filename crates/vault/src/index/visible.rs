@@ -1,6 +1,7 @@
 //! What a caller may see of a snapshot. Everything that leaves the index leaves it here.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
     time::SystemTime,
@@ -16,6 +17,7 @@ use super::{
 };
 use lapidary_note::LinkKind;
 use lapidary_query::Pattern;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::{
     Scope, VaultPath,
@@ -62,7 +64,13 @@ impl VisibleSets {
         let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = sets.iter().position(|(known, _)| Arc::ptr_eq(known, scope)).map(|at| sets.remove(at).1);
         let visible = match known {
-            Some(visible) if visible.known >= snapshot.next_id() => visible,
+            Some(visible) if visible.known == snapshot.next_id() => visible,
+            // Somebody looks at an older state, whose files may be gone from the newer one that was learnt from.
+            Some(visible) if visible.known > snapshot.next_id() => {
+                let older = Arc::new(Visible::default().learn(scope, snapshot));
+                sets.insert(0, (Arc::clone(scope), visible));
+                return older;
+            }
             known => Arc::new(known.unwrap_or_default().learn(scope, snapshot)),
         };
         sets.truncate(REMEMBERED - 1);
@@ -170,7 +178,7 @@ impl Files {
         }
         let texts = Texts { source: self.live.source(), states };
         let scanned = scan(&texts, pattern, window, budget);
-        ScannedNotes { scanned, states: texts.states }
+        ScannedNotes { scanned, states: texts.states, live: Arc::clone(&self.live) }
     }
 
     pub fn has_folder(&self, folder: &VaultPath) -> bool {
@@ -189,14 +197,33 @@ struct Texts<'l> {
     states: Vec<Arc<FileState>>,
 }
 
+impl Texts<'_> {
+    fn original(&self, index: usize) -> Option<Slice> {
+        let state = self.states.get(index)?;
+        state.text().or_else(|| self.source.read_once(state))
+    }
+}
+
+/// A line may also end with a carriage return alone. For the search, and byte for byte at the same place, it ends with a
+/// line feed.
+fn with_line_feeds(text: Slice) -> Slice {
+    let alone = |at: &usize| text.get(at + 1) != Some(&b'\n');
+    let returns: Vec<usize> = memchr::memchr_iter(b'\r', &text).filter(alone).collect();
+    if returns.is_empty() {
+        return text;
+    }
+    let mut bytes = text.to_vec();
+    returns.into_iter().for_each(|at| bytes[at] = b'\n');
+    Slice::whole(bytes).unwrap_or(text)
+}
+
 impl scan::Source for Texts<'_> {
     fn count(&self) -> usize {
         self.states.len()
     }
 
     fn text(&self, index: usize) -> Option<Slice> {
-        let state = self.states.get(index)?;
-        state.text().or_else(|| self.source.read_once(state))
+        Some(with_line_feeds(self.original(index)?))
     }
 }
 
@@ -204,6 +231,7 @@ impl scan::Source for Texts<'_> {
 pub struct ScannedNotes {
     scanned: Scanned,
     states: Vec<Arc<FileState>>,
+    live: Arc<Live>,
 }
 
 impl std::ops::Deref for ScannedNotes {
@@ -215,6 +243,12 @@ impl std::ops::Deref for ScannedNotes {
 }
 
 impl ScannedNotes {
+    /// The bytes of the note that a number in the result means, as they are on disk.
+    pub fn bytes(&self, number: usize) -> Option<impl std::ops::Deref<Target = [u8]> + use<>> {
+        let state = self.states.get(number)?;
+        state.text().or_else(|| self.live.source().read_once(state))
+    }
+
     /// The note that a number in the result means.
     pub fn path(&self, number: usize) -> Option<&VaultPath> {
         self.states.get(number).map(|state| &state.path)
@@ -271,7 +305,8 @@ impl Notes {
 
     /// The file that a link in this note leads to, as Obsidian finds it among the files that the caller may see.
     pub fn resolve<'n>(&'n self, target: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
-        links::resolve(self, target, source)
+        let composed = if is_nfc(target) { Cow::Borrowed(target) } else { Cow::Owned(target.nfc().collect()) };
+        links::resolve(self, &composed, source)
     }
 }
 

@@ -48,17 +48,17 @@ impl CacheFile {
         })
     }
 
-    /// Writes these in place of everything else.
-    pub(crate) fn replace(&self, format: u32, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<()> {
+    /// Writes these in place of everything else, and says how many rows there are.
+    pub(crate) fn replace(&self, format: u32, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<usize> {
         self.write(format, true, rows)
     }
 
     /// Writes these beside what is there.
-    pub(crate) fn add(&self, format: u32, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<()> {
+    pub(crate) fn add(&self, format: u32, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<usize> {
         self.write(format, false, rows)
     }
 
-    fn write(&self, format: u32, anew: bool, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<()> {
+    fn write(&self, format: u32, anew: bool, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<usize> {
         let rows: Vec<(u64, Vec<u8>)> = rows.collect();
         self.with(format, |database| {
             let transaction = database.transaction()?;
@@ -66,7 +66,9 @@ impl CacheFile {
                 transaction.execute("DELETE FROM digests", [])?;
             }
             insert(&transaction, &rows)?;
-            transaction.commit()
+            let count: i64 = transaction.query_row("SELECT count(*) FROM digests", [], |row| row.get(0))?;
+            transaction.commit()?;
+            Ok(usize::try_from(count).unwrap_or_default())
         })
     }
 

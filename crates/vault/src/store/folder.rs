@@ -14,13 +14,12 @@ use cap_std::{
 };
 use lapidary_note::ContentHash;
 
-pub use self::walk::Skip;
 use self::{
     follow::{Followed, Leaving, leaves},
     temporary::Temporary,
 };
 use super::{
-    Entry, EntryKind, Found, Open, Stamp, Stat, Store, StoreError, StoredFile, Walked, Watch, nanoseconds, watch,
+    Entry, EntryKind, Found, Open, Stamp, Stat, Store, StoreError, StoredFile, Walk, Walked, Watch, nanoseconds, watch,
 };
 use crate::VaultPath;
 
@@ -99,8 +98,8 @@ impl Store for FolderStore {
         self.folder()?.wherever(path, open, |folder, path, open| folder.create(path, bytes, open))
     }
 
-    fn walk(&self, below: Option<&VaultPath>, skip: Skip<'_>, watch: Option<&dyn Watch>) -> Result<Walked, StoreError> {
-        self.folder()?.walk(below, skip, watch)
+    fn walk(&self, walk: &Walk<'_>) -> Result<Walked, StoreError> {
+        self.folder()?.walk(walk)
     }
 
     fn look(&self, path: &VaultPath) -> Result<Found, StoreError> {

@@ -8,7 +8,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 
-use super::{Entry, EntryKind, Found, Open, Skip, Stamp, Stat, Store, StoreError, StoredFile, Walked, Watch};
+use super::{Entry, EntryKind, Found, Open, Stamp, Stat, Store, StoreError, StoredFile, Walk, Walked, Watch};
 use crate::VaultPath;
 
 /// A vault in memory: what the examples of the tools run on.
@@ -123,7 +123,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn walk(&self, below: Option<&VaultPath>, skip: Skip<'_>, _: Option<&dyn Watch>) -> Result<Walked, StoreError> {
+    fn walk(&self, &Walk { below, skip, .. }: &Walk<'_>) -> Result<Walked, StoreError> {
         let mut walked = Walked::default();
         for (path, bytes) in &*self.files() {
             let folders: Vec<VaultPath> = std::iter::successors(path.folder(), VaultPath::folder).collect();

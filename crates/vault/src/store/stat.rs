@@ -1,6 +1,13 @@
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
-use super::StoreError;
+use super::Watch;
 use crate::VaultPath;
 
 /// What tells one state of a file from another without reading it.
@@ -44,7 +51,7 @@ impl Stat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     File(Stat),
-    /// A file behind a followed link, whose changes no watch of the vault sees.
+    /// A file that has another name too, behind a link or beside it, and can be changed by that unseen.
     Linked(Stat),
     Folder,
     /// Nothing, or nothing that belongs to the vault: a link, a pipe, a device.
@@ -58,8 +65,45 @@ pub struct Walked {
     pub files: Vec<(VaultPath, Stat)>,
     /// In path order.
     pub folders: Vec<VaultPath>,
-    /// Folders that could not be looked into.
-    pub closed: Vec<(VaultPath, StoreError)>,
+    /// Folders that the system does not let us look into.
+    pub closed: Vec<VaultPath>,
+    /// What was read on the way, in buffers that many share.
+    pub texts: Vec<(VaultPath, Arc<Vec<u8>>, Range<usize>)>,
+    /// It was called off, so this is not everything.
+    pub stopped: bool,
+}
+
+/// What to look through, and how.
+#[derive(Clone, Copy)]
+pub struct Walk<'a> {
+    /// `None` is the vault itself.
+    pub below: Option<&'a VaultPath>,
+    pub skip: Skip<'a>,
+    pub watch: Option<&'a dyn Watch>,
+    /// Notes are read on the way, which costs less than to come back for them.
+    pub read: Option<&'a TextRoom>,
+    pub go_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Which names do not belong to the vault, however visible they are.
+pub type Skip<'a> = &'a (dyn Fn(&str) -> bool + Sync);
+
+/// How much text may be read.
+#[derive(Debug)]
+pub struct TextRoom {
+    pub max_file_bytes: u64,
+    left: AtomicU64,
+}
+
+impl TextRoom {
+    pub fn new(max_file_bytes: u64, left: u64) -> Self {
+        Self { max_file_bytes, left: AtomicU64::new(left) }
+    }
+
+    /// Takes room for so many bytes, if there is enough.
+    pub(crate) fn take(&self, bytes: u64) -> bool {
+        self.left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
+    }
 }
 
 /// Nanoseconds since 1970; times beyond the years 1677 and 2262 are taken for the nearest that fits.

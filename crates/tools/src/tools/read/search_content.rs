@@ -1,6 +1,6 @@
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
-use lapidary_note::{ContentHash, Lines, Text};
+use lapidary_note::ContentHash;
 use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
 use lapidary_vault::{Budget, Hit, ScannedNotes, Stop, View, Window};
 use schemars::JsonSchema;
@@ -117,7 +117,7 @@ impl ReadTool for SearchContent {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let pattern = pattern(&input)?;
-        let files = index::files(context, view)?;
+        let files = index::files_to_search(context, view)?;
         let directory = match input.directory.as_deref().map(|given| Folder::find(view, files, given)).transpose()? {
             None => None,
             Some(folder) => match folder.or_nothing() {
@@ -212,16 +212,18 @@ fn pattern(input: &Input) -> Result<Pattern, Reason> {
 }
 
 fn output(input: &Input, found: &ScannedNotes) -> Output {
-    let mut hashes: HashMap<usize, String> = HashMap::new();
+    let mut notes = HashMap::new();
     let hits: Vec<HitOutput> = found
         .hits
         .iter()
         .filter_map(|hit| {
-            let content_hash = hashes
-                .entry(hit.file)
-                .or_insert_with(|| hash::short(&ContentHash::of(hit.text()).to_string()).to_owned())
-                .clone();
-            Some(hit_output(hit, found.path(hit.file)?.to_string(), content_hash, input.context_lines))
+            let note = notes.entry(hit.file).or_insert_with(|| {
+                let bytes = found.bytes(hit.file)?;
+                let hash = hash::short(&ContentHash::of(&bytes).to_string()).to_owned();
+                Some((bytes, hash))
+            });
+            let (bytes, hash) = note.as_ref()?;
+            Some(hit_output(hit, found.path(hit.file)?.to_string(), bytes, hash, input.context_lines))
         })
         .collect();
     let shown = input.offset.saturating_add(hits.len());
@@ -261,27 +263,31 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
     (!hints.is_empty()).then(|| hints.join(" "))
 }
 
-fn hit_output(hit: &Hit, file: String, content_hash: String, context_lines: usize) -> HitOutput {
+fn hit_output(hit: &Hit, file: String, bytes: &[u8], content_hash: &str, context_lines: usize) -> HitOutput {
     let column = hit.line.matches.first().map_or(0, |found| found.start);
     let shown = |lines: Vec<&[u8]>| lines.into_iter().map(|line| clipped_line(line, 0)).collect();
     HitOutput {
         file,
         line: hit.line.number,
-        line_hash: hash::short(&line_hash(hit).to_string()).to_owned(),
+        line_hash: hash::short(&line_hash(hit, bytes).to_string()).to_owned(),
         snippet: clipped_line(hit.content(), column),
         before: shown(hit.before(context_lines)),
         after: shown(hit.after(context_lines)),
-        content_hash,
+        content_hash: content_hash.to_owned(),
     }
 }
 
 /// The hash that an edit of this line expects: with its line end.
-fn line_hash(hit: &Hit) -> ContentHash {
-    let bytes = hit.text();
-    match Text::decode(bytes) {
-        Ok(text) => ContentHash::of_lines(bytes, &text, Lines::one(hit.line.number)),
-        Err(_) => ContentHash::of(hit.content()),
-    }
+fn line_hash(hit: &Hit, bytes: &[u8]) -> ContentHash {
+    let Range { start, end } = hit.line.span;
+    // The first line takes the byte order mark along, as every part does that begins the file.
+    let start = if hit.line.number == 1 { 0 } else { start };
+    let line_end = match bytes.get(end..) {
+        Some([b'\r', b'\n', ..]) => 2,
+        Some([b'\r' | b'\n', ..]) => 1,
+        _ => 0,
+    };
+    ContentHash::of(bytes.get(start..end + line_end).unwrap_or_default())
 }
 
 /// Of a long line, the part around the place that matters.
@@ -302,4 +308,49 @@ fn clipped_line(line: &[u8], around: usize) -> String {
     let text = String::from_utf8_lossy(&line[start..end]);
     let text = if start == 0 { text.trim_start_matches('\u{feff}') } else { &text };
     format!("{}{text}{}", if start > 0 { "…" } else { "" }, if end < line.len() { "…" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use lapidary_note::{Lines, Text};
+    use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
+
+    use super::*;
+    use crate::{Cancel, Catalogue, ScanLimits, Selection};
+
+    #[test]
+    fn lines_and_hashes_are_those_that_edits_go_by() {
+        for note in [
+            "one\rtwo needle\rthree\r\nfour needle\n",
+            "\u{feff}needle\r\nx\r\nneedle",
+            "needle\n\nneedle\n",
+            "\u{feff}x needle",
+        ] {
+            let path = VaultPath::parse("a.md").unwrap();
+            let store = Arc::new(MemoryStore::new([(path, note.as_bytes().to_vec())]));
+            let view = Vault::private("v".into(), store).view(Arc::new(Scope::default()), 1000);
+            let catalogue = Catalogue::new(&Selection::default(), &[]).unwrap();
+            let cancel = Cancel::after(Duration::from_secs(60));
+            let context = Context { cancel: &cancel, catalogue: &catalogue, vaults: &[], scan: ScanLimits::default() };
+            let input = serde_json::from_value(json!({ "query": "needle" })).unwrap();
+            let found = SearchContent.run(&context, &view, input).unwrap();
+            let text = Text::decode(note.as_bytes()).unwrap();
+            let expected: Vec<(usize, String)> = text
+                .shown()
+                .lines()
+                .zip(1..)
+                .filter(|(line, _)| line.contains("needle"))
+                .map(|(_, number)| {
+                    let hash = ContentHash::of_lines(note.as_bytes(), &text, Lines::one(number)).to_string();
+                    (number, hash::short(&hash).to_owned())
+                })
+                .collect();
+            let hits: Vec<(usize, String)> = found.hits.iter().map(|hit| (hit.line, hit.line_hash.clone())).collect();
+            assert_eq!(hits, expected, "{note:?}");
+            let whole = ContentHash::of(note.as_bytes()).to_string();
+            assert!(found.hits.iter().all(|hit| whole.starts_with(&hit.content_hash)), "{note:?}");
+        }
+    }
 }

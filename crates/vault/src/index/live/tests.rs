@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::{
     index::digest::FORMAT,
-    store::{CacheFile, Entry, Events, FolderStore, Open, Skip, Stamp, StateFolder, StoredFile},
+    store::{CacheFile, Entry, Events, FolderStore, Open, Stamp, StateFolder, StoredFile},
 };
 
 /// What another program, or we ourselves, may do to a vault.
@@ -227,8 +227,8 @@ impl Store for Shaky {
         self.inner.create(path, bytes, open)
     }
 
-    fn walk(&self, below: Option<&VaultPath>, skip: Skip<'_>, watch: Option<&dyn Watch>) -> Result<Walked, StoreError> {
-        self.inner.walk(below, skip, watch)
+    fn walk(&self, walk: &Walk<'_>) -> Result<Walked, StoreError> {
+        self.inner.walk(walk)
     }
 
     fn look(&self, path: &VaultPath) -> Result<Found, StoreError> {
@@ -534,4 +534,78 @@ fn what_lies_behind_a_followed_link_is_part_of_the_vault() {
     assert_eq!(paths(&live)[2], "one.md");
     fs::write(work.join("sub/a.md"), "[[target]]").unwrap();
     assert_eq!(mentions(), 4);
+}
+
+#[test]
+fn a_file_with_two_names_is_seen_to_change_by_either() {
+    let folder = scratch();
+    fs::write(folder.path().join("a.md"), "[[target]]").unwrap();
+    fs::hard_link(folder.path().join("a.md"), folder.path().join("b.md")).unwrap();
+    let live = live(FolderStore::new(folder.path().to_owned()));
+    let target = VaultPath::parse("target.md").unwrap();
+    let mentions = || live.notes(&|| true).unwrap().mentioning(&target).count();
+    assert_eq!(mentions(), 2);
+    fs::write(folder.path().join("a.md"), "[[notgat]]").unwrap();
+    assert_eq!(mentions(), 0);
+    fs::remove_file(folder.path().join("b.md")).unwrap();
+    fs::hard_link(folder.path().join("a.md"), folder.path().join("c.md")).unwrap();
+    fs::write(folder.path().join("c.md"), "[[target]]").unwrap();
+    assert_eq!(mentions(), 2);
+}
+
+#[test]
+fn a_folder_behind_two_links_or_replaced_behind_one_is_seen_to_change() {
+    let around = scratch();
+    let (vault, work) = (around.path().join("vault"), around.path().join("work"));
+    fs::create_dir_all(&vault).unwrap();
+    fs::create_dir_all(work.join("sub")).unwrap();
+    let names = |live: &Live| {
+        let snapshot = live.notes(&|| true).unwrap();
+        snapshot.files().map(|state| state.path.to_string()).collect::<Vec<_>>()
+    };
+    std::os::unix::fs::symlink(work.join("sub"), vault.join("one")).unwrap();
+    let live = live(FolderStore::new(vault.clone()).following(vec![work.clone()]));
+    assert!(names(&live).is_empty());
+    fs::rename(work.join("sub"), work.join("old")).unwrap();
+    fs::create_dir(work.join("sub")).unwrap();
+    fs::write(work.join("sub/new.md"), "").unwrap();
+    assert_eq!(names(&live), ["one/new.md"]);
+    std::os::unix::fs::symlink(work.join("sub"), vault.join("two")).unwrap();
+    assert_eq!(names(&live), ["one/new.md", "two/new.md"]);
+    fs::write(work.join("sub/b.md"), "").unwrap();
+    assert_eq!(names(&live), ["one/b.md", "one/new.md", "two/b.md", "two/new.md"]);
+    // A link to a link is no way around what closes the first.
+    std::os::unix::fs::symlink("one", vault.join("three")).unwrap();
+    assert_eq!(names(&live), ["one/b.md", "one/new.md", "two/b.md", "two/new.md"]);
+}
+
+#[test]
+fn what_could_not_be_read_once_is_read_when_it_can_be() {
+    let (folder, state) = (scratch(), scratch());
+    for number in 0..300 {
+        fs::write(folder.path().join(format!("{number}.md")), "[[a]]").unwrap();
+    }
+    fs::write(folder.path().join("big.md"), format!("[[target]] {}", "x".repeat(2000))).unwrap();
+    let with_limit = |max_file_bytes| {
+        let mut live = cached(folder.path(), state.path(), MINUTE);
+        live.limits.max_file_bytes = max_file_bytes;
+        live
+    };
+    let target = VaultPath::parse("target.md").unwrap();
+    for (limit, mentions) in [(1000, 0), (10_000, 1), (1000, 1)] {
+        let live = with_limit(limit);
+        let found = live.notes(&|| true).unwrap().mentioning(&target).count();
+        assert_eq!(found, mentions, "{limit}");
+        live.save();
+    }
+}
+
+#[test]
+fn a_note_of_very_many_tags_and_links_is_read_in_no_time() {
+    let folder = scratch();
+    let text: String = (0..60_000).map(|number| format!("#tag{number} [[n{number}]]\n")).collect();
+    fs::write(folder.path().join("a.md"), text).unwrap();
+    let live = live(FolderStore::new(folder.path().to_owned()));
+    let target = VaultPath::parse("n59999.md").unwrap();
+    assert_eq!(live.notes(&|| true).unwrap().mentioning(&target).count(), 1);
 }

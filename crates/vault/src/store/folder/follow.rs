@@ -158,7 +158,9 @@ impl Opened {
 
     /// What a path leads to that lies behind a followed link. What is not followed is no part of the vault.
     pub(super) fn behind_link(&self, path: &VaultPath) -> Option<Elsewhere> {
-        if self.follows() { self.elsewhere(path, &|_| true).ok() } else { None }
+        // Nor is what another link in the vault leads to: that link may stand where a caller must not look.
+        let directly = |found: &Elsewhere| VaultPath::spelt(found.link()).is_some_and(|link| path.is_within(&link));
+        if self.follows() { self.elsewhere(path, &|_| true).ok().filter(directly) } else { None }
     }
 
     /// Opens the folder into which a path leads, if the owner named it and the caller may use that place.
@@ -206,6 +208,13 @@ impl Opened {
 }
 
 impl Elsewhere {
+    /// Where the link is in the vault.
+    fn link(&self) -> &str {
+        match &self.behind {
+            Behind::Folder { link } | Behind::File { link, .. } => link,
+        }
+    }
+
     /// Whether the link stands for this one file.
     pub(super) fn is_single_file(&self) -> bool {
         matches!(self.behind, Behind::File { .. })

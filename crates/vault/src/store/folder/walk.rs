@@ -1,4 +1,8 @@
-use std::io::{self, Read};
+use std::{
+    io::{self, Read},
+    ops::Range,
+    sync::Arc,
+};
 
 use cap_std::fs::{Dir, File, Metadata};
 use rayon::prelude::*;
@@ -6,11 +10,8 @@ use rayon::prelude::*;
 use super::{Opened, StoreError, follow::Elsewhere, ordinary, reading};
 use crate::{
     VaultPath,
-    store::{Found, Stamp, Stat, Walked, Watch, nanoseconds},
+    store::{Found, Stamp, Stat, TextRoom, Walk, Walked, nanoseconds},
 };
-
-/// Which names do not belong to the vault, however visible they are.
-pub type Skip<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
 /// Names that one thread looks up in one go.
 const BATCH: usize = 256;
@@ -27,6 +28,15 @@ struct Held {
     files: Vec<(VaultPath, Stat)>,
     folders: Vec<VaultPath>,
     links: Vec<VaultPath>,
+    texts: Vec<ReadText>,
+}
+
+/// What some files of one folder are and, as far as that was asked for, say.
+type ReadText = (VaultPath, Arc<Vec<u8>>, Range<usize>);
+
+struct Seen {
+    files: Vec<(VaultPath, Stat)>,
+    texts: Vec<ReadText>,
 }
 
 impl Ahead {
@@ -38,22 +48,18 @@ impl Ahead {
 }
 
 impl Opened {
-    pub(super) fn walk(
-        &self,
-        below: Option<&VaultPath>,
-        skip: Skip<'_>,
-        watch: Option<&dyn Watch>,
-    ) -> Result<Walked, StoreError> {
+    pub(super) fn walk(&self, walk: &Walk<'_>) -> Result<Walked, StoreError> {
         let mut walked = Walked::default();
+        let below = walk.below;
         match below.and_then(|below| self.behind_link(below)) {
             Some(elsewhere) => {
                 let start = Ahead { place: elsewhere.path, name: below.cloned() };
-                elsewhere.folder.walk_from(start, skip, watch, &mut walked)?;
+                elsewhere.folder.walk_from(start, walk, &mut walked)?;
             }
             None => {
                 let start = Ahead { place: below.cloned(), name: below.cloned() };
-                let links = self.walk_from(start, skip, watch, &mut walked)?;
-                links.into_iter().for_each(|link| self.walk_behind(link, skip, watch, &mut walked));
+                let links = self.walk_from(start, walk, &mut walked)?;
+                links.into_iter().for_each(|link| self.walk_behind(link, walk, &mut walked));
             }
         }
         walked.files.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -63,26 +69,22 @@ impl Opened {
 
     /// Level by level and not folder in folder, so that no depth exhausts the stack and no breadth the open files. Returns
     /// the links that were met.
-    fn walk_from(
-        &self,
-        start: Ahead,
-        skip: Skip<'_>,
-        watch: Option<&dyn Watch>,
-        walked: &mut Walked,
-    ) -> Result<Vec<VaultPath>, StoreError> {
+    fn walk_from(&self, start: Ahead, walk: &Walk<'_>, walked: &mut Walked) -> Result<Vec<VaultPath>, StoreError> {
         let mut links = Vec::new();
         let (mut level, mut first) = (vec![start], true);
         while !level.is_empty() {
             let held = |ahead: Ahead| {
-                let held = self.held(&ahead, skip, watch);
+                let held = if (walk.go_on)() { self.held(&ahead, walk).map(Some) } else { Ok(None) };
                 (ahead, held)
             };
             let found: Vec<_> = level.into_par_iter().map(held).collect();
             level = Vec::new();
             for (ahead, held) in found {
                 match held {
-                    Ok(held) => {
+                    Ok(None) => walked.stopped = true,
+                    Ok(Some(held)) => {
                         walked.files.extend(held.files);
+                        walked.texts.extend(held.texts);
                         links.extend(held.links);
                         level.extend(held.folders.iter().filter_map(|folder| ahead.below(folder)));
                         walked.folders.extend(held.folders);
@@ -90,7 +92,8 @@ impl Opened {
                     Err(error) if first => return Err(error),
                     // Gone since its name was read.
                     Err(StoreError::Missing | StoreError::NotAFile) => {}
-                    Err(error) => walked.closed.extend(ahead.name.map(|folder| (folder, error))),
+                    Err(StoreError::NotPermitted) => walked.closed.extend(ahead.name),
+                    Err(error) => return Err(error),
                 }
             }
             first = false;
@@ -99,31 +102,33 @@ impl Opened {
     }
 
     /// What lies behind a link that leaves the vault, if the owner named the folder it leads to.
-    fn walk_behind(&self, link: VaultPath, skip: Skip<'_>, watch: Option<&dyn Watch>, walked: &mut Walked) {
+    fn walk_behind(&self, link: VaultPath, walk: &Walk<'_>, walked: &mut Walked) {
         let Some(elsewhere) = self.behind_link(&link) else { return };
         let Some(metadata) = elsewhere.metadata() else { return };
         if metadata.is_file() {
             // The folder it stands in is none of ours to watch.
-            watch.iter().for_each(|watch| watch.give_up());
+            walk.watch.iter().for_each(|watch| watch.give_up());
             walked.files.push((link, stat(&metadata)));
         } else if metadata.is_dir() {
             walked.folders.push(link.clone());
             let start = Ahead { place: elsewhere.path, name: Some(link.clone()) };
-            if let Err(error) = elsewhere.folder.walk_from(start, skip, watch, walked) {
-                walked.closed.push((link, error));
+            if elsewhere.folder.walk_from(start, walk, walked).is_err() {
+                walked.closed.push(link);
             }
         }
     }
 
-    fn held(&self, ahead: &Ahead, skip: Skip<'_>, watch: Option<&dyn Watch>) -> Result<Held, StoreError> {
+    fn held(&self, ahead: &Ahead, walk: &Walk<'_>) -> Result<Held, StoreError> {
         let dir = self.folder_at(ahead.place.as_ref())?;
-        watch.iter().for_each(|watch| watch.add(&dir, ahead.name.as_ref()));
+        walk.watch.iter().for_each(|watch| watch.add(&dir, ahead.name.as_ref()));
         let (mut held, mut files) = (Held::default(), Vec::new());
         for entry in dir.entries()? {
             let entry = entry?;
             let name = entry.file_name();
             // What has a dot in front is hidden from Obsidian too; a name that is not UTF-8 cannot be asked for.
-            let Some(name) = name.to_str().filter(|name| !name.starts_with('.') && !skip(name)) else { continue };
+            let Some(name) = name.to_str().filter(|name| !name.starts_with('.') && !(walk.skip)(name)) else {
+                continue;
+            };
             let Some(path) = VaultPath::spelt_in(ahead.name.as_ref(), name) else { continue };
             let kind = match entry.file_type() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -137,22 +142,24 @@ impl Opened {
                 held.links.push(path);
             }
         }
-        let stat = |path: VaultPath| match dir.symlink_metadata(path.name()) {
-            Ok(metadata) => metadata.is_file().then(|| Ok((path, stat(&metadata)))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => Some(Err(StoreError::from(error))),
-        };
-        held.files = if files.len() > BATCH {
-            files.into_par_iter().with_min_len(BATCH).filter_map(stat).collect::<Result<_, _>>()?
+        let seen = |batch: &[VaultPath]| seen(&dir, batch, walk);
+        let batches: Vec<Result<Seen, StoreError>> = if files.len() > BATCH {
+            files.par_chunks(BATCH).map(seen).collect()
         } else {
-            files.into_iter().filter_map(stat).collect::<Result<_, _>>()?
+            files.chunks(BATCH).map(seen).collect()
         };
+        for batch in batches {
+            let Seen { files, texts } = batch?;
+            held.files.extend(files);
+            held.texts.extend(texts);
+        }
         Ok(held)
     }
 
     pub(super) fn look(&self, path: &VaultPath) -> Result<Found, StoreError> {
         let found = |metadata: &Metadata| match metadata {
             metadata if metadata.is_dir() => Found::Folder,
+            metadata if metadata.is_file() && has_other_names(metadata) => Found::Linked(stat(metadata)),
             metadata if metadata.is_file() => Found::File(stat(metadata)),
             _ => Found::Nothing,
         };
@@ -244,6 +251,65 @@ impl Opened {
     fn file_at(&self, path: &VaultPath) -> Result<File, StoreError> {
         Ok(self.dir.open_with(path.as_str(), &reading())?)
     }
+}
+
+fn seen(dir: &Dir, batch: &[VaultPath], walk: &Walk<'_>) -> Result<Seen, StoreError> {
+    let (mut files, mut read, mut buffer) = (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
+    for path in batch {
+        let start = buffer.len();
+        let note = walk.read.filter(|_| path.is_note()).and_then(|room| read_note(dir, path.name(), room, &mut buffer));
+        let metadata = match note {
+            Some(metadata) => {
+                read.push((path.clone(), start..buffer.len()));
+                metadata
+            }
+            None => match dir.symlink_metadata(path.name()) {
+                Ok(metadata) => metadata,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error.into()),
+            },
+        };
+        if has_other_names(&metadata) {
+            walk.watch.iter().for_each(|watch| watch.give_up());
+        }
+        if metadata.is_file() {
+            files.push((path.clone(), stat(&metadata)));
+        }
+    }
+    buffer.shrink_to_fit();
+    let buffer = Arc::new(buffer);
+    let texts = read.into_iter().map(|(path, range)| (path, Arc::clone(&buffer), range)).collect();
+    Ok(Seen { files, texts })
+}
+
+/// Whether the file can be changed by a name of which the watch of this folder does not tell.
+#[cfg(unix)]
+fn has_other_names(metadata: &Metadata) -> bool {
+    use cap_std::fs::MetadataExt;
+    metadata.is_file() && metadata.nlink() > 1
+}
+
+/// There is no watch on these systems that could miss it.
+#[cfg(not(unix))]
+fn has_other_names(_: &Metadata) -> bool {
+    false
+}
+
+/// `None` for whatever cannot be read just so: somebody who needs it will find out why.
+fn read_note(dir: &Dir, name: &str, room: &TextRoom, into: &mut Vec<u8>) -> Option<Metadata> {
+    let start = into.len();
+    let file = dir.open_with(name, &reading()).ok()?;
+    let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+    if metadata.len() > room.max_file_bytes || !room.take(metadata.len()) {
+        return None;
+    }
+    let read = read_all(file, metadata.len(), room.max_file_bytes, into);
+    // A file that grew while it was read is left for later.
+    if read.is_ok_and(|read| read == metadata.len()) {
+        return Some(metadata);
+    }
+    into.truncate(start);
+    None
 }
 
 /// Appends a file of this size. Mostly one call to the system is enough: what is asked for is one byte more than there

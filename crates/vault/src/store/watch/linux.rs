@@ -44,6 +44,10 @@ const UNSEEN: &[u32] = &[
     0x00c3_6400, // Ceph
     0x5346_414f, // AFS
     0x7375_7245, // Coda
+    0x4750_4653, // GPFS
+    0x0bd0_0bd0, // Lustre
+    0x0116_1970, // GFS2
+    0x7461_636f, // OCFS2
 ];
 
 /// Whether the kernel sees every change in a folder.
@@ -76,6 +80,8 @@ impl Watch for Queue {
             | WatchFlags::MODIFY
             | WatchFlags::CLOSE_WRITE
             | WatchFlags::ATTRIB
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF
             | WatchFlags::ONLYDIR
             | WatchFlags::EXCL_UNLINK;
         // By its handle, which cannot have become another folder meanwhile.
@@ -83,7 +89,11 @@ impl Watch for Queue {
         match inotify::add_watch(&self.queue, handle, flags) {
             // Another file system may be mounted here, or a link may lead to one.
             Ok(number) if is_seen(folder) => {
-                self.folders().insert(number, path.cloned());
+                // One folder by two paths has one number, and only one of the paths would be told of.
+                let other = self.folders().insert(number, path.cloned());
+                if other.is_some_and(|other| other.as_ref() != path) {
+                    self.give_up();
+                }
             }
             _ => self.give_up(),
         }
@@ -127,9 +137,15 @@ impl Watch for Queue {
                 events.lost = true;
             }
             // A name that is not UTF-8 has no path here, and a folder that was forgotten has been looked into since.
+            let Some(folder) = folders.get(&event.wd()) else { continue };
             let name = event.file_name().and_then(|name| name.to_str().ok());
-            if let (Some(folder), Some(name)) = (folders.get(&event.wd()), name) {
-                events.paths.extend(VaultPath::spelt_in(folder.as_ref(), name));
+            let itself = event.events().intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF);
+            match (folder, name) {
+                (folder, Some(name)) => events.paths.extend(VaultPath::spelt_in(folder.as_ref(), name)),
+                // Behind a followed link, no folder above tells that it went away.
+                (Some(folder), None) if itself => events.paths.extend([folder.clone()]),
+                (None, None) if itself => events.lost = true,
+                _ => {}
             }
         }
     }
