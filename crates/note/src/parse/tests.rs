@@ -564,3 +564,14 @@ fn a_line_of_separators_is_read_in_one_go() {
     let text = "]]::".repeat(100_000);
     assert!(Note::parse(&text).fields.is_empty());
 }
+
+#[test]
+fn the_label_of_a_footnote_is_cut_out_as_it_is_written() {
+    for label in ["a", "note-1", "\u{c}m\u{fffd}(S\u{fffd}F\u{c}L@\u{7f}I", "\u{c}\u{c}\u{c}石"] {
+        let text = format!("[^{label}]:\"x\n");
+        let note = Note::parse(&text);
+        let found = note.footnotes.iter().find(|found| found.kind == FootnoteKind::Definition);
+        let written = found.and_then(|found| found.label.clone()).map(|span| &text[span]);
+        assert_eq!(written, Some(label), "{text:?}");
+    }
+}

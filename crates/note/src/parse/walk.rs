@@ -266,7 +266,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
                 self.containers.push(Container::List);
             }
             Tag::Item => self.start_item(range),
-            Tag::FootnoteDefinition(label) => self.start_footnote(range, label.len()),
+            Tag::FootnoteDefinition(_) => self.start_footnote(range),
             Tag::Table(_) => self.containers.push(Container::Table(range)),
             Tag::CodeBlock(kind) => {
                 self.closed = true;
@@ -311,10 +311,15 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         self.containers.push(Container::Item(index));
     }
 
-    fn start_footnote(&mut self, range: Range<usize>, label_length: usize) {
+    fn start_footnote(&mut self, range: Range<usize>) {
         let text = self.note.text;
         let span = self.trimmed(range);
-        let label = span.start + 2..span.start + 2 + label_length;
+        // As written: the parser's own label is another one where odd blanks stand in it.
+        let from = (span.start + 2).min(span.end);
+        let written = &text[from..span.end];
+        let closes = |at: &usize| !written[..*at].ends_with('\\');
+        let length = written.match_indices("]:").map(|(at, _)| at).find(closes).unwrap_or_default();
+        let label = from..from + length;
         let content = trim(text, (label.end + 2).min(span.end)..span.end);
         self.note.footnotes.push(Footnote {
             kind: FootnoteKind::Definition,
