@@ -129,6 +129,8 @@ pub enum Disk {
     ReadOnly,
     Full,
     BadName,
+    /// Another system would refuse it.
+    NotPortable,
     /// The folder in which we keep our own things.
     NoState,
     VaultGone,
@@ -200,6 +202,7 @@ fn disk(problem: &Disk, path: Option<&VaultPath>) -> String {
         Disk::ReadOnly => "the disk is read-only",
         Disk::Full => "the disk is full",
         Disk::BadName => "the system does not accept this name",
+        Disk::NotPortable => "not every system accepts this name",
         Disk::NoState => "the server's state folder cannot be written",
         Disk::VaultGone => "the vault's folder is not there",
         Disk::Failing => "the disk reported an error",

@@ -102,6 +102,17 @@ impl VaultPath {
         }
     }
 
+    /// Whether every system accepts its last name. Vaults travel: what Windows or Android refuse is lost on the way.
+    pub(crate) fn has_portable_name(&self) -> bool {
+        let name = self.name();
+        let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+        let device = matches!(&*stem, "CON" | "PRN" | "AUX" | "NUL")
+            || ["COM", "LPT"]
+                .iter()
+                .any(|port| stem.strip_prefix(port).is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9'])));
+        !device && !name.ends_with(['.', ' ']) && !name.contains(['*', '"', '<', '>', ':', '|', '?'])
+    }
+
     /// Obsidian neither shows nor indexes what has a dot in front, and settings and history live there.
     pub fn is_hidden(&self) -> bool {
         self.names().any(|name| name.starts_with('.'))
@@ -172,6 +183,27 @@ mod tests {
         }
         assert_eq!(VaultPath::parse(&"x".repeat(256)), Err(PathError::TooLong));
         assert_eq!(VaultPath::parse(&"x/".repeat(4000)), Err(PathError::TooLong));
+    }
+
+    #[test]
+    fn what_some_system_refuses_is_not_portable() {
+        for (name, portable) in [
+            ("a.md", true),
+            ("Größe – 石 (1) [x] #2.md", true),
+            ("CONTENTS.md", true),
+            ("COM10.md", true),
+            ("12:30 talk.md", false),
+            ("what?.md", false),
+            ("a|b.md", false),
+            ("\"x\".md", false),
+            ("end.", false),
+            ("end ", false),
+            ("con.md", false),
+            ("Lpt1", false),
+            ("NUL .txt", false),
+        ] {
+            assert_eq!(VaultPath::parse(&format!("12:30/{name}")).unwrap().has_portable_name(), portable, "{name}");
+        }
     }
 
     proptest! {

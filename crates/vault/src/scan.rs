@@ -5,6 +5,7 @@
 //! goes from the first text on until it is done or stopped.
 
 mod hit;
+mod searched;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -17,10 +18,12 @@ use std::{
 use lapidary_query::{LineCount, Pattern};
 use rayon::prelude::*;
 
+#[cfg(test)]
 use crate::index::Slice;
 use watch::Watch;
 
 pub use hit::Hit;
+pub(crate) use searched::Searched;
 
 /// So many texts are counted before the results are put in order. More would waste work when the scan is stopped, fewer
 /// would let threads wait for each other.
@@ -34,7 +37,7 @@ pub(crate) trait Source: Sync {
     fn count(&self) -> usize;
 
     /// The bytes of one text, or `None` if it is gone or cannot be read. Asked once per scan.
-    fn text(&self, index: usize) -> Option<Slice>;
+    fn text(&self, index: usize) -> Option<Searched>;
 }
 
 #[cfg(test)]
@@ -43,8 +46,8 @@ impl Source for [Slice] {
         self.len()
     }
 
-    fn text(&self, index: usize) -> Option<Slice> {
-        self.get(index).cloned()
+    fn text(&self, index: usize) -> Option<Searched> {
+        self.get(index).cloned().map(Searched::new)
     }
 }
 
@@ -155,13 +158,13 @@ struct Counted {
     lines: usize,
     gave_up: bool,
     /// Kept while it may belong to the page.
-    text: Option<Slice>,
+    text: Option<Searched>,
 }
 
 /// A text of the page and those of its matching lines that belong to it.
 struct PageFile {
     file: usize,
-    text: Slice,
+    text: Searched,
     lines: Range<usize>,
 }
 
@@ -212,7 +215,7 @@ impl Scanned {
 impl PageFile {
     /// The hits, or `None` if they were stopped.
     fn hits(self, pattern: &Pattern, stop: &dyn Fn() -> bool) -> Option<Vec<Hit>> {
-        let mut lines = pattern.lines(&self.text, stop);
+        let mut lines = pattern.lines(self.text.lines(), stop);
         let wanted = lines.by_ref().skip(self.lines.start).take(self.lines.len());
         let hits: Vec<Hit> = wanted.map(|line| Hit::new(self.file, self.text.clone(), line)).collect();
         (!lines.stopped()).then_some(hits)
@@ -234,11 +237,11 @@ fn count_wave<S: Source + ?Sized>(
             return Outcome::Stopped;
         }
         let Some(text) = source.text(file) else { return Outcome::Unread };
-        let LineCount { lines, undecided, stopped } = pattern.count_lines(&text, &|| watch.stops());
+        let LineCount { lines, undecided, stopped } = pattern.count_lines(text.lines(), &|| watch.stops());
         if stopped {
             return Outcome::Stopped;
         }
-        let bytes = text.len();
+        let bytes = text.lines().len();
         let text = (keeps_texts && lines > 0).then_some(text);
         // The first one is always taken, so that every wave gets on.
         if text.is_some() && kept.fetch_add(bytes, Ordering::Relaxed) > MAX_KEPT_BYTES && file != first {

@@ -110,6 +110,9 @@ pub enum StoreError {
     DiskFull,
     #[error("the system does not accept the name")]
     BadName,
+    /// This system does, and another to which the vault may be carried does not.
+    #[error("not every system accepts the name")]
+    NotPortable,
     #[error("the vault's folder is not there")]
     VaultGone,
     /// The change was made, but the disk did not confirm that it will last.

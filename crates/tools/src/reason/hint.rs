@@ -111,6 +111,10 @@ fn disk(problem: Disk) -> &'static str {
         Disk::NotPermitted => "Nothing was changed. The owner has to give the server's user access to this file.",
         Disk::ReadOnly => "Nothing was changed. The disk has to be made writable first.",
         Disk::Full => "Nothing was changed. Space has to be made on the disk first.",
+        Disk::NotPortable => {
+            "Nothing was changed. Choose a name without `* \" < > : | ?`, without a dot or space at its end, and not one of \
+             CON, PRN, AUX, NUL, COM1 or LPT1: Windows and Android refuse those, and vaults are carried there."
+        }
         Disk::BadName => "Choose a name without characters that file systems forbid.",
         Disk::NoState => "Nothing was changed. The owner has to make LAPIDARY_STATE_DIR a folder that can be written.",
         Disk::VaultGone => {

@@ -21,6 +21,7 @@ impl Reason {
             StoreError::ReadOnlyDisk => disk(path, Disk::ReadOnly),
             StoreError::DiskFull => disk(path, Disk::Full),
             StoreError::BadName => disk(path, Disk::BadName),
+            StoreError::NotPortable => disk(path, Disk::NotPortable),
             StoreError::VaultGone => Self::Disk { path: None, problem: Disk::VaultGone },
             StoreError::Unsure => Self::Interrupted(Interruption::WriteUnfinished),
             StoreError::Disk { .. } => disk(path, Disk::Failing),

@@ -25,10 +25,10 @@ impl Folder {
         if let Err(ReadError::Denied(denied)) = view.may_enter(&path) {
             return Err(Reason::PathForbidden { path, writing: false, denied: Refused::ByScope(denied) });
         }
-        if files.has_folder(&path) {
-            return Ok(Self::There(Some(path)));
+        if let Some(folder) = files.find_folder(&path) {
+            return Ok(Self::There(Some(folder)));
         }
-        if files.get(&path).is_some() {
+        if files.find(&path).is_some() {
             return Ok(Self::File(path));
         }
         let name = nearest(path.as_str(), files.folders_below(None).map(VaultPath::as_str));

@@ -65,7 +65,7 @@ impl Cache {
         if !self.unsaved.swap(false, Ordering::AcqRel) {
             return;
         }
-        let worth_it = |state: &&Arc<FileState>| state.digest().is_some() && !state.is_unreadable();
+        let worth_it = |state: &&Arc<FileState>| state.digest().is_some() && !state.is_provisional();
         let notes: Vec<&Arc<FileState>> = snapshot.files().filter(worth_it).collect();
         if notes.len() < WORTH_RECALLING {
             return;

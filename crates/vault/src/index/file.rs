@@ -24,8 +24,8 @@ pub(crate) struct FileState {
     read_at: AtomicI64,
     /// Whether the digest is in the cache.
     saved: AtomicBool,
-    /// The digest is empty only because we could not read the file, which may be otherwise another time.
-    unreadable: AtomicBool,
+    /// The digest is not that of exactly this state, because it could not be read; another time it may be.
+    provisional: AtomicBool,
 }
 
 /// A part of a buffer that many share: a hundred thousand small texts cost no more than their bytes, and go back to the
@@ -75,7 +75,7 @@ impl FileState {
             text: Mutex::default(),
             read_at: AtomicI64::new(0),
             saved: AtomicBool::new(false),
-            unreadable: AtomicBool::new(false),
+            provisional: AtomicBool::new(false),
         }
     }
 
@@ -102,12 +102,12 @@ impl FileState {
         *self.text.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    pub(crate) fn is_unreadable(&self) -> bool {
-        self.unreadable.load(Ordering::Acquire)
+    pub(crate) fn is_provisional(&self) -> bool {
+        self.provisional.load(Ordering::Acquire)
     }
 
-    pub(crate) fn set_unreadable(&self) {
-        self.unreadable.store(true, Ordering::Release);
+    pub(crate) fn set_provisional(&self) {
+        self.provisional.store(true, Ordering::Release);
     }
 
     pub(crate) fn is_saved(&self) -> bool {

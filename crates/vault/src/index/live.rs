@@ -9,7 +9,7 @@ use super::{
     cache::Cache,
     file::{FileState, Slice},
     snapshot::Snapshot,
-    texts::{GoOn, Source},
+    texts::{GoOn, Source, Wanted},
     visible::VisibleSets,
 };
 use crate::{
@@ -127,7 +127,7 @@ impl Live {
 
     /// The same, with a digest of every note.
     pub(crate) fn notes(&self, go_on: GoOn<'_>) -> Result<Arc<Snapshot>, IndexError> {
-        for _ in 0..ROUNDS {
+        for round in 1..=ROUNDS {
             if let Some(done) = Some(self.files(go_on)?).filter(|snapshot| snapshot.is_indexed()) {
                 return Ok(done);
             }
@@ -137,16 +137,19 @@ impl Live {
             if let Some(cache) = &self.cache {
                 cache.recall(&snapshot, pending.len());
             }
-            let reading = self.source().digest(&pending, go_on);
+            // What changes faster than it can be read, or cannot be read for now, is taken as it is in the end.
+            let wanted = if round < ROUNDS { Wanted::ThisState } else { Wanted::AnyState };
+            let reading = self.source().digest(&pending, wanted, go_on);
             let mut sync = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
             let mut next = Snapshot::clone(&self.newest());
             next.take_in(&pending);
+            let watch = sync.watch.take();
             for state in &reading.moved_on {
-                self.refresh(&mut next, &state.path, sync.watch.as_deref())?;
+                self.refresh(&mut next, &state.path, watch.as_deref())?;
             }
+            sync.watch = watch.filter(|watch| watch.is_whole());
             let done = next.is_indexed();
             let published = self.publish(next);
-            self.keep_watch_whole(&mut sync);
             drop(sync);
             if let Some(cache) = &self.cache {
                 cache.changed();
@@ -158,7 +161,7 @@ impl Live {
                 return Ok(published);
             }
         }
-        // Some notes change faster than they can be read. What is known of them is a moment old.
+        // Others keep changing the vault while it is looked at; what was missed will be seen next time.
         Ok(self.newest())
     }
 
@@ -275,12 +278,6 @@ impl Live {
             }
         }
         Ok(())
-    }
-
-    fn keep_watch_whole(&self, sync: &mut Sync) {
-        if sync.watch.as_deref().is_some_and(|watch| !watch.is_whole()) {
-            sync.watch = None;
-        }
     }
 
     fn skips(&self, name: &str) -> bool {

@@ -32,20 +32,31 @@ pub(crate) struct Source<'s> {
     pub(crate) max_file_bytes: u64,
 }
 
+/// How exactly a note is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// As it was when it was looked at.
+    ThisState,
+    /// As it is, if there is anything to be had at all.
+    AnyState,
+}
+
 enum Read {
     Content,
     MovedOn,
-    /// It is there, and nobody may or can read it.
-    Unreadable,
+    /// Another state, or nothing because nobody can read it: good for an answer, and not to be kept.
+    Other,
 }
 
 impl Source<'_> {
     /// Appends the content of a file if it is in the state that was asked for.
-    fn read(&self, state: &FileState, into: &mut Vec<u8>) -> Read {
+    fn read(&self, state: &FileState, wanted: Wanted, into: &mut Vec<u8>) -> Read {
         let start = into.len();
         let read = match self.store.load(&state.path, self.max_file_bytes, into) {
             Ok(stat) if stat.stamp == state.stat.stamp => return Read::Content,
-            Err(StoreError::TooLarge { .. } | StoreError::NotPermitted) => Read::Unreadable,
+            Ok(_) if wanted == Wanted::AnyState => return Read::Other,
+            Err(StoreError::TooLarge { .. } | StoreError::NotPermitted) => Read::Other,
+            Err(_) if wanted == Wanted::AnyState => Read::Other,
             // Another state of it, or a fault that may pass: it is looked at again.
             Ok(_) | Err(_) => Read::MovedOn,
         };
@@ -58,12 +69,11 @@ impl Source<'_> {
         let mut buffer = Vec::new();
         // A newer state is as good: it was there before the caller asked, or came meanwhile.
         self.store.load(&state.path, self.max_file_bytes, &mut buffer).ok()?;
-        let buffer = Arc::new(buffer);
-        Slice::of(&buffer, 0..buffer.len())
+        Slice::whole(buffer)
     }
 
     /// Makes the digests of these notes.
-    pub(crate) fn digest(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Reading {
+    pub(crate) fn digest(&self, states: &[Arc<FileState>], wanted: Wanted, go_on: GoOn<'_>) -> Reading {
         in_batches(states, go_on, |batch, reading| {
             let (mut digests, mut scratch) = (Vec::new(), Vec::new());
             let mut made = Vec::with_capacity(batch.len());
@@ -75,16 +85,16 @@ impl Source<'_> {
                         scratch.extend_from_slice(&text);
                         Read::Content
                     }
-                    None => self.read(state, &mut scratch),
+                    None => self.read(state, wanted, &mut scratch),
                 };
                 match read {
                     Read::MovedOn => reading.moved_on.push(Arc::clone(state)),
                     // What cannot be read has nothing in it.
-                    Read::Content | Read::Unreadable => {
+                    Read::Content | Read::Other => {
                         let start = digests.len();
                         digest(&scratch, &mut digests);
-                        if matches!(read, Read::Unreadable) {
-                            state.set_unreadable();
+                        if matches!(read, Read::Other) {
+                            state.set_provisional();
                         }
                         made.push((state, read_at, start..digests.len()));
                     }
@@ -109,7 +119,7 @@ impl Source<'_> {
             let mut made = Vec::with_capacity(batch.len());
             for state in batch {
                 let (read_at, start) = (self.store.now(), texts.len());
-                if matches!(self.read(state, &mut texts), Read::Content) {
+                if matches!(self.read(state, Wanted::ThisState, &mut texts), Read::Content) {
                     made.push((state, read_at, start..texts.len()));
                 }
             }

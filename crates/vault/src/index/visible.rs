@@ -7,22 +7,22 @@ use std::{
     time::SystemTime,
 };
 
+use lapidary_note::LinkKind;
+use lapidary_query::Pattern;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
 use super::{
     digest::{Digest, LinkDigest},
-    file::{FileId, FileState, Slice},
+    file::{FileId, FileState},
     live::Live,
     names::mention_key,
     snapshot::Snapshot,
     texts::Source as TextSource,
 };
-use lapidary_note::LinkKind;
-use lapidary_query::Pattern;
-use unicode_normalization::{UnicodeNormalization, is_nfc};
-
 use crate::{
     Scope, VaultPath,
     links::{self, Names},
-    scan::{self, Budget, Scanned, Window, scan},
+    scan::{self, Budget, Scanned, Searched, Window, scan},
 };
 
 /// Which files a scope shows, by number. The path of a number never changes, so the answer for one never does.
@@ -160,6 +160,18 @@ impl Files {
         self.snapshot.file(path).filter(|state| self.visible.shows(state.id)).map(FileEntry)
     }
 
+    /// The same, also where only the letters with accents are stored in the other of the two ways.
+    pub fn find(&self, path: &VaultPath) -> Option<FileEntry<'_>> {
+        let same = |state: &&Arc<FileState>| state.path.as_str().nfc().eq(path.as_str().nfc());
+        let other = || {
+            self.snapshot
+                .named(&links::folded_name(path.name()))
+                .filter(same)
+                .find(|state| self.visible.shows(state.id))
+        };
+        self.get(path).or_else(|| other().map(FileEntry))
+    }
+
     /// Looks for lines in all notes below a folder, in path order; with `from`, in those from this path on. Works also
     /// while nothing is known of the notes yet.
     pub fn scan(
@@ -178,11 +190,16 @@ impl Files {
         }
         let texts = Texts { source: self.live.source(), states };
         let scanned = scan(&texts, pattern, window, budget);
-        ScannedNotes { scanned, states: texts.states, live: Arc::clone(&self.live) }
+        ScannedNotes { scanned, states: texts.states }
     }
 
-    pub fn has_folder(&self, folder: &VaultPath) -> bool {
-        self.snapshot.has_folder(folder) && self.shows_folder(folder)
+    /// A folder as it is spelt on disk, which may be the other of the two ways to store letters with accents.
+    pub fn find_folder(&self, folder: &VaultPath) -> Option<VaultPath> {
+        if self.snapshot.has_folder(folder) {
+            return self.shows_folder(folder).then(|| folder.clone());
+        }
+        let same = |found: &&VaultPath| found.as_str().nfc().eq(folder.as_str().nfc());
+        self.snapshot.folders().filter(same).find(|found| self.shows_folder(found)).cloned()
     }
 
     fn shows_folder(&self, folder: &VaultPath) -> bool {
@@ -197,33 +214,14 @@ struct Texts<'l> {
     states: Vec<Arc<FileState>>,
 }
 
-impl Texts<'_> {
-    fn original(&self, index: usize) -> Option<Slice> {
-        let state = self.states.get(index)?;
-        state.text().or_else(|| self.source.read_once(state))
-    }
-}
-
-/// A line may also end with a carriage return alone. For the search, and byte for byte at the same place, it ends with a
-/// line feed.
-fn with_line_feeds(text: Slice) -> Slice {
-    let alone = |at: &usize| text.get(at + 1) != Some(&b'\n');
-    let returns: Vec<usize> = memchr::memchr_iter(b'\r', &text).filter(alone).collect();
-    if returns.is_empty() {
-        return text;
-    }
-    let mut bytes = text.to_vec();
-    returns.into_iter().for_each(|at| bytes[at] = b'\n');
-    Slice::whole(bytes).unwrap_or(text)
-}
-
 impl scan::Source for Texts<'_> {
     fn count(&self) -> usize {
         self.states.len()
     }
 
-    fn text(&self, index: usize) -> Option<Slice> {
-        Some(with_line_feeds(self.original(index)?))
+    fn text(&self, index: usize) -> Option<Searched> {
+        let state = self.states.get(index)?;
+        state.text().or_else(|| self.source.read_once(state)).map(Searched::new)
     }
 }
 
@@ -231,7 +229,6 @@ impl scan::Source for Texts<'_> {
 pub struct ScannedNotes {
     scanned: Scanned,
     states: Vec<Arc<FileState>>,
-    live: Arc<Live>,
 }
 
 impl std::ops::Deref for ScannedNotes {
@@ -243,12 +240,6 @@ impl std::ops::Deref for ScannedNotes {
 }
 
 impl ScannedNotes {
-    /// The bytes of the note that a number in the result means, as they are on disk.
-    pub fn bytes(&self, number: usize) -> Option<impl std::ops::Deref<Target = [u8]> + use<>> {
-        let state = self.states.get(number)?;
-        state.text().or_else(|| self.live.source().read_once(state))
-    }
-
     /// The note that a number in the result means.
     pub fn path(&self, number: usize) -> Option<&VaultPath> {
         self.states.get(number).map(|state| &state.path)

@@ -2,44 +2,44 @@ use std::{fmt, ops::Range};
 
 use lapidary_query::{LineMatch, lines_after, lines_before};
 
-use crate::index::Slice;
+use super::Searched;
 
 /// A matching line, with the text that it was found in.
 #[derive(Clone)]
 pub struct Hit {
     /// The index of the text.
     pub file: usize,
-    text: Slice,
+    text: Searched,
     pub line: LineMatch,
 }
 
 impl Hit {
-    pub(super) fn new(file: usize, text: Slice, line: LineMatch) -> Self {
+    pub(super) fn new(file: usize, text: Searched, line: LineMatch) -> Self {
         Self { file, text, line }
     }
 
-    /// All of the text that it was found in.
-    pub fn text(&self) -> &[u8] {
-        &self.text
+    /// All of the text that it was found in, as it was read. Spans of its lines hold here too.
+    pub fn bytes(&self) -> &[u8] {
+        self.text.original()
     }
 
     /// The line without its end.
     pub fn content(&self) -> &[u8] {
-        &self.text[self.line.span.clone()]
+        &self.text.lines()[self.line.span.clone()]
     }
 
     /// At most so many lines before it, in order.
     pub fn before(&self, count: usize) -> Vec<&[u8]> {
-        self.parts(lines_before(&self.text, self.line.span.start, count))
+        self.parts(lines_before(self.text.lines(), self.line.span.start, count))
     }
 
     /// At most so many lines behind it.
     pub fn after(&self, count: usize) -> Vec<&[u8]> {
-        self.parts(lines_after(&self.text, self.line.span.end, count))
+        self.parts(lines_after(self.text.lines(), self.line.span.end, count))
     }
 
     fn parts(&self, lines: Vec<Range<usize>>) -> Vec<&[u8]> {
-        lines.into_iter().map(|line| &self.text[line]).collect()
+        lines.into_iter().map(|line| &self.text.lines()[line]).collect()
     }
 }
 

@@ -68,8 +68,8 @@ impl Source for Gone {
         300
     }
 
-    fn text(&self, index: usize) -> Option<Slice> {
-        (!index.is_multiple_of(3)).then(|| Slice::from(b"x\n".to_vec()))
+    fn text(&self, index: usize) -> Option<Searched> {
+        (!index.is_multiple_of(3)).then(|| Searched::new(Slice::from(b"x\n".to_vec())))
     }
 }
 
@@ -201,10 +201,10 @@ impl Source for Restless {
         10
     }
 
-    fn text(&self, index: usize) -> Option<Slice> {
+    fn text(&self, index: usize) -> Option<Searched> {
         let mut read = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         read[index] += 1;
-        Some(Slice::from("x\n".repeat(read[index]).into_bytes()))
+        Some(Searched::new(Slice::from("x\n".repeat(read[index]).into_bytes())))
     }
 }
 
@@ -224,8 +224,8 @@ impl Source for Large {
         40
     }
 
-    fn text(&self, _: usize) -> Option<Slice> {
-        Some(self.0.clone())
+    fn text(&self, _: usize) -> Option<Searched> {
+        Some(Searched::new(self.0.clone()))
     }
 }
 
@@ -262,7 +262,7 @@ proptest! {
 
         let mut expected = Vec::new();
         for (file, text) in texts.iter().enumerate().skip(start) {
-            expected.extend(pattern.lines(text, &|| false).map(|line| (file, line.number)));
+            expected.extend(pattern.lines(Searched::new(text.clone()).lines(), &|| false).map(|line| (file, line.number)));
         }
         prop_assert_eq!(found(&whole), &expected[..]);
         prop_assert_eq!(whole.total, expected.len());

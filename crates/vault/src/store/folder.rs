@@ -13,6 +13,7 @@ use cap_std::{
     fs::{Dir, Metadata, OpenOptions},
 };
 use lapidary_note::ContentHash;
+use unicode_normalization::UnicodeNormalization;
 
 use self::{
     follow::{Followed, Leaving, leaves},
@@ -246,8 +247,8 @@ impl Opened {
         self.trace(path, open)?.map_err(|_| StoreError::Outside)
     }
 
-    /// Follows links name by name, up to one that leaves. The system's own way to ask for a real path fails for a file that is replaced at
-    /// that very moment, which is what editors and we ourselves do.
+    /// Follows links name by name, up to one that leaves. The system's own way to ask for a real path fails for a file
+    /// that is replaced at that very moment, which is what editors and we ourselves do.
     ///
     /// Once a link was followed, whatever a closed place holds on the way (a link, a folder that the system locks) ends
     /// the search there, so that it looks like nothing at all.
@@ -261,6 +262,7 @@ impl Opened {
                 real.pop().ok_or(StoreError::Outside)?;
                 continue;
             }
+            let name = self.as_on_disk(&real.join("/"), name);
             real.push(name);
             let place = real.join("/");
             let closed = || links > 0 && !VaultPath::spelt(&place).is_some_and(|place| open(&place));
@@ -303,12 +305,25 @@ impl Opened {
         }
     }
 
+    /// A name as the folder spells it. Letters with accents are stored in two ways, and whoever asks cannot know which one
+    /// it was; if both are there, each is found by its own spelling.
+    fn as_on_disk(&self, folder: &str, name: String) -> String {
+        let folder = if folder.is_empty() { "." } else { folder };
+        if name.is_ascii() || self.dir.symlink_metadata(Path::new(folder).join(&name)).is_ok() {
+            return name;
+        }
+        let same = |found: &String| found.nfc().eq(name.nfc());
+        let Ok(entries) = self.dir.read_dir(folder) else { return name };
+        let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.find(same).unwrap_or(name)
+    }
+
     /// Where a file that does not exist yet would be, if the caller may use that place: the part of its path that
     /// exists, links followed, and the rest.
     fn new_place(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
         let is_link = |path: &VaultPath| self.dir.symlink_metadata(path.as_str()).is_ok_and(|found| found.is_symlink());
-        let mut names = vec![path.name().to_owned()];
-        let mut existing = None;
+        let mut names = Vec::new();
+        let mut existing: Option<VaultPath> = None;
         let mut folder = path.folder();
         while let Some(above) = folder {
             match self.real(&above, open) {
@@ -325,6 +340,11 @@ impl Opened {
             folder = above.folder();
         }
         names.reverse();
+        // Only where the folder is there can the name be there in another spelling.
+        let new_folders = names.len() > usize::from(existing.is_some());
+        let name = path.name().to_owned();
+        let folder = existing.as_ref().map_or("", VaultPath::as_str);
+        names.push(if new_folders { name } else { self.as_on_disk(folder, name) });
         let place = VaultPath::spelt(&names.join("/")).ok_or(StoreError::BadName)?;
         if !open(&place) {
             return Err(StoreError::Closed);
@@ -445,6 +465,9 @@ impl<'a> MadeFolders<'a> {
         while let Some(path) = folder.filter(|path| dir.symlink_metadata(path.as_str()).is_err()) {
             folder = path.folder();
             wanted.push(path);
+        }
+        if !wanted.iter().chain([place]).all(VaultPath::has_portable_name) {
+            return Err(StoreError::NotPortable);
         }
         let mut made = Self { dir, made: Vec::new() };
         for path in wanted.into_iter().rev() {

@@ -118,6 +118,11 @@ impl Store for MemoryStore {
         if files.keys().any(|known| is_in(path, known)) {
             return Err(StoreError::NotAFile);
         }
+        let folders = std::iter::successors(path.folder(), VaultPath::folder);
+        let mut new = folders.filter(|folder| nothing(&files, folder) == StoreError::Missing);
+        if !path.has_portable_name() || !new.all(|folder| folder.has_portable_name()) {
+            return Err(StoreError::NotPortable);
+        }
         files.insert(path.clone(), bytes.to_vec());
         self.changes.fetch_add(1, Ordering::AcqRel);
         Ok(())

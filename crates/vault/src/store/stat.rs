@@ -65,8 +65,6 @@ pub struct Walked {
     pub files: Vec<(VaultPath, Stat)>,
     /// In path order.
     pub folders: Vec<VaultPath>,
-    /// Folders that the system does not let us look into.
-    pub closed: Vec<VaultPath>,
     /// What was read on the way, in buffers that many share.
     pub texts: Vec<(VaultPath, Arc<Vec<u8>>, Range<usize>)>,
     /// It was called off, so this is not everything.

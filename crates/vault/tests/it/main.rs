@@ -13,6 +13,7 @@ mod follow;
 mod links;
 mod listings;
 mod model;
+mod names;
 mod races;
 mod reads;
 mod rules;

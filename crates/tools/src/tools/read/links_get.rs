@@ -1,5 +1,5 @@
 use lapidary_note::{ContentHash, Note};
-use lapidary_vault::{ReadError, VaultPath, View, store::StoreError};
+use lapidary_vault::{Notes, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -102,7 +102,9 @@ impl ReadTool for LinksGet {
         let path = reading::parse_path(&input.file)?;
         let wants = |direction| input.direction == direction || input.direction == Direction::Both;
         let notes = index::notes(context, view)?;
-        let (mut outlinks, content_hash) = (Vec::new(), note_hash(view, &path)?);
+        // By the name that it has on disk, as links lead there.
+        let path = notes.find(&path).map_or(path, |entry| entry.path().clone());
+        let (mut outlinks, content_hash) = (Vec::new(), note_hash(view, notes, &path)?);
         if content_hash.is_some() && wants(Direction::Outlinks) {
             let file = reading::read(view, &path)?;
             let shown = reading::show(&path, &file)?;
@@ -181,14 +183,11 @@ impl ReadTool for LinksGet {
     }
 }
 
-/// The hash of a note, and nothing for another file, which may be larger than anyone wants to read. Neither for a
-/// missing one.
-fn note_hash(view: &View, path: &VaultPath) -> Result<Option<ContentHash>, Reason> {
-    if path.is_note() {
-        return Ok(Some(reading::read(view, path)?.hash));
+/// The hash of a note, and nothing for another file, which may be larger than anyone wants to read.
+fn note_hash(view: &View, notes: &Notes, path: &VaultPath) -> Result<Option<ContentHash>, Reason> {
+    if !path.is_note() && notes.get(path).is_some() {
+        return Ok(None);
     }
-    match view.read(path) {
-        Ok(_) | Err(ReadError::Store(StoreError::TooLarge { .. })) => Ok(None),
-        Err(_) => reading::read(view, path).map(|_| None),
-    }
+    let file = reading::read(view, path)?;
+    Ok(path.is_note().then_some(file.hash))
 }

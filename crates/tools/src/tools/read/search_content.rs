@@ -212,18 +212,14 @@ fn pattern(input: &Input) -> Result<Pattern, Reason> {
 }
 
 fn output(input: &Input, found: &ScannedNotes) -> Output {
-    let mut notes = HashMap::new();
+    let mut hashes: HashMap<usize, String> = HashMap::new();
     let hits: Vec<HitOutput> = found
         .hits
         .iter()
         .filter_map(|hit| {
-            let note = notes.entry(hit.file).or_insert_with(|| {
-                let bytes = found.bytes(hit.file)?;
-                let hash = hash::short(&ContentHash::of(&bytes).to_string()).to_owned();
-                Some((bytes, hash))
-            });
-            let (bytes, hash) = note.as_ref()?;
-            Some(hit_output(hit, found.path(hit.file)?.to_string(), bytes, hash, input.context_lines))
+            let hash = || hash::short(&ContentHash::of(hit.bytes()).to_string()).to_owned();
+            let content_hash = hashes.entry(hit.file).or_insert_with(hash).clone();
+            Some(hit_output(hit, found.path(hit.file)?.to_string(), content_hash, input.context_lines))
         })
         .collect();
     let shown = input.offset.saturating_add(hits.len());
@@ -263,22 +259,23 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
     (!hints.is_empty()).then(|| hints.join(" "))
 }
 
-fn hit_output(hit: &Hit, file: String, bytes: &[u8], content_hash: &str, context_lines: usize) -> HitOutput {
+fn hit_output(hit: &Hit, file: String, content_hash: String, context_lines: usize) -> HitOutput {
     let column = hit.line.matches.first().map_or(0, |found| found.start);
     let shown = |lines: Vec<&[u8]>| lines.into_iter().map(|line| clipped_line(line, 0)).collect();
     HitOutput {
         file,
         line: hit.line.number,
-        line_hash: hash::short(&line_hash(hit, bytes).to_string()).to_owned(),
+        line_hash: hash::short(&line_hash(hit).to_string()).to_owned(),
         snippet: clipped_line(hit.content(), column),
         before: shown(hit.before(context_lines)),
         after: shown(hit.after(context_lines)),
-        content_hash: content_hash.to_owned(),
+        content_hash,
     }
 }
 
 /// The hash that an edit of this line expects: with its line end.
-fn line_hash(hit: &Hit, bytes: &[u8]) -> ContentHash {
+fn line_hash(hit: &Hit) -> ContentHash {
+    let bytes = hit.bytes();
     let Range { start, end } = hit.line.span;
     // The first line takes the byte order mark along, as every part does that begins the file.
     let start = if hit.line.number == 1 { 0 } else { start };

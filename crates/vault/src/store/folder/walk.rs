@@ -59,7 +59,7 @@ impl Opened {
             None => {
                 let start = Ahead { place: below.cloned(), name: below.cloned() };
                 let links = self.walk_from(start, walk, &mut walked)?;
-                links.into_iter().for_each(|link| self.walk_behind(link, walk, &mut walked));
+                links.into_iter().try_for_each(|link| self.walk_behind(link, walk, &mut walked))?;
             }
         }
         walked.files.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -90,10 +90,7 @@ impl Opened {
                         walked.folders.extend(held.folders);
                     }
                     Err(error) if first => return Err(error),
-                    // Gone since its name was read.
-                    Err(StoreError::Missing | StoreError::NotAFile) => {}
-                    Err(StoreError::NotPermitted) => walked.closed.extend(ahead.name),
-                    Err(error) => return Err(error),
+                    Err(error) => passed_over(error)?,
                 }
             }
             first = false;
@@ -102,20 +99,19 @@ impl Opened {
     }
 
     /// What lies behind a link that leaves the vault, if the owner named the folder it leads to.
-    fn walk_behind(&self, link: VaultPath, walk: &Walk<'_>, walked: &mut Walked) {
-        let Some(elsewhere) = self.behind_link(&link) else { return };
-        let Some(metadata) = elsewhere.metadata() else { return };
+    fn walk_behind(&self, link: VaultPath, walk: &Walk<'_>, walked: &mut Walked) -> Result<(), StoreError> {
+        let Some(elsewhere) = self.behind_link(&link) else { return Ok(()) };
+        let Some(metadata) = elsewhere.metadata() else { return Ok(()) };
         if metadata.is_file() {
             // The folder it stands in is none of ours to watch.
             walk.watch.iter().for_each(|watch| watch.give_up());
             walked.files.push((link, stat(&metadata)));
         } else if metadata.is_dir() {
             walked.folders.push(link.clone());
-            let start = Ahead { place: elsewhere.path, name: Some(link.clone()) };
-            if elsewhere.folder.walk_from(start, walk, walked).is_err() {
-                walked.closed.push(link);
-            }
+            let start = Ahead { place: elsewhere.path, name: Some(link) };
+            elsewhere.folder.walk_from(start, walk, walked).map(|_| ()).or_else(passed_over)?;
         }
+        Ok(())
     }
 
     fn held(&self, ahead: &Ahead, walk: &Walk<'_>) -> Result<Held, StoreError> {
@@ -250,6 +246,15 @@ impl Opened {
     #[cfg(not(target_os = "linux"))]
     fn file_at(&self, path: &VaultPath) -> Result<File, StoreError> {
         Ok(self.dir.open_with(path.as_str(), &reading())?)
+    }
+}
+
+/// A folder that is gone since its name was read, or that the system closes to us, holds nothing. Any other fault would
+/// make the vault look smaller than it is.
+fn passed_over(error: StoreError) -> Result<(), StoreError> {
+    match error {
+        StoreError::Missing | StoreError::NotAFile | StoreError::NotPermitted => Ok(()),
+        error => Err(error),
     }
 }
 

@@ -1,0 +1,71 @@
+use std::fs;
+
+use super::{super::*, live, scratch};
+use crate::store::FolderStore;
+
+#[test]
+fn what_lies_behind_a_followed_link_is_part_of_the_vault() {
+    let around = scratch();
+    let (vault, work, other) = (around.path().join("vault"), around.path().join("work"), around.path().join("other"));
+    for folder in [&vault, &work, &other] {
+        fs::create_dir_all(folder.join("sub")).unwrap();
+        fs::write(folder.join("sub/a.md"), "[[target]]").unwrap();
+    }
+    fs::write(vault.join("target.md"), "").unwrap();
+    std::os::unix::fs::symlink(&work, vault.join("linked")).unwrap();
+    std::os::unix::fs::symlink(&other, vault.join("unnamed")).unwrap();
+    let store = || FolderStore::new(vault.clone()).following(vec![work.clone()]);
+    let live = live(store());
+    let paths = |live: &Live| {
+        let snapshot = live.notes(&|| true).unwrap();
+        snapshot.files().map(|state| state.path.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(&live), ["linked/sub/a.md", "sub/a.md", "target.md"]);
+    let target = VaultPath::parse("target.md").unwrap();
+    let mentions = || live.notes(&|| true).unwrap().mentioning(&target).count();
+    assert_eq!(mentions(), 2);
+    // Seen at once there too, also in a folder that was not there before, and when the link goes away.
+    fs::write(work.join("sub/a.md"), "[[notgat]]").unwrap();
+    assert_eq!(mentions(), 1);
+    fs::create_dir_all(work.join("new/deep")).unwrap();
+    fs::write(work.join("new/deep/b.md"), "[[target]]").unwrap();
+    assert_eq!(mentions(), 2);
+    fs::rename(work.join("new"), work.join("renamed")).unwrap();
+    assert_eq!(paths(&live), ["linked/renamed/deep/b.md", "linked/sub/a.md", "sub/a.md", "target.md"]);
+    assert!(lock(&live.sync, &|| true).unwrap().watch.is_some(), "by the watch");
+    fs::remove_file(vault.join("linked")).unwrap();
+    assert_eq!(paths(&live), ["sub/a.md", "target.md"]);
+    std::os::unix::fs::symlink(&work, vault.join("back")).unwrap();
+    assert_eq!(paths(&live), ["back/renamed/deep/b.md", "back/sub/a.md", "sub/a.md", "target.md"]);
+    // A single file behind a link is seen as well, by looking.
+    std::os::unix::fs::symlink(work.join("sub/a.md"), vault.join("one.md")).unwrap();
+    assert_eq!(paths(&live)[2], "one.md");
+    fs::write(work.join("sub/a.md"), "[[target]]").unwrap();
+    assert_eq!(mentions(), 4);
+}
+
+#[test]
+fn a_folder_behind_two_links_or_replaced_behind_one_is_seen_to_change() {
+    let around = scratch();
+    let (vault, work) = (around.path().join("vault"), around.path().join("work"));
+    fs::create_dir_all(&vault).unwrap();
+    fs::create_dir_all(work.join("sub")).unwrap();
+    let names = |live: &Live| {
+        let snapshot = live.notes(&|| true).unwrap();
+        snapshot.files().map(|state| state.path.to_string()).collect::<Vec<_>>()
+    };
+    std::os::unix::fs::symlink(work.join("sub"), vault.join("one")).unwrap();
+    let live = live(FolderStore::new(vault.clone()).following(vec![work.clone()]));
+    assert!(names(&live).is_empty());
+    fs::rename(work.join("sub"), work.join("old")).unwrap();
+    fs::create_dir(work.join("sub")).unwrap();
+    fs::write(work.join("sub/new.md"), "").unwrap();
+    assert_eq!(names(&live), ["one/new.md"]);
+    std::os::unix::fs::symlink(work.join("sub"), vault.join("two")).unwrap();
+    assert_eq!(names(&live), ["one/new.md", "two/new.md"]);
+    fs::write(work.join("sub/b.md"), "").unwrap();
+    assert_eq!(names(&live), ["one/b.md", "one/new.md", "two/b.md", "two/new.md"]);
+    // A link to a link is no way around what closes the first.
+    std::os::unix::fs::symlink("one", vault.join("three")).unwrap();
+    assert_eq!(names(&live), ["one/b.md", "one/new.md", "two/b.md", "two/new.md"]);
+}
