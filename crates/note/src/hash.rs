@@ -17,6 +17,15 @@ impl ContentHash {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// As it was kept somewhere.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// The hash of a part of a file, given as a span of its shown text: a section, a block, the properties, lines.
     ///
     /// It is taken over the bytes that stand behind the span. A part that begins the text has the byte order mark in

@@ -7,7 +7,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::Reason;
-use lapidary_vault::{Receipt, store::LogFile};
+use lapidary_vault::{News, Receipt, VaultPath, store::LogFile};
 use serde_json::{Map, Value, json};
 
 use crate::clock::iso;
@@ -74,10 +74,14 @@ impl AuditLine {
         }
         if let [changed] = &self.receipt.changed[..] {
             put("before_hash", json!(changed.before.map(|hash| hash.to_string())));
-            put("after_hash", json!(changed.after.to_string()));
+            put("after_hash", json!(changed.after.map(|hash| hash.to_string())));
+            put("moved_to", json!(changed.moved_to.as_ref().map(ToString::to_string)));
             put("bytes_before", json!(changed.before.map(|_| changed.bytes_before)));
             put("bytes_after", json!(changed.bytes_after));
+        } else if !self.receipt.changed.is_empty() {
+            put("files_changed", json!(self.receipt.changed.len()));
         }
+        put("checkpoint", json!(self.receipt.checkpoint));
         put("duration_ms", json!(self.duration.as_secs_f64() * 1000.0));
         put("reply_bytes", json!(self.reply_bytes));
         Value::Object(line)
@@ -96,7 +100,26 @@ impl Audit {
     }
 
     pub(crate) fn record(&self, log: &LogFile, line: &AuditLine) {
-        if let Err(error) = log.append(&line.json().to_string())
+        self.append(log, &line.json());
+    }
+
+    /// What happened to the vault without a call.
+    pub(crate) fn tell(&self, log: &LogFile, time: SystemTime, news: &News) {
+        let files = |paths: &[VaultPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let mut line = match news {
+            News::Completed { checkpoint } => json!({ "event": "change_completed", "checkpoint": checkpoint }),
+            News::Undone { left } => json!({ "event": "change_undone", "left": files(left) }),
+            News::LateSave { path, checkpoint } => {
+                json!({ "event": "late_save", "file": path.to_string(), "checkpoint": checkpoint })
+            }
+            News::Postponed { why } => json!({ "event": "postponed", "why": why }),
+        };
+        line["ts"] = json!(iso(time));
+        self.append(log, &line);
+    }
+
+    fn append(&self, log: &LogFile, line: &Value) {
+        if let Err(error) = log.append(&line.to_string())
             && !self.failed.swap(true, Ordering::Relaxed)
         {
             (self.warn)(&format!("the audit log cannot be written ({error}); calls go on without it"));

@@ -8,7 +8,7 @@ use lapidary_note::ContentHash;
 use lapidary_tools::{
     Cancel, Catalogue, Effect, Entry, Family, Interruption, NoSuchTool, Reason, Rendered, ScanLimits, render_refusal,
 };
-use lapidary_vault::Receipt;
+use lapidary_vault::{News, Receipt};
 use serde_json::Value;
 
 use crate::{
@@ -148,7 +148,14 @@ impl Pipeline {
             }
         };
         line.tool = entry.spec.name().to_owned();
-        let mut call = Call { pipeline: self, cancel, line, family: family_of(entry), repairs: Vec::new() };
+        let mut call = Call {
+            pipeline: self,
+            cancel,
+            line,
+            family: family_of(entry),
+            repairs: Vec::new(),
+            late_saves: Vec::new(),
+        };
         // A panic is our bug; it must cost one call, not the server.
         let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or_else(|_| Err(broken(cancel)));
         let Call { mut line, family, .. } = call;
@@ -201,6 +208,10 @@ impl Pipeline {
         let vaults = &self.setup.vaults;
         let served = vaults.pick(line.vault.as_deref()).unwrap_or_else(|_| vaults.first());
         self.audit.record(&served.log, &line);
+        for news in served.vault.take_news() {
+            (self.setup.warn)(&format!("vault `{}`: {}", served.vault.name(), in_words(&news)));
+            self.audit.tell(&served.log, line.time, &news);
+        }
     }
 
     /// An answer that is too large to send, or that was given too often already.
@@ -234,6 +245,26 @@ impl Pipeline {
         let call = ContentHash::of(format!("{} {}", line.tool, line.arguments).as_bytes());
         let outcome = digest(&Value::Object(rendered.structured.clone()));
         self.repetition.record(&line.caller, call, outcome).map(|times| Reason::Repeated { times })
+    }
+}
+
+/// What happened without a call, for the owner.
+fn in_words(news: &News) -> String {
+    match news {
+        News::Completed { checkpoint } => {
+            format!("a server was killed right after a change; it was complete (checkpoint {checkpoint})")
+        }
+        News::Undone { left } if left.is_empty() => {
+            "a change that was not finished has been taken back; all files are as before".to_owned()
+        }
+        News::Undone { left } => {
+            let left: Vec<String> = left.iter().map(ToString::to_string).collect();
+            format!("an unfinished change has been taken back, but for files changed since: {}", left.join(", "))
+        }
+        News::LateSave { path, checkpoint } => {
+            format!("another program saved `{path}` while it was changed here; its text is in checkpoint {checkpoint}")
+        }
+        News::Postponed { why } => format!("something could not be looked after and will be tried again: {why}"),
     }
 }
 

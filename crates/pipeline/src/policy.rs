@@ -1,7 +1,7 @@
 //! Whether a planned change may happen. Judged on the actual changes, never on what a call says about itself.
 
 use lapidary_tools::{Effect, Entry, Group, Reason, Refused, Spec};
-use lapidary_vault::{ChangeSet, PathPrefix, Scope};
+use lapidary_vault::{Change, ChangeSet, PathPrefix, Scope};
 
 use crate::Setup;
 
@@ -31,7 +31,8 @@ impl Rule {
     }
 
     fn fits(&self, spec: &Spec, changes: &ChangeSet) -> bool {
-        let below = |prefix: &PathPrefix| changes.changes.iter().any(|change| prefix.covers(change.path()));
+        let below =
+            |prefix: &PathPrefix| changes.changes.iter().flat_map(Change::paths).any(|path| prefix.covers(path));
         self.effect.is_none_or(|effect| effect == spec.effect)
             && self.group.is_none_or(|group| group == spec.declaration.group)
             && self.tool.as_ref().is_none_or(|tool| tool == spec.name())
@@ -63,15 +64,16 @@ impl Rules {
 /// what the rules say.
 pub(crate) fn judge(changes: &ChangeSet, entry: &Entry, scope: &Scope, setup: &Setup) -> Result<Decision, Reason> {
     for change in &changes.changes {
-        let path = || change.path().clone();
-        scope.may_write(change.path()).map_err(|denied| Reason::PathForbidden {
-            path: path(),
-            writing: true,
-            denied: Refused::ByScope(denied),
-        })?;
+        for path in change.paths() {
+            scope.may_write(path).map_err(|denied| Reason::PathForbidden {
+                path: path.clone(),
+                writing: true,
+                denied: Refused::ByScope(denied),
+            })?;
+        }
         let (bytes, limit) = (change.bytes().len() as u64, setup.limits.max_file_bytes);
         if bytes > limit {
-            return Err(Reason::FileTooLarge { path: path(), bytes, limit });
+            return Err(Reason::FileTooLarge { path: change.path().clone(), bytes, limit });
         }
     }
     if changes.is_empty() { Ok(Decision::Allow) } else { Ok(setup.rules.decide(&entry.spec, changes)) }
@@ -80,7 +82,7 @@ pub(crate) fn judge(changes: &ChangeSet, entry: &Entry, scope: &Scope, setup: &S
 #[cfg(test)]
 mod tests {
     use lapidary_tools::TOOLS;
-    use lapidary_vault::{Change, VaultPath};
+    use lapidary_vault::VaultPath;
 
     use super::*;
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use lapidary_note::ContentHash;
 use lapidary_tools::{
     ArgumentProblem, Cancel, Checked, Context, Disk, Entry, Family, Planned, Reason, Rendered, Standing,
-    check_arguments, clipped, render_answer, render_dry_run,
+    check_arguments, clipped, render_answer, render_change, render_dry_run,
 };
 use lapidary_vault::{
-    ChangeSet, CommitError, Guard, Receipt, RulesError, Scope, Turn, TurnError, View, store::StoreError,
+    Change, ChangeSet, CommitError, Guard, LateSave, Receipt, RulesError, Scope, Turn, TurnError, View,
+    store::{Origin, StoreError},
 };
 use serde_json::{Map, Value};
 
@@ -37,6 +38,8 @@ pub(crate) struct Call<'a> {
     pub(crate) family: Family,
     /// What was wrong with the arguments and has been put right; the answer says so.
     pub(crate) repairs: Vec<String>,
+    /// What the answer has to tell of others.
+    pub(crate) late_saves: Vec<LateSave>,
 }
 
 pub(crate) enum End {
@@ -111,6 +114,7 @@ impl<'a> Call<'a> {
         for attempt in 1..=PLANS {
             let scope = self.scope(served)?;
             let view = self.view(served, Arc::clone(&scope));
+            self.hear(&view);
             let planned = entry.tool.plan(context, Some(&view), arguments.clone())?;
             let (changes, dry_run, output, text) = match planned {
                 Planned::Answer { output, text } => {
@@ -140,11 +144,17 @@ impl<'a> Call<'a> {
                 return Ok(self.answer(output, text));
             }
             let now = self.take_turn(served, turn.take())?;
-            match now.commit(&changes, &scope) {
+            let origin = Origin {
+                tool: entry.spec.name().to_owned(),
+                client: request.caller.id.clone(),
+                time: self.pipeline.setup.clock.now(),
+            };
+            match now.commit(&changes, &scope, &origin) {
                 Ok(receipt) => {
                     self.line.receipt = receipt;
                     report(Stage::Done);
-                    return Ok(self.answer(output, text));
+                    let checkpoint = self.line.receipt.checkpoint.as_deref();
+                    return Ok(End::Answer(render_change(output, text, checkpoint, &self.notices())));
                 }
                 Err(error) if attempt < PLANS && moved_on(&error) => {
                     self.cancel.end_change();
@@ -169,6 +179,7 @@ impl<'a> Call<'a> {
             None => served.vault.turn(&|| self.cancel.check().is_ok()).map_err(|error| match error {
                 TurnError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
                 TurnError::NoState => Reason::Disk { path: None, problem: Disk::NoState },
+                TurnError::Unfinished => Reason::Disk { path: None, problem: Disk::Failing },
                 // The wait ended because the time or the patience of the caller did.
                 TurnError::GivenUp => self.cancel.check().err().unwrap_or(Reason::Internal),
             })?,
@@ -182,10 +193,25 @@ impl<'a> Call<'a> {
     }
 
     fn notices(&self) -> Vec<String> {
-        if self.repairs.is_empty() {
-            return Vec::new();
+        let mut notices = Vec::new();
+        if !self.repairs.is_empty() {
+            notices.push(format!("Arguments repaired: {}.", self.repairs.join("; ")));
         }
-        vec![format!("Arguments repaired: {}.", self.repairs.join("; "))]
+        notices.extend(self.late_saves.iter().map(|LateSave { path, checkpoint }| {
+            format!(
+                "Another program saved `{path}` at the moment in which it was changed here; what it saved is in \
+                 checkpoint `{checkpoint}` (`checkpoint_read`) and not in the file. Tell the user."
+            )
+        }));
+        notices
+    }
+
+    /// The first caller who may read the file hears of a save that came too late.
+    fn hear(&mut self, view: &View) {
+        match view.late_saves() {
+            Ok(late_saves) => self.late_saves.extend(late_saves),
+            Err(error) => (self.pipeline.setup.warn)(&format!("checkpoints cannot be looked up: {error}")),
+        }
     }
 
     /// What may be read and changed at this moment. The owner hears what is wrong with the rules, the caller only that
@@ -310,7 +336,7 @@ fn refusal(family: Family, CommitError { path, error, guard, before }: CommitErr
 
 fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet) -> String {
     let diff = changes.diff();
-    let files: Vec<String> = changes.changes.iter().map(|change| format!("`{}`", change.path())).collect();
+    let files: Vec<String> = changes.changes.iter().flat_map(Change::paths).map(|path| format!("`{path}`")).collect();
     let mut shown: String = diff.text.chars().take(SHOWN_DIFF).collect();
     if shown.len() < diff.text.len() {
         shown += "\n… (the diff goes on)";

@@ -6,7 +6,7 @@ use lapidary_pipeline::{AUDIT_FILE, Clock, Decision, Limits, Pipeline, Rule, Rul
 use lapidary_tools::{Catalogue, Effect, ScanLimits, Selection, SelectionError};
 use lapidary_vault::{
     FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits,
-    store::{DemoFolder, FolderStore, LogFile, StateFolder},
+    store::{DemoFolder, FolderStore, LogFile, Retention, StateFolder, SystemTrash},
 };
 
 use crate::{config, demo, log};
@@ -67,9 +67,15 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
 
 fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
-    let store = Arc::new(FolderStore::new(vault.path.clone()).following(vault.access.follow.clone()));
-    let limits =
-        VaultLimits { max_file_bytes: config.limits.max_file_bytes, max_text_bytes: config.limits.text_memory_bytes };
+    let store = FolderStore::new(vault.path.clone())
+        .following(vault.access.follow.clone())
+        .with_trash(config.trash_home.as_deref().map(SystemTrash::in_data_home));
+    let store = Arc::new(store);
+    let limits = VaultLimits {
+        max_file_bytes: config.limits.max_file_bytes,
+        max_text_bytes: config.limits.text_memory_bytes,
+        retention: Retention { age: config.limits.checkpoint_age, bytes: config.limits.checkpoint_bytes },
+    };
     let policy = policy(&config.access, vault)?;
     Ok(ServedVault {
         vault: Arc::new(Vault::shared(vault.name.clone(), store, &state, policy, limits)),

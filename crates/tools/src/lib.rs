@@ -17,4 +17,4 @@ pub use context::{Cancel, Context, ScanLimits};
 pub use reason::{ArgumentProblem, Disk, Facts, Interruption, Kind, Reason, Refused, clipped};
 pub use spec::{AnyTool, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec};
 pub use tools::TOOLS;
-pub use wire::{Rendered, render_answer, render_dry_run, render_refusal};
+pub use wire::{Rendered, render_answer, render_change, render_dry_run, render_refusal};

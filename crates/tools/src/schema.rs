@@ -23,6 +23,7 @@ pub(crate) fn output<T: JsonSchema>(effect: Effect) -> Map<String, Value> {
         properties.insert("error".to_owned(), json!({ "type": "object" }));
         if effect != Effect::Read {
             properties.insert("diff".to_owned(), json!({ "type": "string" }));
+            properties.insert("checkpoint".to_owned(), json!({ "type": "string" }));
         }
     }
     schema.insert("anyOf".to_owned(), json!([{ "required": required }, { "required": ["error"] }]));

@@ -26,6 +26,18 @@ pub fn render_answer(mut output: Map<String, Value>, text: Option<String>, notic
     Rendered { text, structured: output, is_error: false }
 }
 
+/// An answer with the name of what undoes it.
+pub fn render_change(
+    mut output: Map<String, Value>,
+    text: Option<String>,
+    checkpoint: Option<&str>,
+    notices: &[String],
+) -> Rendered {
+    let Some(checkpoint) = checkpoint else { return render_answer(output, text, notices) };
+    output.insert("checkpoint".to_owned(), json!(checkpoint));
+    render_answer(output, text.map(|text| format!("{text}\n\nCheckpoint: `{checkpoint}`")), notices)
+}
+
 /// What would have been answered, and what would have changed.
 pub fn render_dry_run(
     mut output: Map<String, Value>,

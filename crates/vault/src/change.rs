@@ -17,6 +17,24 @@ pub enum Change {
     Write { path: VaultPath, before: Arc<File>, guard: Guard, bytes: Vec<u8> },
     /// A file where there is none; missing folders are made.
     Create { path: VaultPath, bytes: Vec<u8> },
+    /// Another path for a file that is there, and new bytes if its own links have to change with it. Without `before`
+    /// whatever is there is moved.
+    Move { from: VaultPath, to: VaultPath, before: Option<Arc<File>>, guard: Guard, bytes: Option<Vec<u8>> },
+    /// Another path for a folder and all that is in it.
+    MoveFolder { from: VaultPath, to: VaultPath },
+    /// Out of the vault, to where people look for what they deleted. Without `before` whatever is there goes.
+    Trash { path: VaultPath, before: Option<Arc<File>>, guard: Guard, trash: Trash },
+    /// Gone, but for its checkpoint.
+    Delete { path: VaultPath, before: Arc<File>, guard: Guard },
+}
+
+/// Which trash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trash {
+    /// `.trash` in the vault.
+    InVault,
+    /// That of the system; where there is none, the one in the vault.
+    System,
 }
 
 /// Who vouches for the content that a change replaces.
@@ -29,23 +47,61 @@ pub enum Guard {
 }
 
 impl Change {
+    /// The file that is there, or will be.
     pub fn path(&self) -> &VaultPath {
         match self {
-            Self::Write { path, .. } | Self::Create { path, .. } => path,
+            Self::Write { path, .. }
+            | Self::Create { path, .. }
+            | Self::Move { from: path, .. }
+            | Self::MoveFolder { from: path, .. }
+            | Self::Trash { path, .. }
+            | Self::Delete { path, .. } => path,
         }
     }
 
+    /// Where it goes.
+    pub fn to(&self) -> Option<&VaultPath> {
+        match self {
+            Self::Move { to, .. } | Self::MoveFolder { to, .. } => Some(to),
+            Self::Write { .. } | Self::Create { .. } | Self::Trash { .. } | Self::Delete { .. } => None,
+        }
+    }
+
+    /// Every path that is not afterwards what it was before.
+    pub fn paths(&self) -> impl Iterator<Item = &VaultPath> {
+        std::iter::once(self.path()).chain(self.to())
+    }
+
+    /// What the file holds afterwards, as far as that is known; nothing if it is gone.
     pub fn bytes(&self) -> &[u8] {
         match self {
-            Self::Write { bytes, .. } | Self::Create { bytes, .. } => bytes,
+            Self::Write { bytes, .. } | Self::Create { bytes, .. } | Self::Move { bytes: Some(bytes), .. } => bytes,
+            Self::Move { before, .. } => before.as_ref().map_or(&[], |file| &file.bytes),
+            Self::MoveFolder { .. } | Self::Trash { .. } | Self::Delete { .. } => &[],
         }
     }
 
     pub fn before(&self) -> Option<&File> {
         match self {
-            Self::Write { before, .. } => Some(before),
-            Self::Create { .. } => None,
+            Self::Write { before, .. } | Self::Delete { before, .. } => Some(before),
+            Self::Move { before, .. } | Self::Trash { before, .. } => before.as_deref(),
+            Self::Create { .. } | Self::MoveFolder { .. } => None,
         }
+    }
+
+    pub fn guard(&self) -> Guard {
+        match self {
+            Self::Write { guard, .. }
+            | Self::Move { guard, .. }
+            | Self::Trash { guard, .. }
+            | Self::Delete { guard, .. } => *guard,
+            Self::Create { .. } | Self::MoveFolder { .. } => Guard::Plan,
+        }
+    }
+
+    /// Whether the file is gone from the vault afterwards.
+    fn takes_away(&self) -> bool {
+        matches!(self, Self::Trash { .. } | Self::Delete { .. })
     }
 }
 
@@ -63,8 +119,15 @@ impl ChangeSet {
         let mut description = String::new();
         for change in &self.changes {
             let before = change.before().map_or_else(|| "nothing".to_owned(), |file| file.hash.to_string());
-            let after = ContentHash::of(change.bytes());
-            description += &format!("{before} {after} {}\n", change.path());
+            let after =
+                if change.takes_away() { "nothing".to_owned() } else { ContentHash::of(change.bytes()).to_string() };
+            let to = change.to().map_or_else(String::new, |to| format!(" to {to}"));
+            let kind = match change {
+                Change::Trash { .. } => " to the trash",
+                Change::MoveFolder { .. } => " with all that is in it",
+                _ => "",
+            };
+            description += &format!("{before} {after} {}{to}{kind}\n", change.path());
         }
         ContentHash::of(description.as_bytes())
     }
@@ -92,10 +155,21 @@ const DIFF_PATIENCE: Duration = Duration::from_millis(500);
 
 impl Diff {
     fn add(&mut self, change: &Change) {
+        match change {
+            Change::Trash { path, .. } => {
+                self.text += &format!("move to the trash {path}\n");
+                return;
+            }
+            Change::Move { from, to, .. } | Change::MoveFolder { from, to } => {
+                self.text += &format!("rename from {from}\nrename to {to}\n");
+            }
+            Change::Write { .. } | Change::Create { .. } | Change::Delete { .. } => {}
+        }
         let old = String::from_utf8_lossy(change.before().map_or(&[][..], |file| &file.bytes[..]));
         let new = String::from_utf8_lossy(change.bytes());
         let (path, absent) = (change.path().as_str(), "/dev/null");
         let old_name = if change.before().is_some() { path } else { absent };
+        let new_name = if change.takes_away() { absent } else { change.to().map_or(path, VaultPath::as_str) };
         let diff = TextDiff::configure().timeout(DIFF_PATIENCE).diff_lines(&*old, &*new);
         for line in diff.iter_all_changes() {
             match line.tag() {
@@ -104,7 +178,7 @@ impl Diff {
                 ChangeTag::Equal => {}
             }
         }
-        self.text += &diff.unified_diff().context_radius(2).header(old_name, path).to_string();
+        self.text += &diff.unified_diff().context_radius(2).header(old_name, new_name).to_string();
     }
 }
 
@@ -112,14 +186,19 @@ impl Diff {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
     pub changed: Vec<Changed>,
+    /// What undoes it; `None` if nothing had to be done.
+    pub checkpoint: Option<String>,
 }
 
 /// One file before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     pub path: VaultPath,
+    /// Where it went.
+    pub moved_to: Option<VaultPath>,
     pub before: Option<ContentHash>,
-    pub after: ContentHash,
+    /// `None` if it is gone.
+    pub after: Option<ContentHash>,
     pub bytes_before: usize,
     pub bytes_after: usize,
 }
@@ -129,12 +208,13 @@ impl Receipt {
     pub fn of(set: &ChangeSet) -> Self {
         let changed = |change: &Change| Changed {
             path: change.path().clone(),
+            moved_to: change.to().cloned(),
             before: change.before().map(|file| file.hash),
-            after: ContentHash::of(change.bytes()),
+            after: (!change.takes_away()).then(|| ContentHash::of(change.bytes())),
             bytes_before: change.before().map_or(0, |file| file.bytes.len()),
             bytes_after: change.bytes().len(),
         };
-        Self { changed: set.changes.iter().map(changed).collect() }
+        Self { changed: set.changes.iter().map(changed).collect(), checkpoint: None }
     }
 }
 

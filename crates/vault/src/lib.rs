@@ -1,6 +1,8 @@
 //! The vault: narrowed views to read, change sets to write. Knows nothing of who is calling or over what.
 
 mod change;
+mod commit;
+mod history;
 mod index;
 mod keeper;
 pub mod links;
@@ -8,11 +10,14 @@ mod path;
 mod patience;
 mod scan;
 mod scope;
+mod settings;
 pub mod store;
 mod vault;
 mod view;
 
-pub use change::{Change, ChangeSet, Changed, Diff, Guard, Receipt};
+pub use change::{Change, ChangeSet, Changed, Diff, Guard, Receipt, Trash};
+pub use commit::{CommitError, News, Turn, TurnError};
+pub use history::{Checkpoint, CheckpointError, CheckpointPage, LateSave};
 pub use index::{
     Backlink, BlockDigest, Digest, FieldDigest, FileEntry, Files, HeadingDigest, IndexError, LinkDigest, Notes,
     Properties, ScannedNotes, Structure, TagDigest, TaskDigest,
@@ -22,5 +27,6 @@ pub use scan::{Budget, Hit, Scanned, Stop, Window};
 pub use scope::{
     Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, Scope, ScopeError,
 };
-pub use vault::{CommitError, Turn, TurnError, Vault, VaultLimits};
+pub use settings::{AppSettings, DeletedFiles};
+pub use vault::{Vault, VaultLimits};
 pub use view::{File, ReadError, View};

@@ -4,10 +4,13 @@
 
 mod cache;
 mod folder;
+mod ledger;
 mod memory;
 mod outside;
 mod stat;
 mod state;
+mod steps;
+mod trash;
 mod watch;
 
 use std::time::SystemTime;
@@ -17,12 +20,17 @@ use lapidary_note::ContentHash;
 use crate::VaultPath;
 
 pub use cache::CacheFile;
-pub use folder::FolderStore;
+pub use folder::{FolderStore, Observer};
+pub use ledger::{CheckpointKind, CheckpointRecord, EntryRecord, Ledger, LedgerError, Origin, PathFilter, Retention};
+pub(crate) use ledger::{Draft, Intent, Lingering, Step};
 pub use memory::MemoryStore;
 pub use outside::{DemoFolder, folder_exists, read_settings};
 pub(crate) use stat::nanoseconds;
 pub use stat::{Found, Skip, Stamp, Stat, TextRoom, Walk, Walked};
 pub use state::{LogFile, LogTail, StateFolder, TurnFile};
+pub use steps::{FileNumber, Held, Inspected, NewPlace, Spot, Steps, Swap};
+pub use trash::SystemTrash;
+pub(crate) use trash::numbered;
 pub use watch::{Events, Watch};
 
 /// Asked about the place a path really leads to, so that a link inside the vault opens nothing that is closed.
@@ -30,19 +38,15 @@ pub type Open<'a> = &'a dyn Fn(&VaultPath) -> bool;
 
 /// Where a vault's files are kept.
 pub trait Store: Send + Sync {
+    /// What a commit is made of.
+    fn steps(&self) -> &dyn Steps;
+
     fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError>;
 
     fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError>;
 
     /// What is known of a file without reading it; `None` where there is nothing at all, not even a broken link.
     fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError>;
-
-    /// Puts new bytes in place of exactly the expected ones, or changes nothing.
-    fn replace(&self, path: &VaultPath, expected: &ContentHash, bytes: &[u8], open: Open<'_>)
-    -> Result<(), StoreError>;
-
-    /// Makes a file where there is none, or changes nothing.
-    fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError>;
 
     /// Everything below a folder that is not hidden. Links are not followed: what they lead to has a place of its own.
     fn walk(&self, walk: &Walk<'_>) -> Result<Walked, StoreError>;
@@ -115,6 +119,9 @@ pub enum StoreError {
     NotPortable,
     #[error("the vault's folder is not there")]
     VaultGone,
+    /// What is about to be replaced could not be written down first.
+    #[error("no checkpoint could be taken")]
+    NoCheckpoint,
     /// The change was made, but the disk did not confirm that it will last.
     #[error("the disk did not confirm the change")]
     Unsure,

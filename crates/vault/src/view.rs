@@ -8,9 +8,10 @@ use lapidary_note::ContentHash;
 
 use crate::{
     Denied, Files, IndexError, Notes, Scope, VaultPath,
+    commit::Changes,
     index::Live,
     keeper::keep,
-    store::{Entry, EntryKind, Store, StoreError},
+    store::{Entry, EntryKind, StoreError},
 };
 
 /// The content of one file at one moment.
@@ -26,8 +27,8 @@ pub struct File {
 /// lies outside the scope is not there.
 pub struct View {
     vault: String,
-    store: Arc<dyn Store>,
-    scope: Arc<Scope>,
+    pub(crate) changes: Arc<Changes>,
+    pub(crate) scope: Arc<Scope>,
     max_file_bytes: u64,
     live: Arc<Live>,
     seen: Mutex<BTreeMap<VaultPath, Arc<File>>>,
@@ -44,14 +45,14 @@ pub enum ReadError {
 impl View {
     pub(crate) fn new(
         vault: String,
-        store: Arc<dyn Store>,
+        changes: Arc<Changes>,
         scope: Arc<Scope>,
         max_file_bytes: u64,
         live: Arc<Live>,
     ) -> Self {
         Self {
             vault,
-            store,
+            changes,
             scope,
             max_file_bytes,
             live,
@@ -109,7 +110,7 @@ impl View {
         if let Some(file) = self.seen().get(path) {
             return Ok(Arc::clone(file));
         }
-        let found = self.store.read(path, self.max_file_bytes, &|place| self.shows(place)).map_err(narrowed)?;
+        let found = self.changes.store.read(path, self.max_file_bytes, &|place| self.shows(place)).map_err(narrowed)?;
         let hash = ContentHash::of(&found.bytes);
         let file = Arc::new(File { bytes: found.bytes, hash, modified: found.modified, created: found.created });
         self.seen().insert(path.clone(), Arc::clone(&file));
@@ -121,13 +122,14 @@ impl View {
         if let Some(folder) = folder {
             self.scope.may_enter(folder).map_err(denied)?;
         }
-        let mut entries = self.store.list(folder, &|place| self.shows(place)).map_err(|error| match folder {
-            // It is no folder, and whether a file is there is not to be told.
-            Some(folder) if error == StoreError::NotAFile && !self.shows(folder) => {
-                ReadError::Store(StoreError::Missing)
-            }
-            _ => narrowed(error),
-        })?;
+        let mut entries =
+            self.changes.store.list(folder, &|place| self.shows(place)).map_err(|error| match folder {
+                // It is no folder, and whether a file is there is not to be told.
+                Some(folder) if error == StoreError::NotAFile && !self.shows(folder) => {
+                    ReadError::Store(StoreError::Missing)
+                }
+                _ => narrowed(error),
+            })?;
         entries.retain(|entry| match entry.kind {
             EntryKind::File => self.shows(&entry.path),
             EntryKind::Folder => self.scope.may_enter(&entry.path).is_ok(),

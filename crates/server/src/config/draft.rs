@@ -43,6 +43,7 @@ impl<'a> Draft<'a> {
         if self.config.state_dir.as_os_str().is_empty() {
             self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;
         }
+        self.config.trash_home = self.places.trash_home();
         self.config.vaults = vaults::choose(&mut self, files)?;
         self.keep_state_out_of_vaults()?;
         if self.config.access.read_only && self.config.access.write_paths.is_some() {

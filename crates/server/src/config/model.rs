@@ -16,6 +16,8 @@ pub(crate) struct Config {
     pub(crate) refuse_repetition: bool,
     /// An absolute path outside every vault.
     pub(crate) state_dir: PathBuf,
+    /// Where the trash of the system is, if it has one that we know.
+    pub(crate) trash_home: Option<PathBuf>,
     pub(crate) limits: Limits,
     pub(crate) log_level: LogLevel,
 }
@@ -131,6 +133,9 @@ pub(crate) struct Limits {
     /// The size at which the audit log is rotated.
     pub(crate) audit_max_bytes: u64,
     pub(crate) text_memory_bytes: u64,
+    /// How long checkpoints are kept.
+    pub(crate) checkpoint_age: Duration,
+    pub(crate) checkpoint_bytes: u64,
     /// 0 is no limit.
     pub(crate) max_files_scanned: u64,
     /// 0 is no limit.
@@ -176,6 +181,7 @@ impl Config {
             approval: Approval { write: Decision::Allow, destroy: Decision::Ask },
             refuse_repetition: true,
             state_dir: PathBuf::new(),
+            trash_home: None,
             limits: Limits {
                 max_file_bytes: 16 * 1024 * 1024,
                 max_reply_bytes: 1024 * 1024,
@@ -183,6 +189,8 @@ impl Config {
                 ask_timeout: Duration::from_secs(5 * 60),
                 audit_max_bytes: 5_000_000,
                 text_memory_bytes: 512 * 1024 * 1024,
+                checkpoint_age: Duration::from_secs(90 * 24 * 60 * 60),
+                checkpoint_bytes: 1024 * 1024 * 1024,
                 max_files_scanned: 0,
                 max_bytes_read: 0,
             },

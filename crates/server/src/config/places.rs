@@ -56,6 +56,14 @@ impl<'a> Places<'a> {
         })
     }
 
+    /// Where the desktops of Linux share a trash. Other systems have one that only their own programs fill.
+    pub(super) fn trash_home(&self) -> Option<PathBuf> {
+        match self.platform {
+            Platform::Linux => self.folder("XDG_DATA_HOME").or_else(|| Some(self.home?.join(".local/share"))),
+            Platform::MacOs | Platform::Windows => None,
+        }
+    }
+
     /// The folders where Obsidian may keep `obsidian.json`.
     pub(super) fn obsidian_folders(&self) -> Vec<PathBuf> {
         let folders = match self.platform {

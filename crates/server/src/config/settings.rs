@@ -267,6 +267,28 @@ pub(crate) static SETTINGS: &[Setting] = &[
     },
     Setting {
         section: Section::Limits,
+        key: Some("limits.checkpoint_days"),
+        variable: Some("LAPIDARY_CHECKPOINT_DAYS"),
+        flag: None,
+        default: Shown::Value("90"),
+        doc: "How many days a checkpoint is kept; at least 1.",
+        apply: |draft, given| {
+            let days = number(&given.raw, 1..=36_500_u64)?;
+            draft.config.limits.checkpoint_age = Duration::from_secs(days * 24 * 60 * 60);
+            Ok(())
+        },
+    },
+    Setting {
+        section: Section::Limits,
+        key: Some("limits.checkpoint_bytes"),
+        variable: Some("LAPIDARY_CHECKPOINT_BYTES"),
+        flag: None,
+        default: Shown::Value("1073741824"),
+        doc: "How much the checkpoints of a vault may take, compressed. The oldest go first; the newest stays in any case.",
+        apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.checkpoint_bytes = most),
+    },
+    Setting {
+        section: Section::Limits,
         key: Some("limits.max_files_scanned"),
         variable: Some("MCP_MAX_FILES_SCANNED"),
         flag: None,

@@ -1,8 +1,15 @@
 //! What must hold for every tool in the list.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, UNIX_EPOCH},
+};
 
-use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
+use lapidary_vault::{
+    Scope, Vault, VaultPath,
+    store::{MemoryStore, Origin},
+};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -26,8 +33,9 @@ fn call(store: &Arc<MemoryStore>, tool: &str, arguments: Map<String, Value>) -> 
         Planned::Answer { output, .. } => Ok(Value::Object(output)),
         Planned::Change { changes, dry_run, output, .. } => {
             assert!(entry.spec.effect != Effect::Read, "{tool} reads but plans a change");
+            let origin = Origin { tool: tool.to_owned(), client: "example".to_owned(), time: UNIX_EPOCH };
             if !dry_run {
-                vault.turn(&|| true).unwrap().commit(&changes, &Scope::default()).unwrap();
+                vault.turn(&|| true).unwrap().commit(&changes, &Scope::default(), &origin).unwrap();
             }
             Ok(Value::Object(output))
         }

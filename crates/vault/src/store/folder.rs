@@ -1,5 +1,6 @@
+mod changing;
 mod follow;
-mod temporary;
+mod renames;
 mod walk;
 
 use std::{
@@ -12,15 +13,13 @@ use cap_std::{
     ambient_authority,
     fs::{Dir, Metadata, OpenOptions},
 };
-use lapidary_note::ContentHash;
 use unicode_normalization::UnicodeNormalization;
 
-use self::{
-    follow::{Followed, Leaving, leaves},
-    temporary::Temporary,
-};
+pub use self::changing::Observer;
+use self::follow::{Followed, Leaving, leaves};
 use super::{
-    Entry, EntryKind, Found, Open, Stamp, Stat, Store, StoreError, StoredFile, Walk, Walked, Watch, nanoseconds, watch,
+    Entry, EntryKind, Found, Open, Stamp, Stat, Steps, Store, StoreError, StoredFile, SystemTrash, Walk, Walked, Watch,
+    nanoseconds, watch,
 };
 use crate::VaultPath;
 
@@ -34,6 +33,8 @@ pub struct FolderStore {
     followed: Arc<Followed>,
     /// Opened on first use and again when the folder was replaced (unmounted, cloned anew).
     opened: RwLock<Option<Arc<Opened>>>,
+    trash: Option<SystemTrash>,
+    observer: Option<Observer>,
 }
 
 struct Opened {
@@ -44,7 +45,7 @@ struct Opened {
 
 impl FolderStore {
     pub fn new(root: PathBuf) -> Self {
-        Self { root, followed: Arc::default(), opened: RwLock::default() }
+        Self { root, followed: Arc::default(), opened: RwLock::default(), trash: None, observer: None }
     }
 
     /// The same vault, whose links into these folders are followed.
@@ -69,6 +70,10 @@ impl FolderStore {
 }
 
 impl Store for FolderStore {
+    fn steps(&self) -> &dyn Steps {
+        self
+    }
+
     fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
         self.folder()?.wherever(path, open, |folder, path, open| folder.read_file(path, max_bytes, open))
     }
@@ -83,20 +88,6 @@ impl Store for FolderStore {
 
     fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
         self.folder()?.wherever(path, &|_| true, |folder, path, _| folder.stamp(path))
-    }
-
-    fn replace(
-        &self,
-        path: &VaultPath,
-        expected: &ContentHash,
-        bytes: &[u8],
-        open: Open<'_>,
-    ) -> Result<(), StoreError> {
-        self.folder()?.wherever(path, open, |folder, path, open| folder.replace(path, expected, bytes, open))
-    }
-
-    fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError> {
-        self.folder()?.wherever(path, open, |folder, path, open| folder.create(path, bytes, open))
     }
 
     fn walk(&self, walk: &Walk<'_>) -> Result<Walked, StoreError> {
@@ -181,51 +172,6 @@ impl Opened {
         }
         let place = self.place(path, &|_| true)?;
         Ok(Some(walk::stat(&self.dir.symlink_metadata(place.as_str())?).stamp))
-    }
-
-    fn replace(
-        &self,
-        path: &VaultPath,
-        expected: &ContentHash,
-        bytes: &[u8],
-        open: Open<'_>,
-    ) -> Result<(), StoreError> {
-        // Writing where a link leads keeps the link a link.
-        let place = self.place(path, open)?;
-        let seen = self.check(&place, expected)?;
-        let beside = self.beside(&place)?;
-        let temporary = Temporary::write(&beside, bytes, Some(&seen))?;
-        // Meanwhile another program may have saved. The times of its file would not always tell: they are as coarse as a
-        // clock tick or, on some file systems, two seconds.
-        self.check(&place, expected)?;
-        let checked = |name: &str| {
-            let place = place.sibling(name).map_err(|_| StoreError::BadName)?;
-            self.check(&place, expected).map(|_| ())
-        };
-        let replaced = temporary.replace(place.name(), checked);
-        let synced = sync_folder(&beside);
-        replaced.and(synced)
-    }
-
-    fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError> {
-        let place = self.new_place(path, open)?;
-        match self.dir.symlink_metadata(place.as_str()) {
-            Ok(metadata) if metadata.is_dir() => return Err(StoreError::IsFolder),
-            // Reading finds nothing behind such a link, so saying that a file is there would send callers in circles.
-            Ok(metadata) if metadata.is_symlink() && self.place(path, open).is_err() => {
-                return Err(StoreError::NotAFile);
-            }
-            Ok(_) => return Err(StoreError::Exists),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error.into()),
-        }
-        let made = MadeFolders::make(self, &place)?;
-        let beside = self.beside(&place)?;
-        Temporary::write(&beside, bytes, None)?.take(place.name())?;
-        let made = made.keep();
-        sync_folder(&beside)?;
-        // A folder lasts when the one it stands in does.
-        made.iter().try_for_each(|made| sync_folder(&self.beside(made).map_err(|_| StoreError::Unsure)?))
     }
 
     /// Where a path really leads, links followed, if the caller may use that place.
@@ -383,13 +329,6 @@ impl Opened {
         if read as u64 > max_bytes { Err(too_large(read as u64)) } else { Ok((bytes, metadata)) }
     }
 
-    /// The file's metadata if it holds exactly the expected content.
-    fn check(&self, place: &VaultPath, expected: &ContentHash) -> Result<Metadata, StoreError> {
-        let (bytes, metadata) = self.read(place, u64::MAX - 1)?;
-        let found = ContentHash::of(&bytes);
-        if found == *expected { Ok(metadata) } else { Err(StoreError::Changed { found }) }
-    }
-
     /// The folder in which a file stands.
     fn beside(&self, place: &VaultPath) -> Result<Dir, StoreError> {
         Ok(match place.folder() {
@@ -449,49 +388,6 @@ impl Identity {
     #[cfg(not(unix))]
     fn number(&self) -> u64 {
         self.0.map_or(0, |created| nanoseconds(created).cast_unsigned())
-    }
-}
-
-/// Folders made for a new file; they go away again unless the file gets there.
-struct MadeFolders<'a> {
-    dir: &'a Dir,
-    made: Vec<VaultPath>,
-}
-
-impl<'a> MadeFolders<'a> {
-    fn make(Opened { dir, .. }: &'a Opened, place: &VaultPath) -> Result<Self, StoreError> {
-        let mut wanted = Vec::new();
-        let mut folder = place.folder();
-        while let Some(path) = folder.filter(|path| dir.symlink_metadata(path.as_str()).is_err()) {
-            folder = path.folder();
-            wanted.push(path);
-        }
-        if !wanted.iter().chain([place]).all(VaultPath::has_portable_name) {
-            return Err(StoreError::NotPortable);
-        }
-        let mut made = Self { dir, made: Vec::new() };
-        for path in wanted.into_iter().rev() {
-            match dir.create_dir(path.as_str()) {
-                Ok(()) => made.made.push(path),
-                // Another writer was faster; then it is not ours to remove.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(made)
-    }
-
-    fn keep(mut self) -> Vec<VaultPath> {
-        std::mem::take(&mut self.made)
-    }
-}
-
-impl Drop for MadeFolders<'_> {
-    fn drop(&mut self) {
-        for path in self.made.iter().rev() {
-            // A folder that someone else has put something into stays, and rightly so.
-            drop(self.dir.remove_dir(path.as_str()));
-        }
     }
 }
 

@@ -4,11 +4,15 @@ use std::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::SystemTime,
 };
 
 use lapidary_note::ContentHash;
 
-use super::{Entry, EntryKind, Found, Open, Stamp, Stat, Store, StoreError, StoredFile, Walk, Walked, Watch};
+use super::{
+    Entry, EntryKind, FileNumber, Found, Held, Inspected, NewPlace, Open, Spot, Stamp, Stat, Steps, Store, StoreError,
+    StoredFile, Swap, Walk, Walked, Watch,
+};
 use crate::VaultPath;
 
 /// A vault in memory: what the examples of the tools run on.
@@ -48,7 +52,136 @@ fn is_in(path: &VaultPath, folder: &VaultPath) -> bool {
     path.as_str().strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
 }
 
+impl MemoryStore {
+    fn take(&self, from: &VaultPath, to: &VaultPath) -> Result<(), StoreError> {
+        let mut files = self.files();
+        if files.contains_key(to) || nothing(&files, to) == StoreError::IsFolder {
+            return Err(StoreError::Exists);
+        }
+        let moved: Vec<VaultPath> = files.keys().filter(|path| path.is_within(from)).cloned().collect();
+        if moved.is_empty() {
+            return Err(StoreError::Missing);
+        }
+        for path in moved {
+            let name = format!("{to}{}", &path.as_str()[from.as_str().len()..]);
+            let new = VaultPath::spelt(&name).ok_or(StoreError::BadName)?;
+            let bytes = files.remove(&path).unwrap_or_default();
+            files.insert(new, bytes);
+        }
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        Ok(())
+    }
+}
+
+/// The file beside a place.
+fn beside(spot: &Spot, aside: &str) -> Result<VaultPath, StoreError> {
+    spot.place.sibling(aside).map_err(|_| StoreError::BadName)
+}
+
+impl Steps for MemoryStore {
+    fn place(&self, path: &VaultPath, _: Open<'_>) -> Result<VaultPath, StoreError> {
+        let files = self.files();
+        if files.contains_key(path) { Ok(path.clone()) } else { Err(nothing(&files, path)) }
+    }
+
+    fn new_place(&self, path: &VaultPath, _: Open<'_>) -> Result<NewPlace, StoreError> {
+        let files = self.files();
+        if files.contains_key(path) {
+            return Err(StoreError::Exists);
+        }
+        if nothing(&files, path) == StoreError::IsFolder {
+            return Err(StoreError::IsFolder);
+        }
+        if files.keys().any(|known| is_in(path, known)) {
+            return Err(StoreError::NotAFile);
+        }
+        let above = std::iter::successors(path.folder(), VaultPath::folder);
+        let mut folders: Vec<VaultPath> =
+            above.take_while(|folder| nothing(&files, folder) == StoreError::Missing).collect();
+        folders.reverse();
+        Ok(NewPlace { place: path.clone(), folders })
+    }
+
+    fn spot(&self, place: &VaultPath) -> Result<Spot, StoreError> {
+        Ok(Spot::named(place.clone()))
+    }
+
+    fn stage(&self, spot: &Spot, aside: &str, bytes: &[u8], _: bool) -> Result<FileNumber, StoreError> {
+        self.files().insert(beside(spot, aside)?, bytes.to_vec());
+        Ok(FileNumber(0, 0))
+    }
+
+    fn exchange(&self, spot: &Spot, aside: &str, _: &ContentHash) -> Result<Swap, StoreError> {
+        let mut files = self.files();
+        let aside = beside(spot, aside)?;
+        if !files.contains_key(&spot.place) {
+            return Err(nothing(&files, &spot.place));
+        }
+        let new = files.remove(&aside).ok_or(StoreError::Missing)?;
+        let old = files.insert(spot.place.clone(), new).unwrap_or_default();
+        files.insert(aside, old);
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        Ok(Swap::Changed)
+    }
+
+    fn give_way(&self, spot: &Spot, aside: &str, _: FileNumber) -> Result<(), StoreError> {
+        self.exchange(spot, aside, &ContentHash::of(b"")).map(|_| ())
+    }
+
+    fn bring(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+        self.take(&beside(spot, aside)?, &spot.place)
+    }
+
+    fn set_aside(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+        if nothing(&self.files(), &spot.place) == StoreError::IsFolder {
+            return Err(StoreError::IsFolder);
+        }
+        self.take(&spot.place, &beside(spot, aside)?)
+    }
+
+    fn inspect(&self, spot: &Spot, aside: Option<&str>, _: u64) -> Result<Inspected, StoreError> {
+        let place = aside.map_or_else(|| Ok(spot.place.clone()), |aside| beside(spot, aside))?;
+        let files = self.files();
+        let bytes = files.get(&place).cloned().ok_or_else(|| nothing(&files, &place))?;
+        Ok(Inspected { number: FileNumber(0, 0), hash: ContentHash::of(&bytes), bytes, held: Held::Alone(None) })
+    }
+
+    fn discard(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+        self.files().remove(&beside(spot, aside)?);
+        Ok(())
+    }
+
+    fn has_system_trash(&self) -> bool {
+        false
+    }
+
+    fn trash(&self, _: &Spot, _: &str, _: SystemTime) -> Result<(), StoreError> {
+        Err(StoreError::NotPermitted)
+    }
+
+    fn rename(&self, from: &Spot, to: &Spot) -> Result<(), StoreError> {
+        self.take(&from.place, &to.place)
+    }
+
+    /// Folders are there as long as something is in them.
+    fn make_folder(&self, _: &VaultPath) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+
+    fn remove_folder(&self, _: &VaultPath) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn sync(&self, _: &Spot) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
 impl Store for MemoryStore {
+    fn steps(&self) -> &dyn Steps {
+        self
+    }
+
     fn read(&self, path: &VaultPath, max_bytes: u64, _: Open<'_>) -> Result<StoredFile, StoreError> {
         let files = self.files();
         match files.get(path) {
@@ -92,40 +225,6 @@ impl Store for MemoryStore {
             None if nothing(&files, path) == StoreError::Missing => Ok(None),
             None => Ok(Some(self.stat(&[]).stamp)),
         }
-    }
-
-    fn replace(&self, path: &VaultPath, expected: &ContentHash, bytes: &[u8], _: Open<'_>) -> Result<(), StoreError> {
-        let mut files = self.files();
-        let nothing = nothing(&files, path);
-        let current = files.get_mut(path).ok_or(nothing)?;
-        let found = ContentHash::of(current);
-        if found != *expected {
-            return Err(StoreError::Changed { found });
-        }
-        *current = bytes.to_vec();
-        self.changes.fetch_add(1, Ordering::AcqRel);
-        Ok(())
-    }
-
-    fn create(&self, path: &VaultPath, bytes: &[u8], _: Open<'_>) -> Result<(), StoreError> {
-        let mut files = self.files();
-        if files.contains_key(path) {
-            return Err(StoreError::Exists);
-        }
-        if nothing(&files, path) == StoreError::IsFolder {
-            return Err(StoreError::IsFolder);
-        }
-        if files.keys().any(|known| is_in(path, known)) {
-            return Err(StoreError::NotAFile);
-        }
-        let folders = std::iter::successors(path.folder(), VaultPath::folder);
-        let mut new = folders.filter(|folder| nothing(&files, folder) == StoreError::Missing);
-        if !path.has_portable_name() || !new.all(|folder| folder.has_portable_name()) {
-            return Err(StoreError::NotPortable);
-        }
-        files.insert(path.clone(), bytes.to_vec());
-        self.changes.fetch_add(1, Ordering::AcqRel);
-        Ok(())
     }
 
     fn walk(&self, &Walk { below, skip, .. }: &Walk<'_>) -> Result<Walked, StoreError> {

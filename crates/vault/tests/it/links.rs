@@ -7,7 +7,7 @@ use std::{
 
 use lapidary_vault::{
     Policy, ReadError, Scope,
-    store::{FolderStore, Store, StoreError},
+    store::{FolderStore, Steps, Store, StoreError},
 };
 use proptest::prelude::*;
 
@@ -246,6 +246,30 @@ fn after_looking<T>(
     result
 }
 
+type Open<'a> = &'a dyn Fn(&lapidary_vault::VaultPath) -> bool;
+
+/// The steps of a change, without the looks in between.
+fn replace(
+    store: &FolderStore,
+    path: &lapidary_vault::VaultPath,
+    expected: &lapidary_note::ContentHash,
+    open: Open<'_>,
+) -> Result<(), StoreError> {
+    let spot = store.spot(&store.place(path, open)?)?;
+    store.stage(&spot, ".aside", b"x", true)?;
+    store.exchange(&spot, ".aside", expected).map(|_| ())
+}
+
+fn make(store: &FolderStore, path: &lapidary_vault::VaultPath, open: Open<'_>) -> Result<(), StoreError> {
+    let new = store.new_place(path, open)?;
+    for folder in &new.folders {
+        store.make_folder(folder)?;
+    }
+    let spot = store.spot(&new.place)?;
+    store.stage(&spot, ".aside", b"x", false)?;
+    store.bring(&spot, ".aside")
+}
+
 #[test]
 fn a_folder_that_turns_into_a_link_outside_takes_nobody_along() {
     let swap = |scratch: &Scratch| {
@@ -267,14 +291,14 @@ fn a_folder_that_turns_into_a_link_outside_takes_nobody_along() {
 
     let scratch = prepared();
     let expected = lapidary_note::ContentHash::of(b"inside");
-    let written = after_looking(&scratch, swap, |store, open| store.replace(&path, &expected, b"x", open));
+    let written = after_looking(&scratch, swap, |store, open| replace(store, &path, &expected, open));
     assert_eq!(written, Err(StoreError::Outside));
     assert_eq!(std::fs::read(scratch.outside("outside/a.md")).unwrap(), b"inside");
     assert_eq!(scratch.bytes("moved/a.md"), b"inside");
 
     let scratch = prepared();
     let new = vault_path("link/deep/new.md");
-    let made = after_looking(&scratch, swap, |store, open| store.create(&new, b"x", open));
+    let made = after_looking(&scratch, swap, |store, open| make(store, &new, open));
     assert_eq!(made, Err(StoreError::Outside));
     assert_eq!(std::fs::read_dir(scratch.outside("outside")).unwrap().count(), 1);
 
@@ -303,7 +327,7 @@ fn a_note_that_turns_into_a_link_is_not_followed() {
 
     let scratch = prepared();
     let expected = lapidary_note::ContentHash::of(b"same");
-    let written = after_looking(&scratch, swap, |store, open| store.replace(&path, &expected, b"x", open));
+    let written = after_looking(&scratch, swap, |store, open| replace(store, &path, &expected, open));
     assert_eq!(written, Err(StoreError::NotAFile));
     assert_eq!(scratch.bytes("closed.md"), b"same");
     assert_eq!(std::fs::read_link(scratch.at("real.md")).unwrap(), Path::new("closed.md"));

@@ -4,12 +4,13 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
+    time::SystemTime,
 };
 
 use lapidary_vault::{
     Change, ChangeSet, CommitError, Guard, PathPrefix, Policy, ReadError, Receipt, Scope, Vault, VaultLimits,
     VaultPath, View,
-    store::{FolderStore, StateFolder, StoreError},
+    store::{FolderStore, Origin, StateFolder, StoreError},
 };
 use tempfile::TempDir;
 
@@ -206,9 +207,9 @@ pub(crate) fn create(path: &str, bytes: impl Into<Vec<u8>>) -> Change {
 
 pub(crate) fn commit(vault: &Vault, scope: &Scope, change: Change) -> Result<(), StoreError> {
     let set = ChangeSet::one(change);
-    match vault.turn(&|| true).unwrap().commit(&set, scope) {
+    match vault.turn(&|| true).unwrap().commit(&set, scope, &origin()) {
         Ok(receipt) => {
-            assert_eq!(receipt, Receipt::of(&set));
+            assert_eq!(receipt.changed, Receipt::of(&set).changed);
             Ok(())
         }
         Err(CommitError { path, error, .. }) => {
@@ -216,6 +217,11 @@ pub(crate) fn commit(vault: &Vault, scope: &Scope, change: Change) -> Result<(),
             Err(error)
         }
     }
+}
+
+/// Nobody in particular.
+pub(crate) fn origin() -> Origin {
+    Origin { tool: "test".to_owned(), client: "test".to_owned(), time: SystemTime::now() }
 }
 
 pub(crate) fn listed(view: &View, folder: &str) -> Result<Vec<String>, ReadError> {

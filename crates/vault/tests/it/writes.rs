@@ -3,7 +3,7 @@
 use lapidary_note::ContentHash;
 use lapidary_vault::{Change, ChangeSet, CommitError, Guard, Policy, Scope, TurnError, VaultPath, store::StoreError};
 
-use crate::scratch::{Found, Scratch, create, denying, missing, prefixes, vault_path};
+use crate::scratch::{Found, Scratch, create, denying, missing, origin, prefixes, vault_path};
 
 #[test]
 fn a_change_puts_its_bytes_in_place_and_nothing_else() {
@@ -26,8 +26,12 @@ fn a_stale_change_is_refused_with_what_was_found() {
         let change = Change::Write { path: vault_path("a.md"), before, guard, bytes: b"ours".to_vec() };
         scratch.put("a.md", newer);
         let disk = scratch.everything();
-        let error =
-            scratch.vault.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &Scope::default()).unwrap_err();
+        let error = scratch
+            .vault
+            .turn(&|| true)
+            .unwrap()
+            .commit(&ChangeSet::one(change), &Scope::default(), &origin())
+            .unwrap_err();
         let expected = CommitError {
             path: vault_path("a.md"),
             error: StoreError::Changed { found: ContentHash::of(newer.as_bytes()) },
@@ -138,9 +142,8 @@ fn closed_places_cannot_be_written() {
     scratch.commit_as(&scope, create("open/new.md", "x")).unwrap();
 }
 
-/// A set is carried out in order and ends at the first refusal; what came before it stays.
 #[test]
-fn a_set_stops_at_the_first_refusal() {
+fn of_a_set_all_is_done_or_nothing() {
     let scratch = Scratch::with(&[("a.md", "a"), ("b.md", "b"), ("c.md", "c")]);
     let changes = ["a.md", "b.md", "c.md"].map(|path| scratch.plan(path, "ours"));
     scratch.put("b.md", "newer");
@@ -148,11 +151,19 @@ fn a_set_stops_at_the_first_refusal() {
         .vault
         .turn(&|| true)
         .unwrap()
-        .commit(&ChangeSet { changes: changes.into() }, &Scope::default())
+        .commit(&ChangeSet { changes: changes.into() }, &Scope::default(), &origin())
         .unwrap_err();
     assert_eq!(error.path, vault_path("b.md"));
     let bytes = ["a.md", "b.md", "c.md"].map(|path| scratch.bytes(path));
-    assert_eq!(bytes, [&b"ours"[..], b"newer", b"c"]);
+    assert_eq!(bytes, [&b"a"[..], b"newer", b"c"]);
+    let changes = ["a.md", "b.md", "c.md"].map(|path| scratch.plan(path, "ours"));
+    scratch
+        .vault
+        .turn(&|| true)
+        .unwrap()
+        .commit(&ChangeSet { changes: changes.into() }, &Scope::default(), &origin())
+        .unwrap();
+    assert!(["a.md", "b.md", "c.md"].iter().all(|path| scratch.bytes(path) == b"ours"));
 }
 
 #[test]

@@ -52,6 +52,7 @@ fn the_defaults_are_those_of_the_product() {
         approval: Approval { write: Decision::Allow, destroy: Decision::Ask },
         refuse_repetition: true,
         state_dir: "/home/me/.local/state/lapidary".into(),
+        trash_home: Some("/home/me/.local/share".into()),
         limits: Limits {
             max_file_bytes: 16_777_216,
             max_reply_bytes: 1_048_576,
@@ -59,6 +60,8 @@ fn the_defaults_are_those_of_the_product() {
             ask_timeout: Duration::from_millis(300_000),
             audit_max_bytes: 5_000_000,
             text_memory_bytes: 536_870_912,
+            checkpoint_age: Duration::from_secs(90 * 24 * 60 * 60),
+            checkpoint_bytes: 1024 * 1024 * 1024,
             max_files_scanned: 0,
             max_bytes_read: 0,
         },
@@ -140,6 +143,8 @@ fn numbers_are_read_and_their_limits_are_named() {
     );
     assert_eq!(with("LAPIDARY_MAX_FILE_BYTES", "7").limits.max_file_bytes, 7);
     assert_eq!(with("LAPIDARY_TEXT_MEMORY_BYTES", "0").limits.text_memory_bytes, 0);
+    assert_eq!(with("LAPIDARY_CHECKPOINT_DAYS", "2").limits.checkpoint_age, Duration::from_secs(2 * 24 * 60 * 60));
+    assert_eq!(with("LAPIDARY_CHECKPOINT_BYTES", "7").limits.checkpoint_bytes, 7);
     assert_eq!(with("MCP_MAX_FILES_SCANNED", "9").limits.max_files_scanned, 9);
     assert_eq!(with("MCP_MAX_BYTES_READ", "9").limits.max_bytes_read, 9);
     assert_eq!(with("LAPIDARY_MAX_REPLY_BYTES", "2048").limits.max_reply_bytes, 2048);

@@ -17,7 +17,11 @@ const DIFFERS: [(&str, &str); 3] = [
     ("requestState", "a question is sealed with a random key, so that nobody can answer another"),
 ];
 /// What may differ besides once a tool has written.
-const DIFFERS_AFTER_WRITING: [(&str, &str); 1] = [("mtime", "the call was made in each vault at its own time")];
+const DIFFERS_AFTER_WRITING: [(&str, &str); 3] = [
+    ("mtime", "the call was made in each vault at its own time"),
+    ("checkpoint", "its name is drawn by lot"),
+    ("Checkpoint", "its name is drawn by lot"),
+];
 
 #[test]
 fn nothing_that_is_offered_tells_of_what_rules_close() {
@@ -91,7 +95,7 @@ fn blanked(reply: &str, name: &str) -> String {
     let mut parts = reply.split(name);
     let mut blanked = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let value = part.trim_start_matches(['"', '\\', ':', '=', ' ']);
+        let value = part.trim_start_matches(['"', '`', '\\', ':', '=', ' ']);
         let rest = value
             .trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.'));
         blanked += name;

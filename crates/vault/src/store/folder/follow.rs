@@ -164,7 +164,7 @@ impl Opened {
     }
 
     /// Opens the folder into which a path leads, if the owner named it and the caller may use that place.
-    fn elsewhere(&self, path: &VaultPath, open: Open<'_>) -> Result<Elsewhere, StoreError> {
+    pub(super) fn elsewhere(&self, path: &VaultPath, open: Open<'_>) -> Result<Elsewhere, StoreError> {
         if self.followed.folders.is_empty() {
             return Err(StoreError::Outside);
         }
@@ -227,7 +227,12 @@ impl Elsewhere {
         }
     }
 
-    fn shows(&self, place: &VaultPath, open: Open<'_>) -> bool {
-        self.behind.in_vault(Some(place)).is_some_and(|place| open(&place))
+    pub(super) fn shows(&self, place: &VaultPath, open: Open<'_>) -> bool {
+        self.in_vault(place).is_some_and(|place| open(&place))
+    }
+
+    /// What a place of the folder is called in the vault.
+    pub(super) fn in_vault(&self, place: &VaultPath) -> Option<VaultPath> {
+        self.behind.in_vault(Some(place))
     }
 }

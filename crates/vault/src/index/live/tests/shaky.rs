@@ -4,7 +4,7 @@ use cap_std::fs::Dir;
 use lapidary_note::ContentHash;
 
 use super::super::*;
-use crate::store::{Entry, Events, FolderStore, Open, Stamp, StoredFile};
+use crate::store::{Entry, Events, FolderStore, Open, Stamp, Steps, StoredFile};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Condition {
@@ -95,12 +95,8 @@ impl Store for Shaky {
         self.inner.stamp(path)
     }
 
-    fn replace(&self, path: &VaultPath, hash: &ContentHash, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError> {
-        self.inner.replace(path, hash, bytes, open)
-    }
-
-    fn create(&self, path: &VaultPath, bytes: &[u8], open: Open<'_>) -> Result<(), StoreError> {
-        self.inner.create(path, bytes, open)
+    fn steps(&self) -> &dyn Steps {
+        self.inner.steps()
     }
 
     fn walk(&self, walk: &Walk<'_>) -> Result<Walked, StoreError> {

@@ -3,7 +3,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lapidary_note::ContentHash;
 use proptest::prelude::*;
 
 use super::{
@@ -11,7 +10,10 @@ use super::{
     live, rebuilt, scratch,
     shaky::{Condition, Shaky},
 };
-use crate::store::FolderStore;
+use crate::{
+    Change, ChangeSet, Guard, Scope, Vault,
+    store::{FolderStore, Origin},
+};
 
 /// What another program, or we ourselves, may do to a vault.
 #[derive(Clone, Debug)]
@@ -109,7 +111,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// A step may be impossible where the vault is; then nothing happens.
-fn take(root: &Path, ours: &dyn Store, step: &Step) {
+fn take(root: &Path, ours: &Vault, step: &Step) {
     let at = |path: &usize| root.join(PATHS[*path]);
     let folder = |folder: &usize| root.join(FOLDERS[*folder]);
     let write = |path: PathBuf, content: &[u8]| {
@@ -138,11 +140,14 @@ fn take(root: &Path, ours: &dyn Store, step: &Step) {
         Step::DeleteFolder { folder: gone } => fs::remove_dir_all(folder(gone)),
         Step::Link { path } => std::os::unix::fs::symlink("a.md", at(path)),
         Step::Commit { path, content } => {
-            let (path, bytes) = (VaultPath::parse(PATHS[*path]).unwrap(), CONTENTS[*content].as_bytes());
-            drop(match ours.read(&path, u64::MAX, &|_| true) {
-                Ok(now) => ours.replace(&path, &ContentHash::of(&now.bytes), bytes, &|_| true),
-                Err(_) => ours.create(&path, bytes, &|_| true),
-            });
+            let (path, bytes) = (VaultPath::parse(PATHS[*path]).unwrap(), CONTENTS[*content].as_bytes().to_vec());
+            let scope = Scope::default();
+            let change = match ours.view(Arc::new(scope.clone()), u64::MAX).read(&path) {
+                Ok(before) => Change::Write { path, before, guard: Guard::Plan, bytes },
+                Err(_) => Change::Create { path, bytes },
+            };
+            let origin = Origin { tool: "test".into(), client: "test".into(), time: std::time::UNIX_EPOCH };
+            drop(ours.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &scope, &origin));
             Ok(())
         }
         Step::Ask(_) => Ok(()),
@@ -158,8 +163,9 @@ proptest! {
         let store = Shaky::new(folder.path(), 0);
         let condition = store.condition();
         let live = live(store);
+        let ours = Vault::private("ours".into(), Arc::new(FolderStore::new(folder.path().to_owned())));
         for step in &steps {
-            take(folder.path(), &*live.store, step);
+            take(folder.path(), &ours, step);
             if let Step::Ask(asked) = step {
                 *condition.lock().unwrap() = *asked;
                 let found = live.notes(&|| true).unwrap().described();
@@ -176,8 +182,9 @@ proptest! {
     fn without_a_watch_it_is_the_same(steps in prop::collection::vec(step(), 1..30)) {
         let folder = scratch();
         let live = live(FolderStore::new(folder.path().to_owned()));
+        let ours = Vault::private("ours".into(), Arc::new(FolderStore::new(folder.path().to_owned())));
         for step in &steps {
-            take(folder.path(), &*live.store, step);
+            take(folder.path(), &ours, step);
             if matches!(step, Step::Ask(_)) {
                 // As if the system had none to give.
                 lock(&live.sync, &|| true).unwrap().watch = None;

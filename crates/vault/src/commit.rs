@@ -1,0 +1,287 @@
+//! How a change set gets onto the disk: all of it or nothing, over nothing that anybody else wrote, and with the way
+//! back written down before the first step.
+//!
+//! 1. `plan`: every change becomes steps, each with what must be there before it.
+//! 2. The ledger takes them and the old contents, for good. From here on a killed server leaves a trail.
+//! 3. `steps`: each is taken and its result looked at. If one is not what was expected, all are taken back.
+//! 4. The names are brought to disk, the old files go, the ledger closes the entry.
+//!
+//! `recovery` does the rest of it for a server that was killed, `caretaker` for files that somebody still had open.
+
+mod caretaker;
+mod plan;
+mod recovery;
+mod steps;
+mod undo;
+
+use std::{
+    io::ErrorKind,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::SystemTime,
+};
+
+use lapidary_note::ContentHash;
+
+use self::{
+    plan::{Planned, Planner},
+    steps::Taken,
+};
+use crate::{
+    ChangeSet, Guard, Receipt, Scope, VaultPath,
+    patience::lock,
+    store::{CheckpointKind, Draft, Ledger, LedgerError, Origin, Spot, Steps, Store, StoreError, TurnFile},
+};
+
+/// The one place where a vault changes.
+pub(crate) struct Changes {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) ledger: Ledger,
+    /// Larger files are not looked into.
+    pub(crate) max_file_bytes: u64,
+    /// Changes of one server take turns; readers never wait.
+    writer: Mutex<()>,
+    /// Servers on the same vault take turns too.
+    turns: Option<TurnFile>,
+    news: Mutex<Vec<News>>,
+    /// Whether a reader has looked for what a killed server left.
+    looked: AtomicBool,
+    /// Whether somebody looks after files that were still open.
+    tended: AtomicBool,
+    /// Whether there may be late saves that no caller knows of.
+    pub(crate) untold: AtomicBool,
+}
+
+/// What happened to a vault without anybody having asked for it just now. For the owner's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// A killed server's change was complete.
+    Completed { checkpoint: String },
+    /// A killed server's change was taken back. What somebody has changed since was left as it is.
+    Undone { left: Vec<VaultPath> },
+    /// Another program wrote into a file that had just been replaced. Its text is in this checkpoint.
+    LateSave { path: VaultPath, checkpoint: String },
+    /// Something could not be looked after now; it will be tried again.
+    Postponed { why: String },
+}
+
+/// Why a change set was not carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {error}")]
+pub struct CommitError {
+    pub path: VaultPath,
+    pub error: StoreError,
+    pub guard: Guard,
+    /// What the plan saw there.
+    pub before: Option<ContentHash>,
+}
+
+/// Why there was no turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TurnError {
+    #[error("the wait was given up")]
+    GivenUp,
+    #[error("the vault's folder is not there")]
+    VaultGone,
+    #[error("the state folder cannot be used")]
+    NoState,
+    /// A killed server's change could not be taken back, and nothing may be built upon half of it.
+    #[error("an unfinished change cannot be undone")]
+    Unfinished,
+}
+
+/// The right to change a vault.
+pub struct Turn<'a> {
+    changes: &'a Arc<Changes>,
+    _writer: MutexGuard<'a, ()>,
+    /// Given back when it is closed, also by a process that dies.
+    _lock: Option<std::fs::File>,
+}
+
+impl Changes {
+    pub(crate) fn new(store: Arc<dyn Store>, ledger: Ledger, turns: Option<TurnFile>, max_file_bytes: u64) -> Self {
+        Self {
+            store,
+            ledger,
+            max_file_bytes,
+            writer: Mutex::default(),
+            turns,
+            news: Mutex::default(),
+            looked: AtomicBool::new(false),
+            tended: AtomicBool::new(false),
+            untold: AtomicBool::new(true),
+        }
+    }
+
+    /// Waits, as long as it is told to, until no other change is under way, and settles what a killed server left.
+    pub(crate) fn turn<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<Turn<'a>, TurnError> {
+        let turn = self.wait(go_on)?;
+        turn.settle()?;
+        Ok(turn)
+    }
+
+    fn wait<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<Turn<'a>, TurnError> {
+        let writer = lock(&self.writer, go_on).ok_or(TurnError::GivenUp)?;
+        // Without the lock two servers could overwrite each other, so there is no change without it.
+        let lock =
+            self.turns.as_ref().map(|turns| turns.take(go_on)).transpose().map_err(|error| match error.kind() {
+                ErrorKind::WouldBlock => TurnError::GivenUp,
+                // Where the state is kept follows from where the vault is.
+                ErrorKind::NotFound => TurnError::VaultGone,
+                _ => TurnError::NoState,
+            })?;
+        Ok(Turn { changes: self, _writer: writer, _lock: lock })
+    }
+
+    /// For a reader who comes first: settles what a killed server left, unless somebody is at work, or cannot.
+    pub(crate) fn settle(self: &Arc<Self>) {
+        if self.looked.swap(true, Ordering::AcqRel) || matches!(self.ledger.is_settled(), Ok(true)) {
+            return;
+        }
+        // Nobody waits for this: whoever has the turn is alive, and settles it before the next change.
+        if let Ok(turn) = self.wait(&|| false)
+            && let Err(error) = turn.settle()
+        {
+            self.tell(News::Postponed { why: error.to_string() });
+        }
+    }
+
+    pub(crate) fn steps(&self) -> &dyn Steps {
+        self.store.steps()
+    }
+
+    pub(crate) fn tell(&self, news: News) {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner).push(news);
+    }
+
+    pub(crate) fn take_news(&self) -> Vec<News> {
+        std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Turn<'_> {
+    /// Carries out a change set, all of it or nothing.
+    ///
+    /// The scope is asked again here, about each path and about where it really leads.
+    pub fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError> {
+        let planned = Planner::new(self.changes.steps(), scope, self.changes.max_file_bytes).plan(set)?;
+        match self.carry_out(set, &planned, origin) {
+            // Only now is it known that the two places are on different disks.
+            Err(error) if error.error == (StoreError::Disk { kind: ErrorKind::CrossesDevices }) => {
+                let planner = Planner::new(self.changes.steps(), scope, self.changes.max_file_bytes).copying();
+                self.carry_out(set, &planner.plan(set)?, origin)
+            }
+            done => done,
+        }
+    }
+
+    fn carry_out(&self, set: &ChangeSet, planned: &Planned<'_>, origin: &Origin) -> Result<Receipt, CommitError> {
+        let mut receipt = Receipt::of(set);
+        planned.correct(&mut receipt);
+        if planned.steps.is_empty() {
+            return Ok(receipt);
+        }
+        let error = |about: usize, error: StoreError| {
+            let change = &set.changes[about];
+            let before = change.before().map(|file| file.hash);
+            // What is in the way at the other end says nothing about the file itself.
+            let path = match (&error, change.to()) {
+                (StoreError::Exists | StoreError::NotPortable | StoreError::IsFolder, Some(to)) => to,
+                _ => change.path(),
+            };
+            CommitError { path: path.clone(), error, guard: change.guard(), before }
+        };
+        let draft = Draft {
+            origin,
+            kind: CheckpointKind::Change,
+            entries: planned.entries.clone(),
+            steps: &planned.steps,
+            contents: planned.contents.iter().map(|(hash, bytes)| (*hash, &**bytes)).collect(),
+        };
+        let (number, id) = self.changes.ledger.begin(&draft).map_err(|failed| match failed {
+            LedgerError::Full => error(0, StoreError::DiskFull),
+            LedgerError::Unusable(why) => {
+                self.changes.tell(News::Postponed { why });
+                error(0, StoreError::NoCheckpoint)
+            }
+        })?;
+        let mut taken = Vec::with_capacity(planned.steps.len());
+        for (index, step) in planned.steps.iter().enumerate() {
+            match steps::take(self.changes, step, planned.bytes[index]) {
+                Ok(done) => taken.push(done),
+                Err(failed) => {
+                    let undone = undo::take_back(self.changes, &planned.steps[..=index], origin.time);
+                    let failed = self.give_up(number, undone, failed);
+                    return Err(error(planned.about[index], failed));
+                }
+            }
+        }
+        let synced = self.sync(taken.iter().map(|taken| &taken.spot));
+        self.close(number, planned, taken, origin.time);
+        synced.map_err(|failed| error(0, failed))?;
+        receipt.checkpoint = Some(id);
+        Ok(receipt)
+    }
+
+    /// What to say of a change that did not work out.
+    fn give_up(&self, number: i64, undone: Result<Vec<VaultPath>, StoreError>, failed: StoreError) -> StoreError {
+        match undone {
+            Ok(left) if left.is_empty() => match self.changes.ledger.forget(number) {
+                Ok(()) => failed,
+                // It is tried again before the next change; all is as it was before.
+                Err(error) => {
+                    self.changes.tell(News::Postponed { why: error.to_string() });
+                    failed
+                }
+            },
+            // Somebody changed a file between two of our steps. Their text stands, ours is gone, and the old one is kept.
+            Ok(left) => {
+                if let Err(error) = self.changes.ledger.finish(number, &[]) {
+                    self.changes.tell(News::Postponed { why: error.to_string() });
+                }
+                self.changes.tell(News::Undone { left });
+                failed
+            }
+            // The disk failed twice. Nobody knows what it holds, and the next turn looks.
+            Err(_) => StoreError::Unsure,
+        }
+    }
+
+    fn sync<'s>(&self, spots: impl Iterator<Item = &'s Spot>) -> Result<(), StoreError> {
+        let mut synced: Vec<Option<VaultPath>> = Vec::new();
+        for spot in spots {
+            let folder = spot.place.folder();
+            if !synced.contains(&folder) {
+                self.changes.steps().sync(spot)?;
+                synced.push(folder);
+            }
+        }
+        Ok(())
+    }
+
+    /// The old files go, unless somebody can still write into them.
+    fn close(&self, number: i64, planned: &Planned<'_>, taken: Vec<Taken>, now: SystemTime) {
+        let mut still_beside = Vec::new();
+        for (index, Taken { spot, old }) in taken.into_iter().enumerate() {
+            let Some(held) = old else { continue };
+            let gone = held.is_alone() && steps::dispose(self.changes, &planned.steps[index], &spot, now).is_ok();
+            if !gone {
+                still_beside.push(index);
+            }
+        }
+        // If it cannot be written down, the next turn finds the change complete.
+        if let Err(error) = self.changes.ledger.finish(number, &still_beside) {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+        }
+        if !still_beside.is_empty() {
+            caretaker::keep_tending(self.changes);
+        }
+        if number % 256 == 0
+            && let Err(error) = self.changes.ledger.prune(now)
+        {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+        }
+    }
+}

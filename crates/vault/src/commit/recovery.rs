@@ -1,0 +1,68 @@
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::{News, Turn, TurnError, caretaker, undo};
+use crate::store::{Intent, Spot, StoreError};
+
+impl Turn<'_> {
+    /// Sees to what a killed server left: changes under way, and old files that somebody still had open.
+    pub(super) fn settle(&self) -> Result<(), TurnError> {
+        if matches!(self.changes.ledger.is_settled(), Ok(true)) {
+            return Ok(());
+        }
+        self.recover()?;
+        if self.tend() > 0 {
+            caretaker::keep_tending(self.changes);
+        }
+        Ok(())
+    }
+
+    /// Finishes or takes back what was begun. Whoever has the turn knows that nobody else is at it.
+    pub(super) fn recover(&self) -> Result<(), TurnError> {
+        let under_way = match self.changes.ledger.under_way() {
+            Ok(under_way) => under_way,
+            Err(error) => {
+                self.changes.tell(News::Postponed { why: error.to_string() });
+                return Err(TurnError::NoState);
+            }
+        };
+        for intent in under_way {
+            self.settle_one(&intent).map_err(|error| {
+                self.changes.tell(News::Postponed { why: error.to_string() });
+                TurnError::Unfinished
+            })?;
+        }
+        Ok(())
+    }
+
+    fn settle_one(&self, intent: &Intent) -> Result<(), StoreError> {
+        let nanoseconds = self.changes.store.now().unsigned_abs();
+        let now = UNIX_EPOCH + Duration::from_nanos(nanoseconds);
+        let unusable = |_| StoreError::NoCheckpoint;
+        if undo::were_all_taken(self.changes, &intent.steps)? {
+            for spot in self.spots(intent)? {
+                self.changes.steps().sync(&spot)?;
+            }
+            let beside: Vec<usize> = (0..intent.steps.len()).collect();
+            // What stands beside its place is looked at as if somebody still had it open.
+            self.changes.ledger.finish(intent.number, &beside).map_err(unusable)?;
+            self.changes.tell(News::Completed { checkpoint: intent.id.clone() });
+            return Ok(());
+        }
+        let left = undo::take_back(self.changes, &intent.steps, now)?;
+        if left.is_empty() {
+            self.changes.ledger.forget(intent.number).map_err(unusable)?;
+        } else {
+            self.changes.ledger.finish(intent.number, &[]).map_err(unusable)?;
+        }
+        self.changes.tell(News::Undone { left });
+        Ok(())
+    }
+
+    fn spots(&self, intent: &Intent) -> Result<Vec<Spot>, StoreError> {
+        let mut spots = Vec::new();
+        for place in intent.steps.iter().flat_map(undo::places_of) {
+            spots.extend(undo::there(self.changes, place)?);
+        }
+        Ok(spots)
+    }
+}

@@ -1,0 +1,74 @@
+//! Obsidian's own settings of a vault, as far as they say how files are to be treated. Callers never see the file.
+
+use serde_json::Value;
+
+use crate::{VaultPath, View, links::LinkFormat};
+
+const APP: &str = ".obsidian/app.json";
+/// Larger settings are somebody's mistake.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// From `app.json`; what it does not say is as Obsidian has it by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AppSettings {
+    /// `newLinkFormat`
+    pub new_links: LinkFormat,
+    /// `trashOption`
+    pub deleted_files: DeletedFiles,
+}
+
+/// Where what a person deletes goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeletedFiles {
+    #[default]
+    SystemTrash,
+    /// `.trash` in the vault.
+    VaultTrash,
+    Gone,
+}
+
+impl AppSettings {
+    fn parse(app_json: &[u8]) -> Self {
+        let Ok(Value::Object(settings)) = serde_json::from_slice(app_json) else { return Self::default() };
+        let word = |key: &str| settings.get(key).and_then(Value::as_str).unwrap_or_default();
+        Self {
+            new_links: LinkFormat::parse(word("newLinkFormat")).unwrap_or_default(),
+            deleted_files: match word("trashOption") {
+                "local" => DeletedFiles::VaultTrash,
+                "none" => DeletedFiles::Gone,
+                _ => DeletedFiles::SystemTrash,
+            },
+        }
+    }
+}
+
+impl View {
+    /// Settings that are missing or cannot be read are the default ones, as in Obsidian.
+    pub fn app_settings(&self) -> AppSettings {
+        let Ok(path) = VaultPath::parse(APP) else { return AppSettings::default() };
+        let read = self.changes.store.read(&path, MAX_BYTES, &|_| true);
+        read.map_or_else(|_| AppSettings::default(), |file| AppSettings::parse(&file.bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_said_or_not_understood_is_the_default() {
+        let relative = AppSettings { new_links: LinkFormat::Relative, ..AppSettings::default() };
+        let trash = |deleted_files| AppSettings { deleted_files, ..AppSettings::default() };
+        for (json, expected) in [
+            ("", AppSettings::default()),
+            ("[]", AppSettings::default()),
+            (r#"{"newLinkFormat": "relative"}"#, relative),
+            (r#"{"newLinkFormat": 3, "trashOption": "bin"}"#, AppSettings::default()),
+            (r#"{"trashOption": "local"}"#, trash(DeletedFiles::VaultTrash)),
+            (r#"{"trashOption": "none"}"#, trash(DeletedFiles::Gone)),
+            (r#"{"trashOption": "system"}"#, trash(DeletedFiles::SystemTrash)),
+        ] {
+            assert_eq!(AppSettings::parse(json.as_bytes()), expected, "{json}");
+        }
+    }
+}

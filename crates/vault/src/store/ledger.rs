@@ -1,0 +1,290 @@
+//! What is written down before anything in the vault changes: what is about to happen, and the old content of every
+//! file that it happens to. As long as a change is under way this is the journal from which a killed server's work is
+//! finished or undone; afterwards it is the checkpoint from which a person undoes it.
+
+mod conflicts;
+mod database;
+mod reading;
+mod records;
+mod retention;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
+
+use lapidary_note::ContentHash;
+use rusqlite::{Connection, Transaction, params};
+
+use self::database::{Sync, open};
+use super::{StateFolder, nanoseconds};
+use crate::VaultPath;
+
+pub use reading::PathFilter;
+pub use records::{CheckpointKind, CheckpointRecord, EntryRecord};
+pub(crate) use records::{Intent, Lingering, Step};
+pub use retention::Retention;
+
+/// Who asked for a change, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub tool: String,
+    pub client: String,
+    pub time: SystemTime,
+}
+
+/// A change that is about to happen.
+pub(crate) struct Draft<'a> {
+    pub(crate) origin: &'a Origin,
+    pub(crate) kind: CheckpointKind,
+    pub(crate) entries: Vec<EntryRecord>,
+    pub(crate) steps: &'a [Step],
+    /// The old content of files, by its hash.
+    pub(crate) contents: Vec<(ContentHash, &'a [u8])>,
+}
+
+/// Why something could not be written down or looked up. The message is for logs; it may name places.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LedgerError {
+    #[error("the state folder cannot be used ({0})")]
+    Unusable(String),
+    #[error("the disk of the state folder is full")]
+    Full,
+}
+
+impl From<rusqlite::Error> for LedgerError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => Self::Full,
+            _ => Self::Unusable(error.to_string()),
+        }
+    }
+}
+
+/// The database of one vault. Several servers may have it open; they take turns in writing.
+pub struct Ledger {
+    place: Place,
+    open: Mutex<Option<Connection>>,
+    retention: Retention,
+}
+
+enum Place {
+    Folder(Arc<StateFolder>),
+    /// For a vault that only this process knows.
+    Memory,
+}
+
+impl Ledger {
+    pub fn new(folder: Arc<StateFolder>, retention: Retention) -> Self {
+        Self { place: Place::Folder(folder), open: Mutex::default(), retention }
+    }
+
+    pub fn in_memory() -> Self {
+        Self { place: Place::Memory, open: Mutex::default(), retention: Retention::default() }
+    }
+
+    /// Writes down, for good, what is about to happen, and returns the number and the name of the checkpoint.
+    pub(crate) fn begin(&self, draft: &Draft<'_>) -> Result<(i64, String), LedgerError> {
+        let name = self.place.name()?;
+        self.write(Sync::Full, |transaction| {
+            let (number, id) = insert_checkpoint(transaction, draft, name, State::UnderWay)?;
+            let mut insert = transaction.prepare_cached(
+                "INSERT INTO steps (checkpoint, position, kind, place, other, aside, before, after)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?;
+            for (position, step) in draft.steps.iter().enumerate() {
+                let row = step.row();
+                let (before, after) = (row.before.as_ref().map(bytes), row.after.as_ref().map(bytes));
+                let other = row.other.map(VaultPath::as_str);
+                insert.execute(params![
+                    number,
+                    position as i64,
+                    row.kind,
+                    row.place.as_str(),
+                    other,
+                    row.aside,
+                    before,
+                    after
+                ])?;
+            }
+            Ok((number, id))
+        })
+    }
+
+    /// The change has happened. Of its steps only those stay written down whose old file is still looked after.
+    ///
+    /// Not waited for: if this is lost, the next start finds the change complete and says so again.
+    pub(crate) fn finish(&self, number: i64, still_beside: &[usize]) -> Result<(), LedgerError> {
+        self.write(Sync::Normal, |transaction| {
+            transaction
+                .prepare_cached("UPDATE checkpoints SET state = ?2 WHERE number = ?1")?
+                .execute(params![number, State::Done as i64])?;
+            let mut positions = transaction.prepare_cached("SELECT position FROM steps WHERE checkpoint = ?1")?;
+            let positions: Vec<i64> = positions.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            let mut remove = transaction.prepare_cached("DELETE FROM steps WHERE checkpoint = ?1 AND position = ?2")?;
+            for position in positions {
+                if !still_beside.iter().any(|&kept| kept as i64 == position) {
+                    remove.execute(params![number, position])?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The change has not happened, and nothing of it is left.
+    pub(crate) fn forget(&self, number: i64) -> Result<(), LedgerError> {
+        self.write(Sync::Normal, |transaction| {
+            for table in ["steps", "entries"] {
+                transaction.execute(&format!("DELETE FROM {table} WHERE checkpoint = ?1"), [number])?;
+            }
+            transaction.execute("DELETE FROM checkpoints WHERE number = ?1", [number])?;
+            Ok(())
+        })
+    }
+
+    /// Whether nothing is under way or looked after.
+    pub(crate) fn is_settled(&self) -> Result<bool, LedgerError> {
+        self.read(true, |database| {
+            let mut any = database.prepare_cached("SELECT 1 FROM steps LIMIT 1")?;
+            any.exists([]).map(|any| !any)
+        })
+    }
+
+    /// Changes that somebody began and did not finish. Only whoever has the turn may ask: the others' are under way.
+    pub(crate) fn under_way(&self) -> Result<Vec<Intent>, LedgerError> {
+        self.read(Vec::new(), |database| {
+            let mut found =
+                database.prepare_cached("SELECT number, id FROM checkpoints WHERE state = 0 ORDER BY number")?;
+            let found = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let found: Vec<(i64, String)> = found.collect::<Result<_, _>>()?;
+            found.into_iter().map(|(number, id)| records::intent(database, number, id)).collect()
+        })
+    }
+
+    /// Old files of ours that somebody still had open when they were replaced.
+    pub(crate) fn lingering(&self) -> Result<Vec<Lingering>, LedgerError> {
+        self.read(Vec::new(), records::lingering)
+    }
+
+    /// Nothing is left beside that place.
+    pub(crate) fn let_go(&self, lingering: &Lingering) -> Result<(), LedgerError> {
+        self.write(Sync::Normal, |transaction| {
+            transaction.execute(
+                "DELETE FROM steps WHERE checkpoint = ?1 AND position = ?2",
+                params![lingering.checkpoint, lingering.position],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// The content that a hash stands for, if it was kept.
+    pub(crate) fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, LedgerError> {
+        self.read(None, |database| {
+            let mut found = database.prepare_cached("SELECT size, packed FROM contents WHERE hash = ?1")?;
+            let mut rows = found.query([bytes(hash)])?;
+            let Some(row) = rows.next()? else { return Ok(None) };
+            let (size, packed): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
+            let content = database::unpacked(&packed, usize::try_from(size).unwrap_or_default());
+            // Damage is as if it had not been kept: wrong content is worse than none.
+            Ok(content.filter(|content| ContentHash::of(content) == *hash))
+        })
+    }
+
+    /// Looks something up; `nothing` if there has never been anything to write down.
+    fn read<T>(&self, nothing: T, ask: impl Fn(&Connection) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
+        let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *held {
+            Some(database) => Ok(ask(database)?),
+            None if !self.place.is_there()? => Ok(nothing),
+            closed => {
+                let database = open(&self.place)?;
+                let answer = ask(&database)?;
+                *closed = Some(database);
+                Ok(answer)
+            }
+        }
+    }
+
+    fn write<T>(
+        &self,
+        sync: Sync,
+        work: impl Fn(&Transaction<'_>) -> Result<T, rusqlite::Error>,
+    ) -> Result<T, LedgerError> {
+        let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.is_none() {
+            *held = Some(open(&self.place)?);
+        }
+        let done = held.as_mut().map(|database| database::transaction(database, sync, work));
+        if matches!(&done, Some(Err(error)) if database::is_damaged(error)) {
+            // Opened again next time, which moves what is damaged out of the way.
+            *held = None;
+        }
+        Ok(done.unwrap_or(Err(rusqlite::Error::InvalidQuery))?)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    UnderWay = 0,
+    Done = 1,
+}
+
+fn insert_checkpoint(
+    transaction: &Transaction<'_>,
+    draft: &Draft<'_>,
+    name: u64,
+    state: State,
+) -> Result<(i64, String), rusqlite::Error> {
+    let last: i64 = transaction
+        .prepare_cached("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'checkpoints'")?
+        .query_row([], |row| row.get(0))?;
+    let (number, time) = (last + 1, nanoseconds(draft.origin.time) / 1_000_000);
+    let id = format!("{:016x}", name.wrapping_add(number.cast_unsigned()));
+    transaction
+        .prepare_cached(
+            "INSERT INTO checkpoints (number, id, time, kind, tool, client, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![number, id, time, draft.kind as i64, draft.origin.tool, draft.origin.client, state as i64])?;
+    for (hash, content) in &draft.contents {
+        let mut known = transaction.prepare_cached("SELECT 1 FROM contents WHERE hash = ?1")?;
+        if known.exists([bytes(hash)])? {
+            continue;
+        }
+        transaction
+            .prepare_cached("INSERT INTO contents (hash, size, packed) VALUES (?1, ?2, ?3)")?
+            .execute(params![bytes(hash), content.len() as i64, database::packed(content)])?;
+    }
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO entries (checkpoint, position, path, moved_to, before, after, bytes_before, bytes_after)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?;
+    for (position, entry) in draft.entries.iter().enumerate() {
+        insert.execute(params![
+            number,
+            position as i64,
+            entry.path.as_str(),
+            entry.moved_to.as_ref().map(VaultPath::as_str),
+            entry.before.as_ref().map(bytes),
+            entry.after.as_ref().map(bytes),
+            entry.bytes_before as i64,
+            entry.bytes_after as i64
+        ])?;
+    }
+    Ok((number, id))
+}
+
+impl Place {
+    /// A name for a checkpoint. It tells nothing of how many others there are; only in examples it is always the same.
+    fn name(&self) -> Result<u64, LedgerError> {
+        match self {
+            Self::Folder(_) => getrandom::u64().map_err(|error| LedgerError::Unusable(error.to_string())),
+            Self::Memory => Ok(0xc0ff_ee00_0000_0000),
+        }
+    }
+}
+
+fn bytes(hash: &ContentHash) -> &[u8] {
+    hash.as_bytes()
+}

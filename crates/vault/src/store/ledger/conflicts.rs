@@ -1,0 +1,56 @@
+use lapidary_note::ContentHash;
+
+use super::{CheckpointKind, Draft, Ledger, LedgerError, Origin, State, insert_checkpoint};
+use crate::{
+    VaultPath,
+    store::{CheckpointRecord, EntryRecord, ledger::database::Sync},
+};
+
+impl Ledger {
+    /// Keeps what another program wrote into a file that had just been replaced.
+    pub(crate) fn keep_late_save(
+        &self,
+        path: &VaultPath,
+        content: &[u8],
+        origin: &Origin,
+    ) -> Result<String, LedgerError> {
+        let hash = ContentHash::of(content);
+        let entry = EntryRecord {
+            path: path.clone(),
+            moved_to: None,
+            before: Some(hash),
+            after: None,
+            bytes_before: content.len() as u64,
+            bytes_after: 0,
+        };
+        let draft = Draft {
+            origin,
+            kind: CheckpointKind::LateSave,
+            entries: vec![entry],
+            steps: &[],
+            contents: vec![(hash, content)],
+        };
+        let name = self.place.name()?;
+        self.write(Sync::Full, |transaction| Ok(insert_checkpoint(transaction, &draft, name, State::Done)?.1))
+    }
+
+    /// Late saves that no caller was told of yet.
+    pub(crate) fn untold(&self) -> Result<Vec<CheckpointRecord>, LedgerError> {
+        let wanted = |checkpoint: &CheckpointRecord| checkpoint.kind == CheckpointKind::LateSave;
+        let numbers: Vec<String> = self.read(Vec::new(), |database| {
+            let mut found =
+                database.prepare_cached("SELECT id FROM checkpoints WHERE kind = 1 AND told = 0 ORDER BY number")?;
+            found.query_map([], |row| row.get(0))?.collect()
+        })?;
+        let found: Result<Vec<Vec<CheckpointRecord>>, LedgerError> =
+            numbers.iter().map(|id| self.checkpoint(id)).collect();
+        Ok(found?.into_iter().flatten().filter(wanted).collect())
+    }
+
+    pub(crate) fn set_told(&self, number: i64) -> Result<(), LedgerError> {
+        self.write(Sync::Normal, |transaction| {
+            transaction.execute("UPDATE checkpoints SET told = 1 WHERE number = ?1", [number])?;
+            Ok(())
+        })
+    }
+}

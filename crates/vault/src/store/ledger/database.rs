@@ -1,0 +1,169 @@
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, Error, ErrorCode, Transaction, TransactionBehavior};
+
+use super::{LedgerError, Place};
+use crate::store::state::private_file;
+
+const NAME: &str = "checkpoints.db";
+const FORMAT: i64 = 1;
+/// How long to wait for another server that is writing. It takes turns with us, so this is short.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Smaller contents would not shrink.
+const WORTH_PACKING: usize = 200;
+
+/// How long a transaction lasts.
+#[derive(Clone, Copy)]
+pub(super) enum Sync {
+    /// It survives a power cut from the moment it is over.
+    Full,
+    /// It survives the end of the process; after a power cut it may not have happened.
+    Normal,
+}
+
+impl Place {
+    /// Whether anything has ever been written down.
+    pub(super) fn is_there(&self) -> Result<bool, LedgerError> {
+        match self {
+            Self::Memory => Ok(true),
+            Self::Folder(folder) => {
+                let path = folder.file(NAME).map_err(|error| unusable(&error))?;
+                path.try_exists().map_err(|error| unusable(&error))
+            }
+        }
+    }
+}
+
+fn unusable(error: &io::Error) -> LedgerError {
+    LedgerError::Unusable(error.kind().to_string())
+}
+
+pub(super) fn open(place: &Place) -> Result<Connection, LedgerError> {
+    let folder = match place {
+        Place::Memory => {
+            let database = Connection::open_in_memory()?;
+            set_up(&database)?;
+            return Ok(database);
+        }
+        Place::Folder(folder) => folder,
+    };
+    let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
+    match open_file(&path) {
+        Err(error) if is_damaged(&error) => {
+            // It may still hold something that a person can save, so it is kept; but changes need a journal.
+            move_away(&path).map_err(|error| unusable(&error))?;
+            Ok(open_file(&path)?)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+fn open_file(path: &Path) -> Result<Connection, Error> {
+    let is_new = !path.try_exists().unwrap_or_default();
+    // Made by us first, so that nobody else can read it.
+    let made = private_file().append(true).create(true).open(path);
+    made.map_err(|_| Error::InvalidPath(PathBuf::new()))?;
+    let database = Connection::open(path)?;
+    database.busy_timeout(PATIENCE)?;
+    set_up(&database)?;
+    #[cfg(unix)]
+    if is_new {
+        // A journal whose name is not on disk is no journal.
+        for folder in path.ancestors().skip(1).take(3) {
+            std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(|_| Error::InvalidQuery)?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _windows_syncs_with_the_file = is_new;
+    Ok(database)
+}
+
+fn set_up(database: &Connection) -> Result<(), Error> {
+    database
+        .execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
+    let format: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if format == FORMAT {
+        return Ok(());
+    }
+    database.execute_batch(&format!(
+        "BEGIN IMMEDIATE;
+         CREATE TABLE IF NOT EXISTS checkpoints (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL,
+            kind INTEGER NOT NULL, tool TEXT NOT NULL, client TEXT NOT NULL, state INTEGER NOT NULL,
+            told INTEGER NOT NULL DEFAULT 0);
+         CREATE INDEX IF NOT EXISTS unfinished ON checkpoints (state) WHERE state = 0;
+         CREATE TABLE IF NOT EXISTS entries (
+            checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, path TEXT NOT NULL, moved_to TEXT,
+            before BLOB, after BLOB, bytes_before INTEGER NOT NULL, bytes_after INTEGER NOT NULL,
+            PRIMARY KEY (checkpoint, position)) WITHOUT ROWID;
+         CREATE INDEX IF NOT EXISTS entries_of_path ON entries (path);
+         CREATE TABLE IF NOT EXISTS contents (hash BLOB PRIMARY KEY, size INTEGER NOT NULL, packed BLOB NOT NULL);
+         CREATE TABLE IF NOT EXISTS steps (
+            checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, kind INTEGER NOT NULL, place TEXT NOT NULL,
+            other TEXT, aside TEXT, before BLOB, after BLOB, PRIMARY KEY (checkpoint, position)) WITHOUT ROWID;
+         PRAGMA user_version = {FORMAT};
+         COMMIT;"
+    ))
+}
+
+pub(super) fn transaction<T>(
+    database: &mut Connection,
+    sync: Sync,
+    work: impl Fn(&Transaction<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    database.execute_batch(match sync {
+        Sync::Full => "PRAGMA synchronous = FULL",
+        Sync::Normal => "PRAGMA synchronous = NORMAL",
+    })?;
+    let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let done = work(&transaction)?;
+    transaction.commit()?;
+    Ok(done)
+}
+
+pub(super) fn is_damaged(error: &Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// Beside itself, under a name that no other has.
+fn move_away(path: &Path) -> io::Result<()> {
+    let free = |number: &usize| !with_ending(path, &format!(".damaged-{number}")).exists();
+    let number = (1..).find(free).unwrap_or_default();
+    for ending in ["", "-wal", "-shm"] {
+        match std::fs::rename(with_ending(path, ending), with_ending(path, &format!(".damaged-{number}{ending}"))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// The first byte says how.
+pub(super) fn packed(content: &[u8]) -> Vec<u8> {
+    if content.len() >= WORTH_PACKING
+        && let Ok(mut packed) = zstd::bulk::compress(content, 1)
+        && packed.len() < content.len()
+    {
+        packed.insert(0, b'z');
+        return packed;
+    }
+    [b"=", content].concat()
+}
+
+pub(super) fn unpacked(packed: &[u8], size: usize) -> Option<Vec<u8>> {
+    match packed.split_first()? {
+        (b'=', content) => Some(content.to_vec()),
+        (b'z', packed) => zstd::bulk::decompress(packed, size).ok(),
+        _ => None,
+    }
+}
