@@ -86,6 +86,7 @@ mod system {
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "the tests play the other program")]
 mod tests {
     use std::{fs, time::Duration};
 
