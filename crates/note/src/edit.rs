@@ -25,7 +25,9 @@ pub use block::{append_rows, append_to_block, prepend_rows, prepend_to_block, re
 pub use block_id::{remove_block_id, rename_block_id, set_block_id};
 pub use heading::rename_heading;
 pub use lines::{Lines, delete_lines, insert_lines, replace_lines, whole_lines};
-pub use link::{LinkForm, Retarget, retarget_links, retarget_property_link};
+pub use link::{
+    LinkForm, Relocate, Retarget, relocate_links, relocate_property_link, retarget_links, retarget_property_link,
+};
 pub use missing::{append_block, append_heading};
 pub use property::{PropertyEdit, PropertyError, PropertyPath, edit_properties, edit_property};
 pub use property_tag::{TagEdit, edit_property_tag};

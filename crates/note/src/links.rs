@@ -2,6 +2,7 @@ use std::{borrow::Cow, ops::Range};
 
 use crate::{Note, span::trim};
 
+mod follow;
 mod labels;
 mod place;
 mod target;
@@ -9,6 +10,7 @@ mod target;
 mod tests;
 mod written;
 
+pub use follow::{BlockRename, Followed, HeadingRename};
 pub(crate) use labels::Labels;
 pub(crate) use written::{InlineParts, definition, inline_parts, wiki};
 
@@ -109,19 +111,26 @@ impl Link {
         target::target(self.kind, &text[self.path.clone()])
     }
 
-    /// The place in the file that is meant.
+    /// The place in the file that is meant, as it is written.
     pub fn place<'t>(&self, text: &'t str) -> Option<Place<'t>> {
-        Some(place(&text[self.subpath.clone()?]))
+        Some(Place::of(&text[self.subpath.clone()?]))
+    }
+
+    /// The subpath as Obsidian looks it up: without percent escapes (Markdown links only).
+    pub fn decoded_subpath<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
+        Some(target::target(self.kind, &text[self.subpath.clone()?]))
     }
 }
 
-/// A subpath is split at each `#`, and empty parts do not count.
-fn place(subpath: &str) -> Place<'_> {
-    let parts: Vec<&str> = subpath.split('#').map(str::trim).filter(|part| !part.is_empty()).collect();
-    match parts[..] {
-        [only] if only.starts_with('^') => Place::Block(&only[1..]),
-        [only] if only.starts_with("[^") && only.ends_with(']') => Place::Footnote(&only[2..only.len() - 1]),
-        _ => Place::Headings(parts),
+impl<'a> Place<'a> {
+    /// A subpath is split at each `#`, and empty parts do not count.
+    pub fn of(subpath: &'a str) -> Self {
+        let parts: Vec<&str> = subpath.split('#').map(str::trim).filter(|part| !part.is_empty()).collect();
+        match parts[..] {
+            [only] if only.starts_with('^') => Self::Block(&only[1..]),
+            [only] if only.starts_with("[^") && only.ends_with(']') => Self::Footnote(&only[2..only.len() - 1]),
+            _ => Self::Headings(parts),
+        }
     }
 }
 

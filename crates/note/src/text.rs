@@ -105,6 +105,12 @@ impl<'a> Text<'a> {
         if self.line_end == "\n" { plain.into_owned() } else { plain.replace('\n', self.line_end) }
     }
 
+    /// A caller's text as the whole of this file: with its byte order mark and line ends.
+    pub fn in_own_form(&self, text: &str) -> Vec<u8> {
+        let bom = if self.has_bom() && !text.starts_with(BOM) { BOM } else { "" };
+        format!("{bom}{}", self.with_own_line_ends(text)).into_bytes()
+    }
+
     /// A caller's text to stand in place of a part: line by line with the ends of that part, so that a file that
     /// mixes them keeps its mixture; further lines end as most do.
     pub(crate) fn with_line_ends_of(&self, part: Range<usize>, text: &str) -> String {

@@ -14,7 +14,10 @@ mod wire;
 pub use arguments::{Checked, check_arguments};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing};
 pub use context::{Cancel, Context, ScanLimits};
-pub use reason::{ArgumentProblem, Disk, Facts, Interruption, Kind, Reason, Refused, clipped};
+pub use reason::{
+    ArgumentProblem, BlockCandidate, Candidates, Disk, Facts, HeadingCandidate, Interruption, Kind, Part, Reason,
+    Refused, clipped,
+};
 pub use spec::{AnyTool, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec};
 pub use tools::TOOLS;
 pub use wire::{Rendered, render_answer, render_change, render_dry_run, render_refusal};

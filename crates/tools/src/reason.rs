@@ -3,15 +3,17 @@
 
 mod facts;
 mod hint;
+mod part;
 mod store;
 
 use std::time::Duration;
 
-use lapidary_note::{ContentHash, ExpectedHash};
+use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch};
 use lapidary_vault::{Denied, PathError, VaultPath};
 use serde_json::{Map, Value, json};
 
 pub use facts::{Facts, Kind};
+pub use part::{BlockCandidate, Candidates, HeadingCandidate, Part};
 
 use crate::catalogue::Off;
 
@@ -55,12 +57,39 @@ pub enum Reason {
     FileExists { path: VaultPath, current: ContentHash },
     #[error("{argument} mismatch: {path} is not what was expected.")]
     Stale { path: VaultPath, argument: &'static str, expected: ExpectedHash, current: Option<ContentHash> },
+    /// The same for a tool whose caller can only replace what is there with another tool.
+    #[error("{path} already exists.")]
+    DestinationExists { path: VaultPath, current: ContentHash },
+    #[error("{argument} mismatch: the {} in {path} is not what was expected.", .part.name())]
+    StalePart {
+        path: VaultPath,
+        part: Part,
+        argument: &'static str,
+        expected: ExpectedHash,
+        /// Of the part; nothing if there is none any more.
+        found: Option<ContentHash>,
+        /// Of the whole file.
+        current: ContentHash,
+    },
     #[error("{path} is being changed by another program again and again.")]
     KeepsChanging { path: VaultPath },
     #[error("Format `section` needs `section`: which heading, block or property.")]
     SectionRequired,
     #[error("{}", section_missing(.section_type, .target, .path))]
     SectionMissing { path: VaultPath, section_type: &'static str, target: String, available: Vec<String> },
+    #[error("'{target}' is not unique in {path}: {} match.", .candidates.len())]
+    Ambiguous { path: VaultPath, target: String, candidates: Candidates },
+    #[error("{argument} {line} is out of range: {path} has {lines} lines.")]
+    LineOutOfRange { path: VaultPath, argument: &'static str, line: usize, lines: usize },
+    #[error("Not a patch for one file: {0}.")]
+    PatchInvalid(PatchError),
+    #[error("{mismatch}: {path} is not what the patch was made for.")]
+    PatchMismatch { path: VaultPath, mismatch: Box<PatchMismatch>, current: ContentHash },
+    #[error("{path} was left as it is: {error}.")]
+    EditRefused { path: VaultPath, error: EditError },
+    /// One of several steps of a call was refused, so none was made.
+    #[error("{list}[{index}] failed: {reason}")]
+    InStep { list: &'static str, index: usize, reason: Box<Reason> },
     #[error("The properties of {path} are not valid YAML: {problem}.")]
     FrontmatterInvalid { path: VaultPath, problem: String },
     #[error("The text to find is not in {path}.")]
@@ -245,12 +274,38 @@ impl Reason {
                 json!({ "path": path.as_str(), "submitted": bytes, "limit": limit })
             }
             Self::ReplyTooLarge { bytes, limit } => json!({ "submitted": bytes, "limit": limit }),
-            Self::FileExists { path, .. } => json!({ "path": path.as_str() }),
+            Self::FileExists { path, .. } | Self::DestinationExists { path, .. } => json!({ "path": path.as_str() }),
             Self::Stale { path, expected, current, .. } => json!({
                 "path": path.as_str(),
                 "expected": expected.to_string(),
                 "actual": current.map(|hash| hash.to_string()),
             }),
+            Self::StalePart { path, expected, found, .. } => json!({
+                "path": path.as_str(),
+                "expected": expected.to_string(),
+                "actual": found.map(|hash| hash.to_string()),
+            }),
+            Self::Ambiguous { path, candidates, .. } => {
+                json!({ "path": path.as_str(), "occurrences": candidates.len(), "matches": candidates.json() })
+            }
+            Self::LineOutOfRange { path, line, lines, .. } => {
+                json!({ "path": path.as_str(), "line": line, "totalLines": lines })
+            }
+            Self::PatchInvalid(error) => json!({ "hunk": error.hunk(), "patchLine": error.line() }),
+            Self::PatchMismatch { path, mismatch, .. } => json!({
+                "path": path.as_str(),
+                "hunk": mismatch.hunk,
+                "line": mismatch.line,
+                "expected": clipped(&mismatch.expected),
+                "actual": mismatch.actual.as_deref().map(clipped),
+                "foundAtLine": mismatch.found_at,
+            }),
+            Self::EditRefused { path, .. } => json!({ "path": path.as_str() }),
+            Self::InStep { index, reason, .. } => {
+                let mut data = reason.data();
+                data.insert("index".to_owned(), json!(index));
+                Value::Object(data)
+            }
             Self::SectionMissing { path, section_type, target, available } => json!({
                 "path": path.as_str(),
                 "section": { "type": section_type, "target": target },
@@ -289,9 +344,22 @@ impl Reason {
     pub fn current_hash(&self) -> Option<ContentHash> {
         match self {
             Self::Stale { current, .. } => *current,
-            Self::FileExists { current, .. } => Some(*current),
+            Self::FileExists { current, .. }
+            | Self::DestinationExists { current, .. }
+            | Self::StalePart { current, .. }
+            | Self::PatchMismatch { current, .. } => Some(*current),
+            Self::InStep { reason, .. } => reason.current_hash(),
             _ => None,
         }
+    }
+
+    /// All hashes that a retry can expect, under the names that the file tools give them.
+    pub fn current_hashes(&self) -> Map<String, Value> {
+        let part = match self {
+            Self::StalePart { part, found: Some(found), .. } => Some((*part, *found)),
+            _ => None,
+        };
+        part::current(self.current_hash(), part)
     }
 }
 

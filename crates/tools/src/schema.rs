@@ -9,6 +9,8 @@ pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = generate::<T>(SchemaSettings::for_deserialize);
     // An empty list of arguments still is an object, and closed.
     schema.entry("properties").or_insert_with(|| json!({}));
+    // Types that are made of others cannot say so themselves.
+    schema.insert("additionalProperties".to_owned(), json!(false));
     schema
 }
 

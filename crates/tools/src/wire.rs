@@ -71,9 +71,7 @@ fn note_form(reason: &Reason) -> Rendered {
 fn file_form(reason: &Reason) -> Rendered {
     let facts = reason.kind().facts();
     let mut error = Map::from_iter([("code".to_owned(), json!(facts.code)), ("reason".to_owned(), json!(facts.id))]);
-    if let Some(hash) = reason.current_hash() {
-        error.insert("current_content_hash".to_owned(), json!(hash.to_string()));
-    }
+    error.extend(reason.current_hashes());
     let structured = match json!({
         "ok": false,
         "code": facts.code,

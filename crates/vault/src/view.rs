@@ -73,6 +73,11 @@ impl View {
         self.scope.may_enter(folder).map_err(denied)
     }
 
+    /// Whether the caller may change a file at this path. The change itself is judged again when it is made.
+    pub fn may_write(&self, path: &VaultPath) -> bool {
+        self.scope.may_write(path).is_ok()
+    }
+
     /// The files of the vault as they were when the call first asked. Looking through a large vault takes a while, so it
     /// can be called off.
     pub fn files(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Files, IndexError> {

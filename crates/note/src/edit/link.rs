@@ -6,6 +6,10 @@ use super::{
 use crate::{Frontmatter, Link, LinkDefinition, LinkKind, Note, Text, Value};
 
 mod kept;
+mod relocate;
+
+use kept::Aim;
+pub use relocate::{Relocate, relocate_links, relocate_property_link};
 
 /// How a link writes what it leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,19 +68,32 @@ pub fn retarget_property_link(
     path: &PropertyPath,
     link: &Retarget<'_>,
 ) -> Result<Edited, EditError> {
+    let lost = EditError::LinkLost { target: link.target.to_owned() };
+    edit_property_link(file, text, path, link, &lost, |value| change(value, link))
+}
+
+/// Makes a change in a property that is nothing but a link, if that link then is what it should be, and no other
+/// link changed.
+fn edit_property_link(
+    file: &[u8],
+    text: &Text<'_>,
+    path: &PropertyPath,
+    aim: &impl Aim,
+    lost: &EditError,
+    change: impl Fn(&str) -> Result<Change, EditError>,
+) -> Result<Edited, EditError> {
     let shown = text.shown();
     let missing = || PropertyError::Missing { path: path.to_string() };
     let block = Frontmatter::find(shown).ok_or_else(missing)?;
     let properties = Value::Map(block.properties(shown).map_err(PropertyError::from)?);
     let Some(Value::Text(value)) = path.find(&properties) else { return Err(missing().into()) };
-    let change = change(value, link)?;
-    let outside = || EditError::OutsideText { span: link.path.clone(), length: value.len() };
-    let value = Value::Text(preview(value, &[change]).ok_or_else(outside)?);
+    let change = change(value)?;
+    let outside = || EditError::OutsideText { span: change.span.clone(), length: value.len() };
+    let value = Value::Text(preview(value, std::slice::from_ref(&change)).ok_or_else(outside)?);
     let edited = edit_property(file, text, &PropertyEdit::Set { path, value: &value })?;
-    let lost = || EditError::LinkLost { target: link.target.to_owned() };
-    let new = Text::decode(&edited.file).map_err(|_| lost())?;
-    let kept = kept::keeps_property_links(&Note::parse(shown), &Note::parse(new.shown()), path, link.target);
-    if kept { Ok(edited) } else { Err(lost()) }
+    let new = Text::decode(&edited.file).map_err(|_| lost.clone())?;
+    let kept = kept::keeps_property_links(&Note::parse(shown), &Note::parse(new.shown()), path, aim);
+    if kept { Ok(edited) } else { Err(lost.clone()) }
 }
 
 fn change(text: &str, link: &Retarget<'_>) -> Result<Change, EditError> {
@@ -91,26 +108,26 @@ fn change(text: &str, link: &Retarget<'_>) -> Result<Change, EditError> {
         LinkForm::Wiki => Ok(Change::new(link.path.clone(), target)),
         // `%23` is not decoded, and what holds a colon is an address.
         LinkForm::Markdown if target.contains(['#', ':']) => Err(bad()),
-        LinkForm::Markdown => {
-            let destination = text.get(link.destination.clone()).ok_or_else(outside)?;
-            let inside = link.destination.start <= link.path.start && link.path.end <= link.destination.end;
-            if !inside {
-                return Err(outside());
-            }
-            if destination.starts_with('<') {
-                return Ok(Change::new(link.path.clone(), encoded(target, Within::Brackets)));
-            }
-            let path = encoded(target, Within::Parentheses);
-            let rest = text.get(link.path.end..link.destination.end).ok_or_else(outside)?;
-            if is_balanced(&format!("{path}{rest}")) {
-                return Ok(Change::new(link.path.clone(), path));
-            }
-            // A parenthesis without its partner would end the link.
-            let lead = text.get(link.destination.start..link.path.start).ok_or_else(outside)?;
-            let path = encoded(target, Within::Brackets);
-            Ok(Change::new(link.destination.clone(), format!("<{lead}{path}{rest}>")))
-        }
+        LinkForm::Markdown => in_destination(text, &link.destination, &link.path, target).ok_or_else(outside),
     }
+}
+
+/// New text for a part of a Markdown destination, encoded as it must be there.
+fn in_destination(text: &str, destination: &Range<usize>, part: &Range<usize>, new: &str) -> Option<Change> {
+    let written = text.get(destination.clone())?;
+    if destination.start > part.start || part.end > destination.end {
+        return None;
+    }
+    if written.starts_with('<') {
+        return Some(Change::new(part.clone(), encoded(new, Within::Brackets)));
+    }
+    let (lead, rest) = (text.get(destination.start..part.start)?, text.get(part.end..destination.end)?);
+    let encoded_part = encoded(new, Within::Parentheses);
+    if is_balanced(&format!("{lead}{encoded_part}{rest}")) {
+        return Some(Change::new(part.clone(), encoded_part));
+    }
+    // A parenthesis without its partner would end the link.
+    Some(Change::new(destination.clone(), format!("<{lead}{}{rest}>", encoded(new, Within::Brackets))))
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -26,24 +26,27 @@ impl Note<'_> {
     /// Finds a heading by its whole path (`A::B`), else by a run of its path that ends in it, which a bare heading
     /// text is the shortest form of.
     pub fn find_heading(&self, name: &str) -> HeadingMatch<'_> {
-        let mut whole = Vec::new();
-        let mut ending = Vec::new();
-        // Its own words end the name, so most headings need no look at their path.
-        let candidates = self.headings.iter().filter(|heading| name.ends_with(&heading.text));
-        for heading in candidates {
-            let path = self.heading_path(heading).join("::");
-            if path == name {
-                whole.push(heading);
-            } else if path.strip_suffix(name).is_some_and(|rest| rest.ends_with("::")) {
-                ending.push(heading);
-            }
-        }
-        let mut matches = if whole.is_empty() { ending } else { whole };
+        let all = self.headings_named(name, "::");
+        let whole: Vec<&Heading> =
+            all.iter().copied().filter(|heading| self.heading_path(heading).join("::") == name).collect();
+        let mut matches = if whole.is_empty() { all } else { whole };
         match matches.len() {
             0 => HeadingMatch::None,
             1 => matches.pop().map_or(HeadingMatch::None, HeadingMatch::One),
             _ => HeadingMatch::Several(matches),
         }
+    }
+
+    /// The headings whose path, written with a delimiter between its parts, is a name or ends in it, in order.
+    pub fn headings_named(&self, name: &str, delimiter: &str) -> Vec<&Heading> {
+        let is_named = |heading: &&Heading| {
+            // Its own words end the name, so most headings need no look at their path.
+            name.ends_with(&heading.text) && {
+                let path = self.heading_path(heading).join(delimiter);
+                path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with(delimiter))
+            }
+        };
+        self.headings.iter().filter(is_named).collect()
     }
 
     /// The n-th heading, counted from 1, that a name leads to.
@@ -67,17 +70,22 @@ impl Note<'_> {
     /// The heading that the parts of a link's subpath lead to, as Obsidian finds it: each part is compared loosely
     /// (see [`heading_key`]) and must lie below the one before it. The first that fits wins.
     pub fn heading_of_link(&self, parts: &[&str]) -> Option<&Heading> {
+        self.headings.get(*self.headings_of_link(parts)?.last()?)
+    }
+
+    /// The same with the headings that the parts before the last lead over, as indexes.
+    pub fn headings_of_link(&self, parts: &[&str]) -> Option<Vec<usize>> {
         let keys: Vec<String> = parts.iter().map(|part| heading_key(part)).collect();
-        let mut matched: Vec<u8> = Vec::new();
-        for heading in &self.headings {
+        let mut matched: Vec<usize> = Vec::new();
+        for (index, heading) in self.headings.iter().enumerate() {
             // Outside the section of a match its parts no longer lead here. Obsidian's own behaviour is not known;
             // this is what the path says.
-            while matched.pop_if(|level| *level >= heading.level).is_some() {}
+            while matched.pop_if(|above| self.headings[*above].level >= heading.level).is_some() {}
             let wanted = keys.get(matched.len())?;
             if heading_key(&heading.text) == *wanted {
-                matched.push(heading.level);
+                matched.push(index);
                 if matched.len() == keys.len() {
-                    return Some(heading);
+                    return Some(matched);
                 }
             }
         }

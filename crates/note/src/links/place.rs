@@ -46,7 +46,7 @@ mod tests {
             ("#[^2]", None),
             ("#[^]", None),
         ] {
-            let found = note.resolve_place(&super::super::place(subpath)).map(|span| &text[span]);
+            let found = note.resolve_place(&Place::of(subpath)).map(|span| &text[span]);
             assert_eq!(found, expected, "{subpath}");
         }
     }

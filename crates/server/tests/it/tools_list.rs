@@ -92,7 +92,11 @@ fn find_tool_finds_by_the_words_of_people_and_shows_only_what_is_on() {
     let mut server = vault.serve().open(Era::Modern);
     for (query, first) in [
         ("read a file", "file_read"),
-        ("show me the outline of a note", "obsidian_get_note"),
+        ("show me the outline of a note", "outline"),
+        ("rename a heading and update links", "heading_rename"),
+        ("apply a unified diff", "apply_patch"),
+        ("set a frontmatter property", "frontmatter_set"),
+        ("block.find", "block_find"),
         ("create a new note", "obsidian_write_note"),
         ("fix a typo", "str_replace"),
         ("file.read", "file_read"),

@@ -25,6 +25,11 @@ pub enum Kind {
     KeepsChanging,
     SectionRequired,
     SectionMissing,
+    TargetAmbiguous,
+    LineOutOfRange,
+    PatchInvalid,
+    PatchMismatch,
+    EditRefused,
     FrontmatterInvalid,
     TextMissing,
     TextNotUnique,
@@ -81,6 +86,11 @@ impl Kind {
         Self::KeepsChanging,
         Self::SectionRequired,
         Self::SectionMissing,
+        Self::TargetAmbiguous,
+        Self::LineOutOfRange,
+        Self::PatchInvalid,
+        Self::PatchMismatch,
+        Self::EditRefused,
         Self::FrontmatterInvalid,
         Self::TextMissing,
         Self::TextNotUnique,
@@ -209,7 +219,7 @@ impl Kind {
                 "file_exists",
                 -32002,
                 "DESTINATION_EXISTS",
-                "A file is already at the path and `overwrite` is not set.",
+                "A file is already at the path, and the call does not replace one.",
             ),
             Self::StalePrecondition => facts(
                 "stale_precondition",
@@ -232,6 +242,33 @@ impl Kind {
             Self::SectionMissing => {
                 facts("section_missing", -32001, "NOT_FOUND", "The note has no such heading, block or property.")
             }
+            Self::TargetAmbiguous => facts(
+                "target_ambiguous",
+                -32002,
+                "DUPLICATE_TARGET",
+                "Several headings or blocks have the name that was given.",
+            ),
+            Self::LineOutOfRange => {
+                facts("line_out_of_range", -32007, "INVALID_ARGS", "The file has fewer lines than the one asked for.")
+            }
+            Self::PatchInvalid => facts(
+                "patch_invalid",
+                -32007,
+                "INVALID_ARGS",
+                "The patch is no unified diff of one file, or its counts are not those of its lines.",
+            ),
+            Self::PatchMismatch => facts(
+                "patch_mismatch",
+                -32002,
+                "STALE_PRECONDITION",
+                "The file does not hold, at the line that the patch names, what the patch says is there.",
+            ),
+            Self::EditRefused => facts(
+                "edit_refused",
+                -32007,
+                "INVALID_ARGS",
+                "The change cannot be made without changing something else, or would not be read back as what was asked for.",
+            ),
             Self::FrontmatterInvalid => {
                 facts("frontmatter_invalid", -32007, "PARSE_ERROR", "The properties are not valid YAML.")
             }
@@ -323,10 +360,17 @@ impl Reason {
             Self::FileTooLarge { .. } => Kind::FileTooLarge,
             Self::ReplyTooLarge { .. } => Kind::ReplyTooLarge,
             Self::FileExists { .. } => Kind::FileExists,
-            Self::Stale { .. } => Kind::StalePrecondition,
+            Self::DestinationExists { .. } => Kind::FileExists,
+            Self::Stale { .. } | Self::StalePart { .. } => Kind::StalePrecondition,
             Self::KeepsChanging { .. } => Kind::KeepsChanging,
             Self::SectionRequired => Kind::SectionRequired,
             Self::SectionMissing { .. } => Kind::SectionMissing,
+            Self::Ambiguous { .. } => Kind::TargetAmbiguous,
+            Self::LineOutOfRange { .. } => Kind::LineOutOfRange,
+            Self::PatchInvalid(_) => Kind::PatchInvalid,
+            Self::PatchMismatch { .. } => Kind::PatchMismatch,
+            Self::EditRefused { .. } => Kind::EditRefused,
+            Self::InStep { reason, .. } => reason.kind(),
             Self::FrontmatterInvalid { .. } => Kind::FrontmatterInvalid,
             Self::TextMissing { .. } => Kind::TextMissing,
             Self::TextNotUnique { .. } => Kind::TextNotUnique,

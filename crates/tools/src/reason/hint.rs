@@ -1,3 +1,4 @@
+use lapidary_note::{EditError, PatchError};
 use lapidary_vault::{Denied, VaultPath};
 
 use super::{ArgumentProblem, Disk, Interruption, Reason, Refused};
@@ -38,13 +39,28 @@ impl Reason {
             Self::FileExists { current, .. } => format!(
                 "To change part of it use `str_replace`; to replace all of it repeat the call with `overwrite: true` and `expectedHash` {current}."
             ),
-            Self::Stale { current: Some(current), argument, .. } => {
+            Self::DestinationExists { current, .. } => format!(
+                "To change part of it use `str_replace` or `apply_edits`; to replace all of it use `file_replace` with `expected_content_hash` {current}."
+            ),
+            Self::Stale { current: Some(current), argument, .. } | Self::StalePart { found: Some(current), argument, .. } => {
                 format!("It changed since you read it. Read it again, or repeat with `{argument}` {current} if the change does not matter.")
             }
             Self::Stale { current: None, argument, .. } => format!("Nothing is there any more. Leave out `{argument}` to create it."),
+            Self::StalePart { found: None, argument, .. } => {
+                format!("There is none any more. Leave out `{argument}` to make one.")
+            }
             Self::KeepsChanging { .. } => "Wait a moment and try again.".into(),
             Self::SectionRequired => "Add `section: {\"type\": \"heading\", \"target\": \"…\"}`.".into(),
             Self::SectionMissing { available, section_type, .. } => available_sections(section_type, available),
+            Self::Ambiguous { candidates, .. } => format!("Repeat with one of: {}.", candidates.choices()),
+            Self::LineOutOfRange { lines, .. } => format!("Lines count from 1 to {lines}; read the file again if it should have more."),
+            Self::PatchInvalid(error) => patch(error),
+            Self::PatchMismatch { mismatch, .. } => match mismatch.found_at {
+                Some(line) => format!("The lines of this hunk stand at line {line}: begin it with `@@ -{line},… @@`, or use `str_replace`."),
+                None => "Read the file again and make the patch anew, or use `str_replace`, which needs no line numbers.".into(),
+            },
+            Self::EditRefused { error, .. } => edit(error).into(),
+            Self::InStep { reason, .. } => format!("None of them was made. {}", reason.hint()),
             Self::FrontmatterInvalid { .. } => "Read the note with format `content` and repair the lines between the `---` marks first.".into(),
             Self::TextMissing { .. } => "Read the file again and copy the text exactly, spaces and line breaks included.".into(),
             Self::TextNotUnique { occurrences, .. } => {
@@ -104,6 +120,46 @@ fn available_sections(section_type: &str, available: &[String]) -> String {
     let more = if available.len() > SHOWN { ", …" } else { "" };
     let shown = &available[..available.len().min(SHOWN)];
     format!("The note has: {}{more}.", list(shown))
+}
+
+fn patch(error: &PatchError) -> String {
+    match error {
+        PatchError::Counts { actual, .. } => format!("If its lines are right, its header must say `{actual}`."),
+        PatchError::SeveralFiles { .. } => "Send one patch for each file.".into(),
+        _ => "Send a unified diff: `@@ -line,count +line,count @@`, then lines that begin with a space, `-` or `+`."
+            .into(),
+    }
+}
+
+fn edit(error: &EditError) -> &'static str {
+    match error {
+        EditError::OutsideText { .. } | EditError::OutsideLines { .. } => "Read the file again and repeat the call.",
+        EditError::MergedLineEnds => "Include the line ends around the place in what is replaced.",
+        EditError::SeveralLines => "Send one line.",
+        EditError::HeadingLost { .. } => "Choose a text that Markdown reads as the words of this heading.",
+        EditError::HeadingTaken { .. } | EditError::BlockIdTaken { .. } => "Choose another name.",
+        EditError::AmbiguousHeading { .. } => "Use the whole path of the heading.",
+        EditError::TooDeep { .. } => "Choose a place higher up; headings have six levels.",
+        EditError::HeadingsLost => {
+            "Close every code fence, comment and HTML block in the content, or use `str_replace` for the exact text."
+        }
+        EditError::Unclosed => "Close the code fence, comment or HTML block that stands before it first.",
+        EditError::BlockLost { .. } => {
+            "Send content of the same kind as the block (one paragraph, item, row, …), or use `lines_replace`."
+        }
+        EditError::BadBlockId { .. } => "Use only letters, digits and `-`.",
+        EditError::NoBlock { .. } => "Choose a place inside a paragraph, item, table, quote or code block.",
+        EditError::NotATable { .. } => "Use `block_replace`, or choose the id of a table.",
+        EditError::Columns { .. } => "Send as many cells as the table has columns.",
+        EditError::BadTag { .. } => {
+            "A tag has letters, digits, `-`, `_` and `/`, not digits alone, and no space; for example `project/active`."
+        }
+        EditError::TagLost { .. } => "Change the tag with `str_replace` instead.",
+        EditError::BadLinkTarget { .. } | EditError::LinkLost { .. } => {
+            "Choose another text, or leave the links alone and change them one by one with `str_replace`."
+        }
+        EditError::Property(_) => "Read the properties with `frontmatter_get`, or change the text with `str_replace`.",
+    }
 }
 
 fn disk(problem: Disk) -> &'static str {

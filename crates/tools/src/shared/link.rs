@@ -99,7 +99,8 @@ fn out_link(text: &str, link: &Link, source: &VaultPath, notes: &Notes) -> OutLi
     let kind = Kind::of(link.kind, link.embed, subpath);
     let target = link.target(text);
     let path = link.internal.then(|| notes.resolve(&target, source)).flatten();
-    let (heading, block_id) = match link.place(text) {
+    let written = link.decoded_subpath(text);
+    let (heading, block_id) = match written.as_deref().map(Place::of) {
         Some(Place::Block(id)) => (None, Some(id.to_owned())),
         Some(Place::Headings(parts)) => (Some(parts.join("#")), None),
         Some(Place::Footnote(_)) | None => (None, None),

@@ -1,5 +1,7 @@
-use lapidary_note::{Frontmatter, FrontmatterError, Value};
+use lapidary_note::{Frontmatter, FrontmatterError, PropertyPath, Value};
 use serde_json::{Map, Number, Value as Json};
+
+use crate::{ArgumentProblem, Reason, reason::clipped};
 
 /// The properties of a note: the block, what it says, or why it cannot be read.
 pub(crate) struct Properties {
@@ -23,9 +25,43 @@ impl Properties {
         self.readable().iter().map(|(name, value)| (name.clone(), json(value))).collect()
     }
 
+    pub(crate) fn value(&self) -> Value {
+        Value::Map(self.readable().to_vec())
+    }
+
     pub(crate) fn problem(&self) -> Option<&FrontmatterError> {
         self.entries.as_ref().err()
     }
+}
+
+/// The way to a property, as callers write it in `keyPath`.
+pub(crate) fn key_path(tool: &str, given: &str) -> Result<PropertyPath, Reason> {
+    PropertyPath::parse(given).map_err(|_| Reason::InvalidArguments {
+        tool: tool.to_owned(),
+        problems: vec![ArgumentProblem {
+            at: "keyPath".to_owned(),
+            problem: format!("is not a path of property names: `{}`", clipped(given)),
+            nearest: None,
+        }],
+    })
+}
+
+/// A value that a caller sent, as YAML has it; nothing for a number that it could not hold exactly.
+pub(crate) fn from_json(value: &Json) -> Option<Value> {
+    Some(match value {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => match number.as_i64() {
+            Some(number) => Value::Integer(number),
+            None => Value::Float(number.as_f64().filter(|_| number.is_f64())?),
+        },
+        Json::String(text) => Value::Text(text.clone()),
+        Json::Array(items) => Value::List(items.iter().map(from_json).collect::<Option<_>>()?),
+        Json::Object(entries) => {
+            let entry = |(name, value): (&String, &Json)| Some((name.clone(), from_json(value)?));
+            Value::Map(entries.iter().map(entry).collect::<Option<_>>()?)
+        }
+    })
 }
 
 pub(crate) fn json(value: &Value) -> Json {

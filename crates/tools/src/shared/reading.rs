@@ -1,6 +1,6 @@
 use std::{ops::Range, sync::Arc};
 
-use lapidary_note::{Eol, Text};
+use lapidary_note::{ContentHash, Eol, Text};
 use lapidary_vault::{
     File, ReadError, VaultPath, View,
     store::{EntryKind, StoreError},
@@ -15,11 +15,14 @@ pub(crate) fn parse_path(given: &str) -> Result<VaultPath, Reason> {
 /// Reads a file; a missing one is answered with the names that were probably meant.
 pub(crate) fn read(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
     view.read(path).map_err(|error| match error {
-        ReadError::Store(StoreError::Missing) => {
-            Reason::NoteMissing { path: path.clone(), suggestions: suggestions(view, path) }
-        }
+        ReadError::Store(StoreError::Missing) => missing(view, path),
         error => refusal(path, error),
     })
+}
+
+/// That nothing is at a path, and what was probably meant.
+pub(crate) fn missing(view: &View, path: &VaultPath) -> Reason {
+    Reason::NoteMissing { path: path.clone(), suggestions: suggestions(view, path) }
 }
 
 /// The file at a path, or nothing where nothing is.
@@ -110,11 +113,10 @@ impl Shown<'_> {
         matches!(self, Self::Lossy(_))
     }
 
-    /// The bytes behind a part of the text; a part that begins the text takes the byte order mark along.
-    pub(crate) fn file_span(&self, span: Range<usize>) -> Option<Range<usize>> {
+    /// The hash of a part of the text, which an edit of that part can expect; none where the text is not quite the file.
+    pub(crate) fn hash_of(&self, file: &File, part: Range<usize>) -> Option<ContentHash> {
         match self {
-            Self::Exact(text) if span.start == 0 => Some(0..text.file_span(span).end),
-            Self::Exact(text) => Some(text.file_span(span)),
+            Self::Exact(text) => ContentHash::of_part(&file.bytes, text, part),
             Self::Lossy(_) => None,
         }
     }

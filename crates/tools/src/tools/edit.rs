@@ -1,2 +1,16 @@
+pub(super) mod apply_edits;
+pub(super) mod apply_patch;
+pub(super) mod block_rename;
+pub(super) mod block_replace;
+pub(super) mod file_append;
+pub(super) mod file_create;
+pub(super) mod file_replace;
+pub(super) mod frontmatter_delete;
+pub(super) mod frontmatter_set;
+pub(super) mod frontmatter_update;
+pub(super) mod heading_rename;
+pub(super) mod heading_replace_body;
+pub(super) mod lines_insert;
+pub(super) mod lines_replace;
 pub(super) mod obsidian_write_note;
 pub(super) mod str_replace;

@@ -1,11 +1,16 @@
+pub(super) mod block_find;
 pub(super) mod file_find;
 pub(super) mod file_list;
 pub(super) mod file_read;
+pub(super) mod file_read_range;
+pub(super) mod frontmatter_get;
+pub(super) mod heading_find;
 pub(super) mod links_get;
 pub(super) mod metadata_read;
 pub(super) mod obsidian_get_note;
 pub(super) mod obsidian_list_notes;
 pub(super) mod obsidian_list_tags;
+pub(super) mod outline;
 pub(super) mod search_content;
 pub(super) mod tags_list;
 pub(super) mod vault_info;

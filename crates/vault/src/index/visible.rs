@@ -268,11 +268,23 @@ impl Notes {
         digest_of(self.get(path)?.0)
     }
 
+    /// The other notes that mention a file by its name, in path order: all that link to it, definitions of reference
+    /// links included, and some that link to another file of that name.
+    pub fn mentioning(&self, target: &VaultPath) -> Vec<&VaultPath> {
+        let mut sources: Vec<&VaultPath> = self.mentioning_states(target).map(|state| &state.path).collect();
+        sources.sort_unstable();
+        sources
+    }
+
+    fn mentioning_states<'n>(&'n self, target: &VaultPath) -> impl Iterator<Item = &'n Arc<FileState>> {
+        let others = move |state: &&Arc<FileState>| self.visible.shows(state.id) && state.path != *target;
+        self.snapshot.mentioning(target).filter(others)
+    }
+
     /// The links to a file from other notes, in the order of these. Definitions of reference links are not among them, as
     /// they are no links to Obsidian either.
     pub fn backlinks(&self, target: &VaultPath) -> Vec<Backlink<'_>> {
-        let others = |state: &&Arc<FileState>| self.visible.shows(state.id) && state.path != *target;
-        let mut sources: Vec<&Arc<FileState>> = self.snapshot.mentioning(target).filter(others).collect();
+        let mut sources: Vec<&Arc<FileState>> = self.mentioning_states(target).collect();
         sources.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let key = mention_key(target.as_str());
         // Where a link leads depends on nothing of its note but the folder, and in a vault with a thousand notes of one name

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::{LinkForm, Retarget};
+use super::{LinkForm, Relocate, Retarget};
 use crate::{Link, LinkDefinition, LinkKind, Note, edit::PropertyPath};
 
 /// What of a link an edit elsewhere must not change. Its words may hold another link that is edited.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 struct Parts<'t> {
     /// Nothing for a definition.
     kind: Option<(LinkKind, bool)>,
@@ -17,10 +17,56 @@ struct Parts<'t> {
 }
 
 /// A link or a definition, as read in one of the two texts.
-struct Found<'t> {
+pub(super) struct Found<'t> {
     parts: Parts<'t>,
     path: Range<usize>,
     target: String,
+    /// Without percent escapes.
+    subpath: Option<String>,
+}
+
+/// What a link shall become.
+pub(super) trait Aim {
+    fn form(&self) -> LinkForm;
+    /// Where the path of the link stands, by which it is known.
+    fn path(&self) -> &Range<usize>;
+    /// Whether `new` is what `old` shall become.
+    fn is_reached(&self, old: &Found<'_>, new: &Found<'_>) -> bool;
+}
+
+impl Aim for Retarget<'_> {
+    fn form(&self) -> LinkForm {
+        self.form
+    }
+
+    fn path(&self) -> &Range<usize> {
+        &self.path
+    }
+
+    fn is_reached(&self, old: &Found<'_>, new: &Found<'_>) -> bool {
+        let expected = Parts { internal: true, path: new.parts.path, ..old.parts };
+        new.parts == expected && new.target == plain(self.target)
+    }
+}
+
+impl Aim for Relocate {
+    fn form(&self) -> LinkForm {
+        self.form
+    }
+
+    fn path(&self) -> &Range<usize> {
+        &self.path
+    }
+
+    fn is_reached(&self, old: &Found<'_>, new: &Found<'_>) -> bool {
+        let expected = Parts { subpath: new.parts.subpath, ..old.parts };
+        new.parts == expected && new.subpath == Some(plain(&format!("#{}", self.place)))
+    }
+}
+
+/// Names of files and links are compared with plain spaces.
+fn plain(text: &str) -> String {
+    text.replace('\u{a0}', " ")
 }
 
 impl<'t> Found<'t> {
@@ -33,7 +79,8 @@ impl<'t> Found<'t> {
             subpath: link.subpath.as_ref().map(cut),
             title: link.title.as_ref().map(cut),
         };
-        Self { parts, path: link.path.clone(), target: link.target(text).into_owned() }
+        let subpath = link.decoded_subpath(text).map(|subpath| plain(&subpath));
+        Self { parts, path: link.path.clone(), target: link.target(text).into_owned(), subpath }
     }
 
     fn definition(text: &'t str, definition: &LinkDefinition) -> Self {
@@ -60,57 +107,39 @@ impl<'t> Found<'t> {
         links.chain(note.definitions.iter().map(|definition| Self::definition(note.text, definition))).collect()
     }
 
-    fn is_meant_by(&self, retarget: &Retarget<'_>) -> bool {
+    fn is_meant_by(&self, aim: &impl Aim) -> bool {
         let form = match self.parts.kind {
             Some((LinkKind::Wiki, _)) => Some(LinkForm::Wiki),
             Some((LinkKind::Markdown, _)) | None => Some(LinkForm::Markdown),
             Some((LinkKind::Reference | LinkKind::Url, _)) => None,
         };
-        form == Some(retarget.form) && self.path == retarget.path
-    }
-
-    /// Whether this is what became of `old`.
-    fn follows(&self, old: &Self, target: &str) -> bool {
-        let expected = Parts { internal: true, path: self.parts.path, ..old.parts };
-        self.parts == expected && leads_to(&self.target, target)
+        form == Some(aim.form()) && self.path == *aim.path()
     }
 }
 
-/// Names of files and links are compared with plain spaces.
-fn leads_to(found: &str, target: &str) -> bool {
-    found == target.replace('\u{a0}', " ")
-}
-
-/// The first of the links that does not lead where it should; the first of all if another one changed.
-pub(super) fn lost<'r, 'a>(
-    before: &Note<'_>,
-    after: &Note<'_>,
-    retargets: &'r [Retarget<'a>],
-) -> Option<&'r Retarget<'a>> {
+/// The first of the links that is not what it should be; the first of all if another one changed.
+pub(super) fn lost<'r, A: Aim>(before: &Note<'_>, after: &Note<'_>, aims: &'r [A]) -> Option<&'r A> {
     let (old, new) = (Found::all(before), Found::all(after));
-    let unknown = retargets.iter().find(|retarget| !old.iter().any(|old| old.is_meant_by(retarget)));
+    let unknown = aims.iter().find(|aim| !old.iter().any(|old| old.is_meant_by(*aim)));
     if unknown.is_some() {
         return unknown;
     }
     if before.links.len() != after.links.len() || old.len() != new.len() {
-        return retargets.first();
+        return aims.first();
     }
-    old.iter().zip(&new).find_map(|(old, new)| {
-        let retarget = retargets.iter().find(|retarget| old.is_meant_by(retarget));
-        match retarget {
-            Some(retarget) => (!new.follows(old, retarget.target)).then_some(retarget),
-            None => retargets.first().filter(|_| old.parts != new.parts),
-        }
+    old.iter().zip(&new).find_map(|(old, new)| match aims.iter().find(|aim| old.is_meant_by(*aim)) {
+        Some(aim) => (!aim.is_reached(old, new)).then_some(aim),
+        None => aims.first().filter(|_| old.parts != new.parts),
     })
 }
 
-/// Whether the link at `path` leads to `target`, and all other links in properties are as they were.
-pub(super) fn keeps_property_links(before: &Note<'_>, after: &Note<'_>, path: &PropertyPath, target: &str) -> bool {
+/// Whether the link at `path` is what it should be, and all other links in properties are as they were.
+pub(super) fn keeps_property_links(before: &Note<'_>, after: &Note<'_>, path: &PropertyPath, aim: &impl Aim) -> bool {
     let key = path.segments().collect::<Vec<_>>().join(".");
     let (old, new) = (before.property_links(), after.property_links());
     let is_right = |(old, new): (&crate::PropertyLink, &crate::PropertyLink)| {
         let expected = if old.key == key {
-            Found::link(&new.value, &new.link).follows(&Found::link(&old.value, &old.link), target)
+            aim.is_reached(&Found::link(&old.value, &old.link), &Found::link(&new.value, &new.link))
         } else {
             old.value == new.value
         };

@@ -55,6 +55,24 @@ impl PropertyPath {
         &self.last
     }
 
+    /// The way to the outermost map or list that would be empty without this value; itself if none would.
+    #[must_use]
+    pub fn with_what_it_leaves_empty(&self, properties: &Value) -> Self {
+        let mut widest = self.clone();
+        while let Some(above) = Self::of(widest.parent.clone()) {
+            let only = match above.find(properties) {
+                Some(Value::Map(entries)) => entries.len() == 1 && entries[0].0 == widest.last,
+                Some(Value::List(items)) => items.len() == 1 && widest.last == "0",
+                _ => false,
+            };
+            if !only {
+                break;
+            }
+            widest = above;
+        }
+        widest
+    }
+
     /// The value it leads to.
     pub fn find<'v>(&self, properties: &'v Value) -> Option<&'v Value> {
         self.segments().try_fold(properties, |value, segment| match value {

@@ -169,9 +169,7 @@ fn replace(
     content: &str,
     expected: Option<&ExpectedHash>,
 ) -> Result<Change, Reason> {
-    let text = reading::editable(path, file)?;
-    let bom = if text.has_bom() && !content.starts_with('\u{feff}') { "\u{feff}" } else { "" };
-    let bytes = format!("{bom}{}", text.with_own_line_ends(content)).into_bytes();
+    let bytes = reading::editable(path, file)?.in_own_form(content);
     let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
     Ok(Change::Write { path: path.clone(), before: Arc::clone(file), guard, bytes })
 }

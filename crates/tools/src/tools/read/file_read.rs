@@ -78,8 +78,7 @@ impl ReadTool for FileRead {
             None => None,
         };
         let frontmatter = properties.and_then(|properties| {
-            let span = shown.file_span(properties.block.as_ref()?.span.clone())?;
-            let frontmatter_hash = ContentHash::of(&file.bytes[span]).to_string();
+            let frontmatter_hash = shown.hash_of(&file, properties.block.as_ref()?.span.clone())?.to_string();
             Some(FrontmatterOutput { data: properties.json(), frontmatter_hash })
         });
         Ok(Output {

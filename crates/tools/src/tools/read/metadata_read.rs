@@ -110,7 +110,7 @@ impl ReadTool for MetadataRead {
         let shown = reading::show(&path, &file)?;
         let note = Note::parse(shown.text());
         let places = Places::of(note.text);
-        let hash_of = |span| shown.file_span(span).map(|span| ContentHash::of(&file.bytes[span]).to_string());
+        let hash_of = |span| shown.hash_of(&file, span).map(|hash| hash.to_string());
         let headings = note.headings.iter().map(|heading| HeadingOutput {
             path: note.heading_path(heading).join("::"),
             level: heading.level,

@@ -1,0 +1,148 @@
+use super::{Hunk, HunkRange, Line, Mark, Patch, PatchError};
+use crate::text::plain_line_ends;
+
+impl Patch {
+    /// Reads a patch. What stands before the first `@@` is for people.
+    pub fn parse(patch: &str) -> Result<Self, PatchError> {
+        let patch = plain_line_ends(patch);
+        let lines: Vec<&str> = patch.strip_suffix('\n').unwrap_or(&patch).split('\n').collect();
+        let mut at = lines.iter().position(|line| line.starts_with("@@")).ok_or(PatchError::NoHunk)?;
+        let mut hunks = Vec::new();
+        while at < lines.len() {
+            let (hunk, next) = Reader { lines: &lines, hunk: hunks.len() }.hunk(at)?;
+            hunks.push(hunk);
+            at = next;
+            // Blank lines behind a hunk are how the patch was sent, not what it says.
+            while lines.get(at).is_some_and(|line| line.is_empty()) {
+                at += 1;
+            }
+        }
+        Ok(Self { hunks })
+    }
+
+    pub fn hunks(&self) -> usize {
+        self.hunks.len()
+    }
+}
+
+struct Reader<'p> {
+    lines: &'p [&'p str],
+    hunk: usize,
+}
+
+impl Reader<'_> {
+    /// The hunk whose header stands on a line, and the line behind it.
+    fn hunk(&self, header: usize) -> Result<(Hunk, usize), PatchError> {
+        let bad_header = PatchError::Header { hunk: self.hunk, line: header + 1 };
+        let stated = range(self.lines[header]).ok_or_else(|| bad_header.clone())?;
+        if stated.old_start == 0 && stated.old_lines > 0 {
+            return Err(bad_header);
+        }
+        let mut lines: Vec<Line> = Vec::new();
+        let (mut old, mut new) = (0, 0);
+        let mut at = header + 1;
+        while old < stated.old_lines || new < stated.new_lines {
+            let line = self.lines.get(at).copied().ok_or_else(|| self.counts(header, stated))?;
+            if let Some(line) = self.line(at, line)? {
+                old += usize::from(line.mark.is_old());
+                new += usize::from(line.mark.is_new());
+                lines.push(line);
+            } else if self.is_header(at) {
+                return Err(self.counts(header, stated));
+            } else {
+                self.unend(&mut lines)?;
+            }
+            if old > stated.old_lines || new > stated.new_lines {
+                return Err(self.counts(header, stated));
+            }
+            at += 1;
+        }
+        if self.lines.get(at).is_some_and(|line| line.starts_with('\\')) {
+            self.unend(&mut lines)?;
+            at += 1;
+        }
+        self.check_unended(&lines)?;
+        self.ends(at, header, stated)?;
+        Ok((Hunk { start: stated.old_start, lines }, at))
+    }
+
+    /// A line of a hunk; nothing for a header and for `\ No newline at end of file`. A context line that is blank may
+    /// have lost its space on the way.
+    fn line(&self, at: usize, line: &str) -> Result<Option<Line>, PatchError> {
+        let (mark, text) = match line.split_at_checked(1) {
+            None if line.is_empty() => (Mark::Kept, ""),
+            Some((" ", text)) => (Mark::Kept, text),
+            Some(("-", text)) => (Mark::Removed, text),
+            Some(("+", text)) => (Mark::Added, text),
+            Some(("\\", _)) => return Ok(None),
+            _ if self.is_header(at) => return Ok(None),
+            _ => return Err(PatchError::Line { hunk: self.hunk, line: at + 1 }),
+        };
+        Ok(Some(Line { mark, text: text.to_owned(), ended: true }))
+    }
+
+    fn is_header(&self, at: usize) -> bool {
+        self.lines.get(at).is_some_and(|line| line.starts_with("@@"))
+    }
+
+    /// Takes the line end from the line above.
+    fn unend(&self, lines: &mut [Line]) -> Result<(), PatchError> {
+        let last = lines.last_mut().filter(|line| line.ended);
+        last.ok_or(PatchError::UnendedLine { hunk: self.hunk })?.ended = false;
+        Ok(())
+    }
+
+    /// Only the last line of a side can be without a line end.
+    fn check_unended(&self, lines: &[Line]) -> Result<(), PatchError> {
+        let sides: [fn(Mark) -> bool; 2] = [Mark::is_old, Mark::is_new];
+        let follows = |side: fn(Mark) -> bool| {
+            let mut own = lines.iter().filter(|line| side(line.mark));
+            own.any(|line| !line.ended) && own.next().is_some()
+        };
+        if sides.into_iter().any(follows) { Err(PatchError::UnendedLine { hunk: self.hunk }) } else { Ok(()) }
+    }
+
+    /// Whether the hunk ends where its counts say.
+    fn ends(&self, at: usize, header: usize, stated: HunkRange) -> Result<(), PatchError> {
+        let starts = |at: usize, marks: &str| self.lines.get(at).is_some_and(|line| line.starts_with(marks));
+        let another_file = (starts(at, "--- ") && starts(at + 1, "+++ ")) || starts(at, "diff ");
+        match self.lines.get(at) {
+            None => Ok(()),
+            Some(line) if line.is_empty() || self.is_header(at) => Ok(()),
+            Some(_) if another_file => Err(PatchError::SeveralFiles { line: at + 1 }),
+            Some(line) if line.starts_with([' ', '-', '+']) => Err(self.counts(header, stated)),
+            Some(_) => Err(PatchError::Line { hunk: self.hunk, line: at + 1 }),
+        }
+    }
+
+    /// What the header of a hunk should have said.
+    fn counts(&self, header: usize, stated: HunkRange) -> PatchError {
+        let body = self.lines[header + 1..].iter().take_while(|line| !line.starts_with("@@"));
+        let mut lines: Vec<&&str> = body.collect();
+        while lines.last().is_some_and(|line| line.is_empty()) {
+            lines.pop();
+        }
+        let count = |marks: [char; 2]| lines.iter().filter(|line| line.is_empty() || line.starts_with(marks)).count();
+        let actual = HunkRange { old_lines: count([' ', '-']), new_lines: count([' ', '+']), ..stated };
+        PatchError::Counts { hunk: self.hunk, line: header + 1, stated, actual }
+    }
+}
+
+/// `@@ -a,b +c,d @@`; a count of one may be left out.
+pub(super) fn range(header: &str) -> Option<HunkRange> {
+    let (ranges, _) = header.strip_prefix("@@ -")?.split_once(" @@")?;
+    let (old, new) = ranges.split_once(" +")?;
+    let (old_start, old_lines) = side(old)?;
+    let (new_start, new_lines) = side(new)?;
+    Some(HunkRange { old_start, old_lines, new_start, new_lines })
+}
+
+fn side(range: &str) -> Option<(usize, usize)> {
+    let (start, lines) = range.split_once(',').unwrap_or((range, "1"));
+    Some((number(start)?, number(lines)?))
+}
+
+/// `parse` alone would take a sign.
+fn number(digits: &str) -> Option<usize> {
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+}

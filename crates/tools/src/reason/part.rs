@@ -1,0 +1,117 @@
+use lapidary_note::ContentHash;
+use serde_json::{Map, Value, json};
+
+/// A part of a file that has a hash of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Section,
+    Block,
+    Range,
+    Frontmatter,
+}
+
+impl Part {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Section => "section",
+            Self::Block => "block",
+            Self::Range => "range",
+            Self::Frontmatter => "frontmatter",
+        }
+    }
+}
+
+/// What a name that leads to several parts of a note may mean, with what to send for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Candidates {
+    Headings(Vec<HeadingCandidate>),
+    Blocks(Vec<BlockCandidate>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadingCandidate {
+    pub id: String,
+    pub path: String,
+    pub level: u8,
+    pub line: usize,
+    /// Among those that were meant, counted from 1.
+    pub occurrence: usize,
+    pub hash: Option<ContentHash>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockCandidate {
+    pub line: usize,
+    pub start_line: usize,
+    pub end_line: usize,
+    pub hash: Option<ContentHash>,
+}
+
+/// Of many, as many as help to choose.
+const SHOWN: usize = 20;
+
+impl Candidates {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Headings(headings) => headings.len(),
+            Self::Blocks(blocks) => blocks.len(),
+        }
+    }
+
+    pub(super) fn json(&self) -> Vec<Value> {
+        let with_hash = |value: Value, name: &str, hash: &Option<ContentHash>| match (value, hash) {
+            (Value::Object(mut map), Some(hash)) => {
+                map.insert(name.to_owned(), json!(hash.to_string()));
+                Value::Object(map)
+            }
+            (value, _) => value,
+        };
+        match self {
+            Self::Headings(headings) => headings
+                .iter()
+                .take(SHOWN)
+                .map(|HeadingCandidate { id, path, level, line, occurrence, hash }| {
+                    let shown =
+                        json!({ "id": id, "path": path, "line": line, "level": level, "occurrence": occurrence });
+                    with_hash(shown, "sectionHash", hash)
+                })
+                .collect(),
+            Self::Blocks(blocks) => blocks
+                .iter()
+                .take(SHOWN)
+                .map(|BlockCandidate { line, start_line, end_line, hash }| {
+                    let shown = json!({ "line": line, "startLine": start_line, "endLine": end_line });
+                    with_hash(shown, "blockHash", hash)
+                })
+                .collect(),
+        }
+    }
+
+    /// What to send to mean each of them.
+    pub(super) fn choices(&self) -> String {
+        let shown = |choices: Vec<String>| {
+            let more = if self.len() > SHOWN { ", …" } else { "" };
+            format!("{}{more}", choices.join(", "))
+        };
+        match self {
+            Self::Headings(headings) => {
+                let unique = |path: &str| headings.iter().filter(|other| other.path == path).count() == 1;
+                let choice = |heading: &HeadingCandidate| match unique(&heading.path) {
+                    true => format!("`heading: {}`", json!(heading.path)),
+                    false => format!("`occurrence: {}` (line {})", heading.occurrence, heading.line),
+                };
+                shown(headings.iter().take(SHOWN).map(choice).collect())
+            }
+            Self::Blocks(blocks) => {
+                shown(blocks.iter().take(SHOWN).map(|block| format!("`line: {}`", block.line)).collect())
+            }
+        }
+    }
+}
+
+/// The hashes that a retry can expect, under the names that the file tools give them.
+pub(super) fn current(content: Option<ContentHash>, part: Option<(Part, ContentHash)>) -> Map<String, Value> {
+    let content = content.map(|hash| ("current_content_hash".to_owned(), json!(hash.to_string())));
+    let part = part.map(|(part, hash)| (format!("current_{}_hash", part.name()), json!(hash.to_string())));
+    content.into_iter().chain(part).collect()
+}

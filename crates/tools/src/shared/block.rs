@@ -1,0 +1,127 @@
+use lapidary_note::{Block, BlockKind, ContentHash, Note, whole_lines};
+use lapidary_vault::VaultPath;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    BlockCandidate, Candidates, Reason,
+    reason::clipped,
+    shared::{heading::missing, place::Places},
+};
+
+/// Which block of a note is meant.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct BlockInput {
+    /// With or without the `^`.
+    #[serde(rename = "blockId")]
+    #[schemars(length(min = 1))]
+    id: String,
+    /// A line of the one that is meant, if several have this id.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    line: Option<usize>,
+}
+
+/// A block with the lines it takes.
+pub(crate) struct FoundBlock<'n> {
+    pub(crate) block: &'n Block,
+    /// Where its id stands.
+    pub(crate) line: usize,
+    pub(crate) start_line: usize,
+    pub(crate) end_line: usize,
+}
+
+impl FoundBlock<'_> {
+    /// Whole lines, its id included: what the hash of a block is taken over.
+    pub(crate) fn span(&self, note: &Note<'_>) -> std::ops::Range<usize> {
+        block_span(note, self.block)
+    }
+}
+
+/// Blank lines around a block are no part of it.
+fn block_span(note: &Note<'_>, block: &Block) -> std::ops::Range<usize> {
+    let own = note.text.get(block.span.clone()).unwrap_or_default();
+    let start = block.span.start + own.len() - own.trim_start_matches('\n').len();
+    let end = (block.span.start + own.trim_end().len()).max(block.marker.end);
+    whole_lines(note.text, start.min(block.marker.start)..end)
+}
+
+/// The lines of the block that begins at a place, or right behind blank lines there.
+pub(crate) fn span_at(note: &Note<'_>, start: usize) -> Option<std::ops::Range<usize>> {
+    note.blocks.iter().find(|block| block.span.start >= start).map(|block| block_span(note, block))
+}
+
+impl BlockInput {
+    /// Every block that has this id, in order.
+    pub(crate) fn all<'n>(&self, note: &'n Note<'_>) -> Vec<FoundBlock<'n>> {
+        let id = self.id();
+        let places = Places::of(note.text);
+        let found = |block: &'n Block| {
+            let span = block_span(note, block);
+            FoundBlock {
+                block,
+                line: places.line(block.marker.start),
+                start_line: places.line(span.start),
+                end_line: places.last_line(span.end),
+            }
+        };
+        let named = note.blocks.iter().filter(|block| block.id.eq_ignore_ascii_case(id)).map(found);
+        let meant =
+            |found: &FoundBlock<'_>| self.line.is_none_or(|line| (found.start_line..=found.end_line).contains(&line));
+        named.filter(meant).collect()
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        self.id.strip_prefix('^').unwrap_or(&self.id)
+    }
+
+    pub(crate) fn find<'n>(
+        &self,
+        path: &VaultPath,
+        note: &'n Note<'_>,
+        hash_of: impl Fn(std::ops::Range<usize>) -> Option<ContentHash>,
+    ) -> Result<FoundBlock<'n>, Reason> {
+        let mut all = self.all(note);
+        match (all.len(), all.pop()) {
+            (1, Some(only)) => Ok(only),
+            (_, Some(last)) => {
+                let candidate = |found: &FoundBlock<'_>| BlockCandidate {
+                    line: found.line,
+                    start_line: found.start_line,
+                    end_line: found.end_line,
+                    hash: hash_of(found.span(note)),
+                };
+                let candidates = Candidates::Blocks(all.iter().chain([&last]).map(candidate).collect());
+                Err(Reason::Ambiguous { path: path.clone(), target: clipped(&format!("^{}", self.id())), candidates })
+            }
+            (_, None) => Err(missing(path, "block", self.id(), note.blocks.iter().map(|block| block.id.clone()))),
+        }
+    }
+}
+
+/// The words of the file tools for what a block is.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StructuralType {
+    Paragraph,
+    ListItem,
+    TableRow,
+    Callout,
+    Code,
+    Heading,
+    Other,
+}
+
+impl From<BlockKind> for StructuralType {
+    fn from(kind: BlockKind) -> Self {
+        match kind {
+            BlockKind::Paragraph => Self::Paragraph,
+            BlockKind::Item => Self::ListItem,
+            BlockKind::Row => Self::TableRow,
+            BlockKind::Callout => Self::Callout,
+            BlockKind::Code => Self::Code,
+            BlockKind::Heading => Self::Heading,
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Links that follow a part of a note to its new name.
+
+use std::sync::Arc;
+
+use lapidary_note::{
+    Followed, Link, LinkKind, Note, Place, PropertyPath, Relocate, Text, relocate_links, relocate_property_link,
+};
+use lapidary_vault::{Change, Guard, Notes, VaultPath, View};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    Context, Reason,
+    shared::{
+        editing::{decoded, refusal},
+        index, reading,
+    },
+};
+
+/// What became of the links to a part of a note.
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReferencesOutput {
+    /// Links that were rewritten.
+    references_updated: usize,
+    /// Other files they stand in.
+    files_updated: usize,
+    /// Links in files that may not be changed.
+    #[serde(skip_serializing_if = "is_zero")]
+    references_left: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// Says what a link to a place in the note has to say from now on.
+pub(crate) type Follow<'f> = &'f dyn Fn(&Place<'_>) -> Followed;
+
+/// The links of a vault to one of its notes.
+pub(crate) struct References<'v> {
+    notes: &'v Notes,
+    /// The note, by the name that it has on disk.
+    target: VaultPath,
+    output: ReferencesOutput,
+}
+
+impl<'v> References<'v> {
+    pub(crate) fn to(context: &Context<'_>, view: &'v View, target: &VaultPath) -> Result<Self, Reason> {
+        let notes = index::notes(context, view)?;
+        let target = notes.find(target).map_or_else(|| target.clone(), |entry| entry.path().clone());
+        Ok(Self { notes, target, output: ReferencesOutput::default() })
+    }
+
+    /// The note itself with its own links rewritten.
+    pub(crate) fn within(&mut self, bytes: &[u8], text: &Text<'_>, follow: Follow<'_>) -> Result<Vec<u8>, Reason> {
+        let target = self.target.clone();
+        let found = self.found(&Note::parse(text.shown()), &target, follow)?;
+        self.output.references_updated += found.count();
+        found.rewritten(&target, bytes)
+    }
+
+    /// The changes of all other notes. What the caller may not change stays, and is counted.
+    pub(crate) fn elsewhere(
+        mut self,
+        context: &Context<'_>,
+        view: &View,
+        follow: Follow<'_>,
+    ) -> Result<(Vec<Change>, ReferencesOutput), Reason> {
+        let mut changes = Vec::new();
+        for source in self.notes.mentioning(&self.target) {
+            context.check()?;
+            // One that is gone since the vault was looked through has no links any more.
+            let Some(before) = reading::read_if_there(view, source)? else { continue };
+            let shown = reading::show(source, &before)?;
+            let found = match self.found(&Note::parse(shown.text()), source, follow) {
+                Err(_) if !view.may_write(source) => continue,
+                found => found?,
+            };
+            if found.count() == 0 {
+                continue;
+            }
+            if shown.is_lossy() || !view.may_write(source) {
+                self.output.references_left += found.count();
+                continue;
+            }
+            let bytes = found.rewritten(source, &before.bytes)?;
+            self.output.references_updated += found.count();
+            self.output.files_updated += 1;
+            let (path, before) = (source.clone(), Arc::clone(&before));
+            changes.push(Change::Write { path, before, guard: Guard::Plan, bytes });
+        }
+        Ok((changes, self.output))
+    }
+
+    /// The links of a note that have to change.
+    fn found(&self, note: &Note<'_>, source: &VaultPath, follow: Follow<'_>) -> Result<Found, Reason> {
+        let followed = |text: &str, link: &Link| -> Result<Option<String>, Reason> {
+            let Some(subpath) = link.decoded_subpath(text).filter(|_| link.internal) else { return Ok(None) };
+            if self.notes.resolve(&link.target(text), source) != Some(&self.target) {
+                return Ok(None);
+            }
+            match follow(&Place::of(&subpath)) {
+                Followed::Stays => Ok(None),
+                Followed::Becomes(place) => Ok(Some(place)),
+                Followed::Lost => {
+                    let error = lapidary_note::EditError::LinkLost { target: subpath.into_owned() };
+                    Err(refusal(source, error))
+                }
+            }
+        };
+        let mut found = Found::default();
+        for link in &note.links {
+            if let Some(place) = followed(note.text, link)? {
+                found.in_text.extend(Relocate::link(link, place));
+            }
+        }
+        for definition in &note.definitions {
+            // A definition is read like the destination of a Markdown link.
+            let link = Link {
+                kind: LinkKind::Markdown,
+                embed: false,
+                internal: definition.internal,
+                span: definition.span.clone(),
+                destination: definition.destination.clone(),
+                path: definition.path.clone(),
+                subpath: definition.subpath.clone(),
+                alias: None,
+                size: None,
+                title: None,
+            };
+            if let Some(place) = followed(note.text, &link)? {
+                found.in_text.extend(Relocate::definition(definition, place));
+            }
+        }
+        found.in_text.sort_by_key(|link| link.destination.start);
+        for property in note.property_links() {
+            if let Some(place) = followed(&property.value, &property.link)? {
+                let path = PropertyPath::parse(&property.key).map_err(|error| refusal(source, error.into()))?;
+                found.in_properties.extend(Relocate::link(&property.link, place).map(|link| (path, link)));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The links of one note that have to change.
+#[derive(Default)]
+struct Found {
+    in_text: Vec<Relocate>,
+    in_properties: Vec<(PropertyPath, Relocate)>,
+}
+
+impl Found {
+    fn count(&self) -> usize {
+        self.in_text.len() + self.in_properties.len()
+    }
+
+    fn rewritten(&self, path: &VaultPath, bytes: &[u8]) -> Result<Vec<u8>, Reason> {
+        // The text first: it stands behind the properties, so its spans would move.
+        let mut bytes =
+            relocate_links(bytes, &decoded(bytes)?, &self.in_text).map_err(|error| refusal(path, error))?.file;
+        for (property, link) in &self.in_properties {
+            let edited = relocate_property_link(&bytes, &decoded(&bytes)?, property, link);
+            bytes = edited.map_err(|error| refusal(path, error))?.file;
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,140 @@
+use lapidary_note::{ContentHash, replace_text};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        editing::{Editing, FileInput, Written, decoded},
+        occurrence::{self, Which},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct ApplyEdits;
+
+/// Several `str_replace` in one file, all or none; each works on what the one before left.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    /// In this order.
+    #[schemars(length(min = 1))]
+    edits: Vec<Edit>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    /// The exact text to replace.
+    #[schemars(length(min = 1))]
+    find: String,
+    replace: String,
+    /// `unique` (default), `all`, or which one, counted from 1.
+    #[serde(default)]
+    occurrence: Which,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    written: Written,
+    edits: Vec<EditOutput>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct EditOutput {
+    replaced_count: usize,
+}
+
+impl WriteTool for ApplyEdits {
+    const DECLARATION: Declaration = Declaration {
+        name: "apply_edits",
+        dotted: None,
+        title: "Make several edits in a file",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: true,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[
+            Kind::NoteMissing,
+            Kind::StalePrecondition,
+            Kind::TextMissing,
+            Kind::TextNotUnique,
+            Kind::OccurrenceOutOfRange,
+        ],
+        words: "several multiple edits changes replacements in one file at once, atomic, multi-edit",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let mut bytes = editing.text().map(|_| editing.before.bytes.clone())?;
+        let mut edits = Vec::with_capacity(input.edits.len());
+        for (index, Edit { find, replace, occurrence }) in input.edits.into_iter().enumerate() {
+            context.check()?;
+            let text = decoded(&bytes)?;
+            let replaced = replace_text(&bytes, &text, &find, &replace, occurrence.into()).map_err(|error| {
+                let reason = occurrence::refusal(Self::DECLARATION.name, &editing.path, &find, error);
+                Reason::InStep { list: "edits", index, reason: Box::new(reason) }
+            })?;
+            let replaced_count = if replaced.file == bytes { 0 } else { replaced.count };
+            edits.push(EditOutput { replaced_count });
+            bytes = replaced.file;
+        }
+        Ok(editing.plan(bytes, |written| Output { written, edits }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "# Tasks\n- [ ] Slates\n- [ ] Lead\n";
+        const DONE: &str = "# Done\n- [x] Slates\n- [x] Lead\n";
+        const NOTES: &[(&str, &str)] = &[("Tasks.md", NOTE)];
+        vec![
+            Example {
+                says: "Two edits at once",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "edits": [
+                    { "find": "# Tasks", "replace": "# Done" },
+                    { "find": "[ ]", "replace": "[x]", "occurrence": "all" },
+                ] }),
+                gives: Gives::Output(json!({
+                    "file": "Tasks.md",
+                    "changed": true,
+                    "edits": [{ "replacedCount": 1 }, { "replacedCount": 2 }],
+                    "contentHash": ContentHash::of(DONE.as_bytes()).to_string(),
+                    "totalLines": 3,
+                    "sizeBefore": NOTE.len(),
+                    "sizeAfter": DONE.len(),
+                    "dry_run": false,
+                })),
+                after: &[("Tasks.md", DONE)],
+            },
+            Example {
+                says: "An edit may build on the one before",
+                before: &[("a.md", "one\r\ntwo\r\n")],
+                input: json!({ "file": "a.md", "edits": [
+                    { "find": "one\n", "replace": "one\nnew\n" },
+                    { "find": "new\ntwo", "replace": "new\n2" },
+                ] }),
+                gives: Gives::Including(json!({ "changed": true, "totalLines": 3 })),
+                after: &[("a.md", "one\r\nnew\r\n2\r\n")],
+            },
+            Example {
+                says: "If one of them fails, none is made",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "edits": [
+                    { "find": "Lead", "replace": "Gold" },
+                    { "find": "Copper", "replace": "Zinc" },
+                ] }),
+                gives: Gives::Refusal(Kind::TextMissing),
+                after: NOTES,
+            },
+        ]
+    }
+}

@@ -1,0 +1,116 @@
+use lapidary_note::{ContentHash, Patch, PatchFailure};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::editing::{Editing, FileInput, Written},
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct ApplyPatch;
+
+/// Apply a unified diff to one file, exactly where it says; all hunks or none.
+///
+/// Counts and context lines must be right. Names of files in the patch do not matter. Without line numbers, use
+/// `apply_edits`.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    /// From the first `@@ -line,count +line,count @@` on; what stands before it is ignored.
+    patch: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    written: Written,
+    hunks: usize,
+}
+
+impl WriteTool for ApplyPatch {
+    const DECLARATION: Declaration = Declaration {
+        name: "apply_patch",
+        dotted: None,
+        title: "Apply a patch to a file",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[
+            Kind::NoteMissing,
+            Kind::StalePrecondition,
+            Kind::PatchInvalid,
+            Kind::PatchMismatch,
+            Kind::EditRefused,
+        ],
+        words: "apply patch unified diff hunk to a file",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let text = editing.text()?;
+        let patch = Patch::parse(&input.patch).map_err(Reason::PatchInvalid)?;
+        let patched = patch.apply(&editing.before.bytes, &text).map_err(|failure| match failure {
+            PatchFailure::Invalid(error) => Reason::PatchInvalid(error),
+            PatchFailure::Mismatch(mismatch) => {
+                let (path, mismatch) = (editing.path.clone(), Box::new(mismatch));
+                Reason::PatchMismatch { path, mismatch, current: editing.before.hash }
+            }
+            PatchFailure::Edit(error) => editing.refusal(error),
+        })?;
+        Ok(editing.plan(patched.file, |written| Output { written, hunks: patch.hunks() }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "# Tasks\n- Slates\n- Lead\n";
+        const EDITED: &str = "# Tasks\n- Slates\n- Gold\n- Tin\n";
+        const NOTES: &[(&str, &str)] = &[("Tasks.md", NOTE)];
+        vec![
+            Example {
+                says: "One hunk",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "patch": "@@ -2,2 +2,3 @@\n - Slates\n-- Lead\n+- Gold\n+- Tin\n" }),
+                gives: Gives::Output(json!({
+                    "file": "Tasks.md",
+                    "changed": true,
+                    "hunks": 1,
+                    "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
+                    "totalLines": 4,
+                    "sizeBefore": NOTE.len(),
+                    "sizeAfter": EDITED.len(),
+                    "dry_run": false,
+                })),
+                after: &[("Tasks.md", EDITED)],
+            },
+            Example {
+                says: "New lines go behind the line that is named",
+                before: &[("a.md", "one\r\ntwo\r\n")],
+                input: json!({ "file": "a.md", "patch": "@@ -1,0 +2 @@\n+new\n" }),
+                gives: Gives::Including(json!({ "hunks": 1 })),
+                after: &[("a.md", "one\r\nnew\r\ntwo\r\n")],
+            },
+            Example {
+                says: "A file that is not what the patch was made for",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "patch": "@@ -3 +3 @@\n-- Copper\n+- Gold\n" }),
+                gives: Gives::Refusal(Kind::PatchMismatch),
+                after: NOTES,
+            },
+            Example {
+                says: "Counts that are not those of the lines",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "patch": "@@ -3,2 +3,2 @@\n-- Lead\n+- Gold\n" }),
+                gives: Gives::Refusal(Kind::PatchInvalid),
+                after: NOTES,
+            },
+        ]
+    }
+}

@@ -1,0 +1,141 @@
+use lapidary_note::{BlockRename as Rename, ContentHash, Note, Text, rename_block_id};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::block_replace::{EXPECTED_BLOCK, block_hash};
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
+    shared::{
+        block::BlockInput,
+        editing::{Editing, FileInput, Written, decoded},
+        references::{References, ReferencesOutput},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct BlockRename;
+
+/// Give a block another `^id`. Links to it, in this and all other notes, follow.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    #[serde(flatten)]
+    block: BlockInput,
+    /// Letters, digits and `-`, with or without the `^`.
+    #[serde(rename = "newId")]
+    #[schemars(length(min = 1))]
+    new_id: String,
+    /// The `blockHash` of the block.
+    expected_block_hash: String,
+    /// Rewrite the links to it.
+    #[serde(default = "update_references")]
+    update_references: bool,
+}
+
+fn update_references() -> bool {
+    true
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    written: Written,
+    block_hash: String,
+    #[serde(flatten)]
+    references: ReferencesOutput,
+}
+
+impl WriteTool for BlockRename {
+    const DECLARATION: Declaration = Declaration {
+        name: "block_rename",
+        dotted: Some("block.rename"),
+        title: "Rename a block",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[
+            Kind::NoteMissing,
+            Kind::SectionMissing,
+            Kind::TargetAmbiguous,
+            Kind::StalePrecondition,
+            Kind::EditRefused,
+        ],
+        words: "rename block reference id, update links references to it",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let text = editing.text()?;
+        let bytes = &editing.before.bytes;
+        let note = Note::parse(text.shown());
+        let found = input.block.find(&editing.path, &note, |span| ContentHash::of_part(bytes, &text, span))?;
+        let span = Some(found.span(&note));
+        editing.expect_part(&text, Part::Block, EXPECTED_BLOCK, &input.expected_block_hash, span)?;
+        let rename = |bytes: &[u8], text: &Text<'_>, block| {
+            rename_block_id(bytes, text, block, &input.new_id).map_err(|error| editing.refusal(error))
+        };
+        let renamed = rename(bytes, &text, found.block)?.file;
+        if !input.update_references || renamed == *bytes {
+            let block_hash = block_hash(&renamed, found.block.span.start)?;
+            let references = ReferencesOutput::default();
+            return Ok(editing.plan(renamed, |written| Output { written, block_hash, references }));
+        }
+        let index = note.blocks.iter().position(|block| block == found.block).ok_or(Reason::Internal)?;
+        let new_id = input.new_id.strip_prefix('^').unwrap_or(&input.new_id);
+        let follow = Rename { before: &note, index, new_id };
+        let mut references = References::to(context, view, &editing.path)?;
+        let own = references.within(bytes, &text, &|place| follow.follow(place))?;
+        let own_text = decoded(&own)?;
+        let moved = Note::parse(own_text.shown());
+        let block = moved.blocks.get(index).ok_or(Reason::Internal)?;
+        let renamed = rename(&own, &own_text, block)?.file;
+        let block_hash = block_hash(&renamed, block.span.start)?;
+        let (others, references) = references.elsewhere(context, view, &|place| follow.follow(place))?;
+        let mut plan = editing.plan(renamed, |written| Output { written, block_hash, references });
+        plan.changes.changes.extend(others);
+        Ok(plan)
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "- Slates\n- Lead ^lead\n";
+        const EDITED: &str = "- Slates\n- Lead ^metal\n";
+        const NOTES: &[(&str, &str)] = &[("Tasks.md", NOTE), ("Log.md", "![[Tasks#^lead]] [[Tasks#lead]]\n")];
+        let hash = ContentHash::of(b"- Lead ^lead\n").to_string();
+        vec![
+            Example {
+                says: "Links follow",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "blockId": "^lead", "newId": "metal", "expected_block_hash": hash }),
+                gives: Gives::Output(json!({
+                    "file": "Tasks.md",
+                    "changed": true,
+                    "blockHash": ContentHash::of(b"- Lead ^metal\n").to_string(),
+                    "referencesUpdated": 1,
+                    "filesUpdated": 1,
+                    "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
+                    "totalLines": 2,
+                    "sizeBefore": NOTE.len(),
+                    "sizeAfter": EDITED.len(),
+                    "dry_run": false,
+                })),
+                after: &[("Tasks.md", EDITED), ("Log.md", "![[Tasks#^metal]] [[Tasks#lead]]\n")],
+            },
+            Example {
+                says: "An id that Obsidian would not read",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "blockId": "lead", "newId": "a b", "expected_block_hash": hash }),
+                gives: Gives::Refusal(Kind::EditRefused),
+                after: NOTES,
+            },
+        ]
+    }
+}

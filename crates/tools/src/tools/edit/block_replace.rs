@@ -1,0 +1,128 @@
+use lapidary_note::{ContentHash, Note, replace_block};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
+    shared::{
+        block::BlockInput,
+        editing::{Editing, FileInput, Written, decoded},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct BlockReplace;
+
+/// Replace the content of the block with this `^id`.
+///
+/// List marker, task box, indentation, quote marks, table pipes, code fence and the id stay; the content may come with
+/// or without them.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    #[serde(flatten)]
+    block: BlockInput,
+    /// The new content.
+    content: String,
+    /// The `blockHash` of the block.
+    expected_block_hash: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    written: Written,
+    block_hash: String,
+}
+
+pub(super) const EXPECTED_BLOCK: &str = "expected_block_hash";
+
+impl WriteTool for BlockReplace {
+    const DECLARATION: Declaration = Declaration {
+        name: "block_replace",
+        dotted: Some("block.replace"),
+        title: "Replace a block",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[
+            Kind::NoteMissing,
+            Kind::SectionMissing,
+            Kind::TargetAmbiguous,
+            Kind::StalePrecondition,
+            Kind::EditRefused,
+        ],
+        words: "replace change block reference id content, list item, paragraph, table row",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let text = editing.text()?;
+        let bytes = &editing.before.bytes;
+        let note = Note::parse(text.shown());
+        let found = input.block.find(&editing.path, &note, |span| ContentHash::of_part(bytes, &text, span))?;
+        let span = Some(found.span(&note));
+        editing.expect_part(&text, Part::Block, EXPECTED_BLOCK, &input.expected_block_hash, span)?;
+        let edited =
+            replace_block(bytes, &text, found.block, &input.content).map_err(|error| editing.refusal(error))?.file;
+        let block_hash = block_hash(&edited, found.block.span.start)?;
+        Ok(editing.plan(edited, |written| Output { written, block_hash }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "- [ ] Slates\n- [ ] Lead ^lead\n";
+        const EDITED: &str = "- [ ] Slates\n- [ ] Gold ^lead\n";
+        const NOTES: &[(&str, &str)] = &[("Tasks.md", NOTE)];
+        let hash = ContentHash::of(b"- [ ] Lead ^lead\n").to_string();
+        vec![
+            Example {
+                says: "One item of a list",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "blockId": "lead", "content": "Gold", "expected_block_hash": hash }),
+                gives: Gives::Output(json!({
+                    "file": "Tasks.md",
+                    "changed": true,
+                    "blockHash": ContentHash::of(b"- [ ] Gold ^lead\n").to_string(),
+                    "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
+                    "totalLines": 2,
+                    "sizeBefore": NOTE.len(),
+                    "sizeAfter": EDITED.len(),
+                    "dry_run": false,
+                })),
+                after: &[("Tasks.md", EDITED)],
+            },
+            Example {
+                says: "A block that changed since it was read is left alone",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "blockId": "lead", "content": "x", "expected_block_hash": "000000000000" }),
+                gives: Gives::Refusal(Kind::StalePrecondition),
+                after: NOTES,
+            },
+            Example {
+                says: "A block that is not there",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "blockId": "tin", "content": "x", "expected_block_hash": hash }),
+                gives: Gives::Refusal(Kind::SectionMissing),
+                after: NOTES,
+            },
+        ]
+    }
+}
+
+/// The hash of the block that begins at a place, which the next edit can expect.
+pub(super) fn block_hash(bytes: &[u8], start: usize) -> Result<String, Reason> {
+    let text = decoded(bytes)?;
+    let note = Note::parse(text.shown());
+    let span = crate::shared::block::span_at(&note, start);
+    let hash = span.and_then(|span| ContentHash::of_part(bytes, &text, span));
+    hash.map(|hash| hash.to_string()).ok_or(Reason::Internal)
+}

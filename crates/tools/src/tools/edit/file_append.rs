@@ -1,0 +1,120 @@
+use lapidary_note::{ContentHash, insert_at, insert_lines};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::editing::{FileInput, Found, Written},
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct FileAppend;
+
+/// Add text at the end of a file, which is made if it is not there.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    /// The text to add.
+    content: String,
+    /// Begin a line with it, and end the last one. `false` adds exactly what is sent.
+    #[serde(default = "ensure_trailing_newline", rename = "ensureTrailingNewline")]
+    ensure_trailing_newline: bool,
+}
+
+fn ensure_trailing_newline() -> bool {
+    true
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    written: Written,
+    created: bool,
+}
+
+impl WriteTool for FileAppend {
+    const DECLARATION: Declaration = Declaration {
+        name: "file_append",
+        dotted: Some("file.append"),
+        title: "Append to a file",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[Kind::StalePrecondition, Kind::EditRefused],
+        words: "append add text to the end of a file, log",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let Input { file, mut content, ensure_trailing_newline } = input;
+        match Found::begin(Self::DECLARATION.name, context, view, file)? {
+            Found::File(editing) => {
+                let text = editing.text()?;
+                let bytes = &editing.before.bytes;
+                let edited = match ensure_trailing_newline {
+                    true => insert_lines(bytes, &text, text.line_count() + 1, &content),
+                    false => insert_at(bytes, &text, text.shown().len(), &content),
+                };
+                let edited = edited.map_err(|error| editing.refusal(error))?;
+                Ok(editing.plan(edited.file, |written| Output { written, created: false }))
+            }
+            Found::Nothing(creating) => {
+                if ensure_trailing_newline && !content.is_empty() && !content.ends_with('\n') {
+                    content.push('\n');
+                }
+                Ok(creating.plan(content.into_bytes(), |written| Output { written, created: true }))
+            }
+        }
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[("Log.md", "one\r\ntwo")];
+        const EDITED: &str = "one\r\ntwo\r\nthree\r\n";
+        vec![
+            Example {
+                says: "A line at the end",
+                before: NOTES,
+                input: json!({ "file": "Log.md", "content": "three" }),
+                gives: Gives::Output(json!({
+                    "file": "Log.md",
+                    "created": false,
+                    "changed": true,
+                    "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
+                    "totalLines": 3,
+                    "sizeBefore": 8,
+                    "sizeAfter": 17,
+                    "dry_run": false,
+                })),
+                after: &[("Log.md", EDITED)],
+            },
+            Example {
+                says: "A file that is not there yet",
+                before: &[],
+                input: json!({ "file": "Log.md", "content": "one" }),
+                gives: Gives::Including(json!({ "created": true, "totalLines": 1 })),
+                after: &[("Log.md", "one\n")],
+            },
+            Example {
+                says: "Exactly what is sent",
+                before: NOTES,
+                input: json!({ "file": "Log.md", "content": " and more", "ensureTrailingNewline": false }),
+                gives: Gives::Including(json!({ "totalLines": 2 })),
+                after: &[("Log.md", "one\r\ntwo and more")],
+            },
+            Example {
+                says: "A file that changed since it was read is left alone",
+                before: NOTES,
+                input: json!({ "file": "Log.md", "content": "three", "expected_content_hash": "sha256:000000000000" }),
+                gives: Gives::Refusal(Kind::StalePrecondition),
+                after: NOTES,
+            },
+        ]
+    }
+}

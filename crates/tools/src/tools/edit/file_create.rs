@@ -1,0 +1,92 @@
+use lapidary_note::ContentHash;
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        editing::{FileInput, Found, Written},
+        reading,
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct FileCreate;
+
+/// Make a new text file; missing folders are made. A file that is there is never touched.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    /// The whole text.
+    content: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    written: Written,
+    created: bool,
+}
+
+impl WriteTool for FileCreate {
+    const DECLARATION: Declaration = Declaration {
+        name: "file_create",
+        dotted: Some("file.create"),
+        title: "Create a file",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[Kind::FileExists, Kind::StalePrecondition],
+        words: "create make a new file",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let path = reading::parse_path(&input.file.file)?;
+        if let Some(there) = reading::read_if_there(view, &path)? {
+            return Err(Reason::DestinationExists { path, current: there.hash });
+        }
+        match Found::begin(Self::DECLARATION.name, context, view, input.file)? {
+            Found::Nothing(creating) => {
+                Ok(creating.plan(input.content.into_bytes(), |written| Output { written, created: true }))
+            }
+            // A view does not change.
+            Found::File(_) => Err(Reason::Internal),
+        }
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        vec![
+            Example {
+                says: "A note in a new folder",
+                before: &[],
+                input: json!({ "file": "Inbox/Idea.md", "content": "# Idea\n" }),
+                gives: Gives::Output(json!({
+                    "file": "Inbox/Idea.md",
+                    "created": true,
+                    "changed": true,
+                    "contentHash": ContentHash::of(b"# Idea\n").to_string(),
+                    "totalLines": 1,
+                    "sizeBefore": 0,
+                    "sizeAfter": 7,
+                    "dry_run": false,
+                })),
+                after: &[("Inbox/Idea.md", "# Idea\n")],
+            },
+            Example {
+                says: "A file that is there stays",
+                before: &[("a.md", "old\n")],
+                input: json!({ "file": "a.md", "content": "new\n" }),
+                gives: Gives::Refusal(Kind::FileExists),
+                after: &[("a.md", "old\n")],
+            },
+        ]
+    }
+}

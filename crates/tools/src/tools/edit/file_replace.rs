@@ -1,0 +1,119 @@
+use lapidary_note::ContentHash;
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::editing::{EXPECTED_CONTENT, FileInput, Found, Written},
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct FileReplace;
+
+/// Replace the whole text of a file that was read; `expected_content_hash` is required if it is there.
+///
+/// It keeps its line endings and byte order mark. To change a part use `str_replace` or `apply_edits`.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    /// The whole new text.
+    content: String,
+    /// Make the file if it is not there.
+    #[serde(default)]
+    create_if_missing: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    written: Written,
+    created: bool,
+}
+
+impl WriteTool for FileReplace {
+    const DECLARATION: Declaration = Declaration {
+        name: "file_replace",
+        dotted: Some("file.replace"),
+        title: "Replace a file",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[Kind::NoteMissing, Kind::StalePrecondition],
+        words: "replace overwrite rewrite the whole file",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        match Found::begin(Self::DECLARATION.name, context, view, input.file)? {
+            Found::File(editing) if !editing.is_expected() => {
+                Err(editing.bad_argument(EXPECTED_CONTENT, "is required"))
+            }
+            Found::File(editing) => {
+                let bytes = editing.text()?.in_own_form(&input.content);
+                Ok(editing.plan(bytes, |written| Output { written, created: false }))
+            }
+            Found::Nothing(creating) if !input.create_if_missing => Err(creating.missing(view)),
+            Found::Nothing(creating) => {
+                Ok(creating.plan(input.content.into_bytes(), |written| Output { written, created: true }))
+            }
+        }
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[("a.md", "old\r\ntext\r\n")];
+        let hash = ContentHash::of(b"old\r\ntext\r\n").to_string();
+        vec![
+            Example {
+                says: "The file that was read, in its own line ends",
+                before: NOTES,
+                input: json!({ "file": "a.md", "content": "new\n", "expected_content_hash": hash }),
+                gives: Gives::Output(json!({
+                    "file": "a.md",
+                    "created": false,
+                    "changed": true,
+                    "contentHash": ContentHash::of(b"new\r\n").to_string(),
+                    "totalLines": 1,
+                    "sizeBefore": 11,
+                    "sizeAfter": 5,
+                    "dry_run": false,
+                })),
+                after: &[("a.md", "new\r\n")],
+            },
+            Example {
+                says: "A file that was not read is not replaced",
+                before: NOTES,
+                input: json!({ "file": "a.md", "content": "new\n" }),
+                gives: Gives::Refusal(Kind::InvalidArguments),
+                after: NOTES,
+            },
+            Example {
+                says: "A file that changed since it was read is left alone",
+                before: NOTES,
+                input: json!({ "file": "a.md", "content": "new\n", "expected_content_hash": "sha256:000000000000" }),
+                gives: Gives::Refusal(Kind::StalePrecondition),
+                after: NOTES,
+            },
+            Example {
+                says: "A file that may be new",
+                before: NOTES,
+                input: json!({ "file": "b.md", "content": "new\n", "create_if_missing": true }),
+                gives: Gives::Including(json!({ "created": true })),
+                after: &[("b.md", "new\n")],
+            },
+            Example {
+                says: "A file that is not there",
+                before: NOTES,
+                input: json!({ "file": "b.md", "content": "new\n" }),
+                gives: Gives::Refusal(Kind::NoteMissing),
+                after: NOTES,
+            },
+        ]
+    }
+}

@@ -1,0 +1,95 @@
+use lapidary_note::ContentHash;
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        editing::{Editing, FileInput},
+        frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
+        properties,
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct FrontmatterDelete;
+
+/// Delete one property (frontmatter) of a note; a map or list that it leaves empty goes with it.
+///
+/// A property that is not there is no error.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    #[serde(flatten)]
+    frontmatter: FrontmatterInput,
+    /// `status`, `author.name`, `aliases.0`. A dot that belongs to a name is written `\.`.
+    #[serde(rename = "keyPath")]
+    key_path: String,
+}
+
+impl WriteTool for FrontmatterDelete {
+    const DECLARATION: Declaration = Declaration {
+        name: "frontmatter_delete",
+        dotted: Some("frontmatter.delete"),
+        title: "Delete a property",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::FrontmatterInvalid, Kind::EditRefused],
+        words: "delete remove frontmatter property yaml key of a note",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = FrontmatterOutput;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<FrontmatterOutput>, Reason> {
+        let path = properties::key_path(Self::DECLARATION.name, &input.key_path)?;
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        input.frontmatter.check(&editing, &editing.text()?)?;
+        frontmatter::plan(editing, &[Step::Delete(path)])
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "---\nid: 007\nauthor:\n  name: Ada\n---\n# Plan\n";
+        const EDITED: &str = "---\nid: 007\n---\n# Plan\n";
+        const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
+        let block = |note: &str| ContentHash::of(note.trim_end_matches("# Plan\n").as_bytes()).to_string();
+        vec![
+            Example {
+                says: "The only value of a map",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "keyPath": "author.name", "expected_frontmatter_hash": block(NOTE) }),
+                gives: Gives::Output(json!({
+                    "file": "Plan.md",
+                    "changed": true,
+                    "frontmatterHash": block(EDITED),
+                    "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
+                    "totalLines": 4,
+                    "sizeBefore": NOTE.len(),
+                    "sizeAfter": EDITED.len(),
+                    "dry_run": false,
+                })),
+                after: &[("Plan.md", EDITED)],
+            },
+            Example {
+                says: "What is not there need not be deleted",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "keyPath": "status", "expected_frontmatter_hash": block(NOTE) }),
+                gives: Gives::Including(json!({ "changed": false })),
+                after: NOTES,
+            },
+            Example {
+                says: "Without the hash of what is there",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "keyPath": "id" }),
+                gives: Gives::Refusal(Kind::InvalidArguments),
+                after: NOTES,
+            },
+        ]
+    }
+}

@@ -1,0 +1,107 @@
+use lapidary_note::ContentHash;
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        editing::{Editing, FileInput},
+        frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
+        properties,
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct FrontmatterSet;
+
+/// Set one property (frontmatter) of a note; all others stay as they are written.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    #[serde(flatten)]
+    frontmatter: FrontmatterInput,
+    /// `status`, `author.name`, `aliases.0`; what is missing on the way is made. A dot that belongs to a name is `\.`.
+    #[serde(rename = "keyPath")]
+    key_path: String,
+    /// Any JSON.
+    value: Value,
+}
+
+impl WriteTool for FrontmatterSet {
+    const DECLARATION: Declaration = Declaration {
+        name: "frontmatter_set",
+        dotted: Some("frontmatter.set"),
+        title: "Set a property",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::FrontmatterInvalid, Kind::EditRefused],
+        words: "set change add frontmatter property yaml key value of a note",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = FrontmatterOutput;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<FrontmatterOutput>, Reason> {
+        let path = properties::key_path(Self::DECLARATION.name, &input.key_path)?;
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        input.frontmatter.check(&editing, &editing.text()?)?;
+        let value = frontmatter::value(&editing, "value", &input.value)?;
+        frontmatter::plan(editing, &[Step::Set(path, value)])
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "---\nid: 007\nauthor: {name: Ada} # first\n---\n# Plan\n";
+        const EDITED: &str = "---\nid: 007\nauthor: {name: Bea} # first\n---\n# Plan\n";
+        const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
+        let block = |note: &str| ContentHash::of(note.trim_end_matches("# Plan\n").as_bytes()).to_string();
+        vec![
+            Example {
+                says: "One value, and not a byte besides",
+                before: NOTES,
+                input: json!({
+                    "file": "Plan.md", "keyPath": "author.name", "value": "Bea", "expected_frontmatter_hash": block(NOTE),
+                }),
+                gives: Gives::Output(json!({
+                    "file": "Plan.md",
+                    "changed": true,
+                    "frontmatterHash": block(EDITED),
+                    "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
+                    "totalLines": 5,
+                    "sizeBefore": NOTE.len(),
+                    "sizeAfter": EDITED.len(),
+                    "dry_run": false,
+                })),
+                after: &[("Plan.md", EDITED)],
+            },
+            Example {
+                says: "The first property of a note",
+                before: &[("a.md", "text\n")],
+                input: json!({ "file": "a.md", "keyPath": "tags", "value": ["x"] }),
+                gives: Gives::Including(json!({ "changed": true, "totalLines": 5 })),
+                after: &[("a.md", "---\ntags:\n  - x\n---\ntext\n")],
+            },
+            Example {
+                says: "Without the hash of what is there",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "keyPath": "id", "value": 8 }),
+                gives: Gives::Refusal(Kind::InvalidArguments),
+                after: NOTES,
+            },
+            Example {
+                says: "Properties that changed since they were read are left alone",
+                before: NOTES,
+                input: json!({
+                    "file": "Plan.md", "keyPath": "id", "value": 8, "expected_frontmatter_hash": "sha256:000000000000",
+                }),
+                gives: Gives::Refusal(Kind::StalePrecondition),
+                after: NOTES,
+            },
+        ]
+    }
+}

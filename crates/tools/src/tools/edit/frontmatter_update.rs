@@ -1,0 +1,166 @@
+use lapidary_note::{ContentHash, PropertyPath, Value};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        editing::{Editing, FileInput},
+        frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
+        properties::{self, Properties},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct FrontmatterUpdate;
+
+/// Change several properties (frontmatter) of a note at once, all or none.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    #[serde(flatten)]
+    frontmatter: FrontmatterInput,
+    /// Names and their values; a map is merged into the map that is there.
+    #[serde(default)]
+    set: Map<String, Json>,
+    /// Properties to delete first: `status`, `author.name`.
+    #[serde(default)]
+    remove: Vec<String>,
+    /// `merge` keeps what is not named; `replace` leaves exactly what is in `set`.
+    #[serde(default)]
+    mode: Mode,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    #[default]
+    Merge,
+    Replace,
+}
+
+impl WriteTool for FrontmatterUpdate {
+    const DECLARATION: Declaration = Declaration {
+        name: "frontmatter_update",
+        dotted: Some("frontmatter.update"),
+        title: "Change several properties",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::FrontmatterInvalid, Kind::EditRefused],
+        words: "set change remove several frontmatter properties at once, merge or replace yaml metadata",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = FrontmatterOutput;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<FrontmatterOutput>, Reason> {
+        let removed = input.remove.iter().map(|given| properties::key_path(Self::DECLARATION.name, given));
+        let removed = removed.collect::<Result<Vec<PropertyPath>, Reason>>()?;
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let text = editing.text()?;
+        input.frontmatter.check(&editing, &text)?;
+        let properties = Properties::of(text.shown()).value();
+        let Value::Map(set) = frontmatter::value(&editing, "set", &Json::Object(input.set))? else {
+            return Err(Reason::Internal);
+        };
+        if set.iter().any(|(name, _)| name.is_empty()) {
+            return Err(editing.bad_argument("set", "must not have an empty name"));
+        }
+        let mut steps: Vec<Step> = match input.mode {
+            Mode::Merge => from_the_back(removed).map(Step::Delete).collect(),
+            Mode::Replace => gone(&properties, &set),
+        };
+        for (name, value) in set {
+            match input.mode {
+                Mode::Merge => merge(&[name], value, &properties, &mut steps),
+                Mode::Replace => steps.push(Step::Set(PropertyPath::name(&name), value)),
+            }
+        }
+        frontmatter::plan(editing, &steps)
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "---\nid: 007 # agent\nstatus: open\nauthor:\n  name: Ada\n---\n# Plan\n";
+        const EDITED: &str = "---\nid: 007 # agent\nauthor:\n  name: Ada\n  mail: a@b.c\ndone: true\n---\n# Plan\n";
+        const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
+        let block = |note: &str| ContentHash::of(note.trim_end_matches("# Plan\n").as_bytes()).to_string();
+        vec![
+            Example {
+                says: "Some are set, one goes, the others stay as they are written",
+                before: NOTES,
+                input: json!({
+                    "file": "Plan.md",
+                    "set": { "author": { "mail": "a@b.c" }, "done": true },
+                    "remove": ["status"],
+                    "expected_frontmatter_hash": block(NOTE),
+                }),
+                gives: Gives::Output(json!({
+                    "file": "Plan.md",
+                    "changed": true,
+                    "frontmatterHash": block(EDITED),
+                    "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
+                    "totalLines": 8,
+                    "sizeBefore": NOTE.len(),
+                    "sizeAfter": EDITED.len(),
+                    "dry_run": false,
+                })),
+                after: &[("Plan.md", EDITED)],
+            },
+            Example {
+                says: "Exactly these",
+                before: NOTES,
+                input: json!({
+                    "file": "Plan.md", "mode": "replace", "set": { "status": "done" },
+                    "expected_frontmatter_hash": block(NOTE),
+                }),
+                gives: Gives::Including(json!({ "changed": true })),
+                after: &[("Plan.md", "---\nstatus: done\n---\n# Plan\n")],
+            },
+            Example {
+                says: "Properties that cannot be read are not written",
+                before: &[("a.md", "---\na: b: c\n---\n")],
+                input: json!({
+                    "file": "a.md", "set": { "x": 1 },
+                    "expected_frontmatter_hash": ContentHash::of(b"---\na: b: c\n---\n").to_string(),
+                }),
+                gives: Gives::Refusal(Kind::FrontmatterInvalid),
+                after: &[("a.md", "---\na: b: c\n---\n")],
+            },
+        ]
+    }
+}
+
+/// Positions in a list are those before anything is deleted, so the last one goes first.
+fn from_the_back(mut paths: Vec<PropertyPath>) -> impl Iterator<Item = PropertyPath> {
+    let position = |path: &PropertyPath| path.segments().last().and_then(|last| last.parse::<usize>().ok());
+    paths.sort_by_key(|path| std::cmp::Reverse(position(path)));
+    paths.dedup();
+    paths.into_iter()
+}
+
+/// The properties that are not among those that shall be there.
+fn gone(properties: &Value, set: &[(String, Value)]) -> Vec<Step> {
+    let Value::Map(entries) = properties else { return Vec::new() };
+    let is_gone = |name: &&String| !set.iter().any(|(kept, _)| kept == *name);
+    entries.iter().map(|(name, _)| name).filter(is_gone).map(|name| Step::Delete(PropertyPath::name(name))).collect()
+}
+
+/// A map goes into the map that is there, key by key; anything else takes the place of what is there.
+fn merge(way: &[String], value: Value, properties: &Value, steps: &mut Vec<Step>) {
+    let Some(path) = PropertyPath::of(way.to_vec()) else { return };
+    match (value, path.find(properties)) {
+        (Value::Map(entries), Some(Value::Map(there))) if !there.is_empty() && !entries.is_empty() => {
+            for (name, value) in entries {
+                let way: Vec<String> = way.iter().cloned().chain([name]).collect();
+                merge(&way, value, properties, steps);
+            }
+        }
+        (value, _) => steps.push(Step::Set(path, value)),
+    }
+}

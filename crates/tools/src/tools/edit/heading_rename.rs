@@ -1,0 +1,156 @@
+use lapidary_note::{ContentHash, Heading, HeadingRename as Rename, Note, rename_heading};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::heading_replace_body::section_hash;
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
+    shared::{
+        editing::{Editing, FileInput, Written, decoded},
+        heading::HeadingInput,
+        references::{References, ReferencesOutput},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct HeadingRename;
+
+/// Give a heading another text. Links to it, in this and all other notes, follow.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    #[serde(flatten)]
+    heading: HeadingInput,
+    /// One line, without `#` marks.
+    #[serde(rename = "newText")]
+    new_text: String,
+    /// The `sectionHash` of the heading.
+    expected_section_hash: String,
+    /// Rewrite the links to it.
+    #[serde(default = "update_references")]
+    update_references: bool,
+}
+
+fn update_references() -> bool {
+    true
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    written: Written,
+    section_hash: String,
+    #[serde(flatten)]
+    references: ReferencesOutput,
+}
+
+impl WriteTool for HeadingRename {
+    const DECLARATION: Declaration = Declaration {
+        name: "heading_rename",
+        dotted: Some("heading.rename"),
+        title: "Rename a heading",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[
+            Kind::NoteMissing,
+            Kind::SectionMissing,
+            Kind::TargetAmbiguous,
+            Kind::StalePrecondition,
+            Kind::EditRefused,
+        ],
+        words: "rename heading title of a section, update links references to it",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let text = editing.text()?;
+        let bytes = &editing.before.bytes;
+        let note = Note::parse(text.shown());
+        let hash_of = |heading: &Heading| ContentHash::of_part(bytes, &text, heading.section.clone());
+        let heading = input.heading.find(&editing.path, &note, hash_of)?;
+        let span = Some(heading.section.clone());
+        editing.expect_part(&text, Part::Section, "expected_section_hash", &input.expected_section_hash, span)?;
+        let line = heading.line;
+        let renamed =
+            rename_heading(bytes, &text, heading, &input.new_text).map_err(|error| editing.refusal(error))?.file;
+        if !input.update_references || renamed == *bytes {
+            let section_hash = section_hash(&renamed, line)?;
+            let references = ReferencesOutput::default();
+            return Ok(editing.plan(renamed, |written| Output { written, section_hash, references }));
+        }
+        let index = note.headings.partition_point(|other| other.span.start < heading.span.start);
+        let new_text = decoded(&renamed)?;
+        let after = Note::parse(new_text.shown());
+        let rename = Rename { before: &note, after: &after, index };
+        let mut references = References::to(context, view, &editing.path)?;
+        // Its own links first: they may stand before the heading or in it.
+        let own = references.within(bytes, &text, &|place| rename.follow(place))?;
+        let own_text = decoded(&own)?;
+        let moved = Note::parse(own_text.shown());
+        let heading = moved.headings.get(index).ok_or(Reason::Internal)?;
+        let line = heading.line;
+        let renamed =
+            rename_heading(&own, &own_text, heading, &input.new_text).map_err(|error| editing.refusal(error))?.file;
+        let section_hash = section_hash(&renamed, line)?;
+        let (others, references) = references.elsewhere(context, view, &|place| rename.follow(place))?;
+        let mut plan = editing.plan(renamed, |written| Output { written, section_hash, references });
+        plan.changes.changes.extend(others);
+        Ok(plan)
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "# Plan\nSee [[#Log]].\n## Log\nDry.\n";
+        const EDITED: &str = "# Plan\nSee [[#Diary]].\n## Diary\nDry.\n";
+        const OTHER: &str = "[[Plan#Log|log]] [x](Plan.md#Log) ![[plan#Plan#Log]] [[Plan]]\n";
+        const FOLLOWED: &str = "[[Plan#Diary|log]] [x](Plan.md#Diary) ![[plan#Plan#Diary]] [[Plan]]\n";
+        const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE), ("Other.md", OTHER)];
+        let hash = ContentHash::of(b"## Log\nDry.\n").to_string();
+        let input = json!({ "file": "Plan.md", "heading": "Log", "newText": "Diary", "expected_section_hash": hash });
+        let mut alone = input.clone();
+        alone["update_references"] = json!(false);
+        vec![
+            Example {
+                says: "Links follow",
+                before: NOTES,
+                input,
+                gives: Gives::Output(json!({
+                    "file": "Plan.md",
+                    "changed": true,
+                    "sectionHash": ContentHash::of(b"## Diary\nDry.\n").to_string(),
+                    "referencesUpdated": 4,
+                    "filesUpdated": 1,
+                    "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
+                    "totalLines": 4,
+                    "sizeBefore": NOTE.len(),
+                    "sizeAfter": EDITED.len(),
+                    "dry_run": false,
+                })),
+                after: &[("Plan.md", EDITED), ("Other.md", FOLLOWED)],
+            },
+            Example {
+                says: "The heading alone",
+                before: NOTES,
+                input: alone,
+                gives: Gives::Including(json!({ "referencesUpdated": 0 })),
+                after: &[("Plan.md", "# Plan\nSee [[#Log]].\n## Diary\nDry.\n"), ("Other.md", OTHER)],
+            },
+            Example {
+                says: "One line is one heading",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "heading": "Log", "newText": "A\n# B", "expected_section_hash": hash }),
+                gives: Gives::Refusal(Kind::EditRefused),
+                after: NOTES,
+            },
+        ]
+    }
+}

@@ -1,0 +1,168 @@
+use lapidary_note::{Blanks, ContentHash, Heading, Note, Section, SectionPart, replace_body};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
+    shared::{
+        editing::{Editing, FileInput, Written, decoded},
+        heading::HeadingInput,
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct HeadingReplaceBody;
+
+/// Replace what stands under a heading of a note; the heading stays.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    #[serde(flatten)]
+    heading: HeadingInput,
+    /// The new text under the heading.
+    content: String,
+    /// `subtree`: everything below, subsections included; `own`: only up to the next heading.
+    #[serde(default)]
+    scope: Scope,
+    /// The `sectionHash` of the heading.
+    expected_section_hash: String,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Scope {
+    #[default]
+    Subtree,
+    Own,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    written: Written,
+    heading_line: usize,
+    section_hash: String,
+}
+
+impl WriteTool for HeadingReplaceBody {
+    const DECLARATION: Declaration = Declaration {
+        name: "heading_replace_body",
+        dotted: Some("heading.replace_body"),
+        title: "Replace the text under a heading",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[
+            Kind::NoteMissing,
+            Kind::SectionMissing,
+            Kind::TargetAmbiguous,
+            Kind::StalePrecondition,
+            Kind::EditRefused,
+        ],
+        words: "replace rewrite section body text under a heading",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let text = editing.text()?;
+        let bytes = &editing.before.bytes;
+        let note = Note::parse(text.shown());
+        let hash_of = |heading: &Heading| ContentHash::of_part(bytes, &text, heading.section.clone());
+        let heading = input.heading.find(&editing.path, &note, hash_of)?;
+        let span = Some(heading.section.clone());
+        editing.expect_part(&text, Part::Section, "expected_section_hash", &input.expected_section_hash, span)?;
+        let part = match input.scope {
+            Scope::Subtree => SectionPart::Subtree,
+            Scope::Own => SectionPart::Own,
+        };
+        let section = Section { heading, part, blanks: Blanks::Kept };
+        let edited = replace_body(bytes, &text, &section, &input.content).map_err(|error| editing.refusal(error))?.file;
+        let heading_line = heading.line;
+        let section_hash = section_hash(&edited, heading_line)?;
+        Ok(editing.plan(edited, |written| Output { written, heading_line, section_hash }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "# Plan\n## Tasks\n- Slates\n\n### Later\n- Lead\n\n## Log\nDry.\n";
+        const EDITED: &str = "# Plan\n## Tasks\n- Gold\n\n## Log\nDry.\n";
+        const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
+        let hash = ContentHash::of(b"## Tasks\n- Slates\n\n### Later\n- Lead\n\n").to_string();
+        let new_hash = ContentHash::of(b"## Tasks\n- Gold\n\n").to_string();
+        let input = |more: serde_json::Value| {
+            let mut input =
+                json!({ "file": "Plan.md", "heading": "Tasks", "content": "- Gold", "expected_section_hash": hash });
+            if let (Some(input), serde_json::Value::Object(more)) = (input.as_object_mut(), more) {
+                input.extend(more);
+            }
+            input
+        };
+        vec![
+            Example {
+                says: "A section with its subsections",
+                before: NOTES,
+                input: input(json!({})),
+                gives: Gives::Output(json!({
+                    "file": "Plan.md",
+                    "changed": true,
+                    "headingLine": 2,
+                    "sectionHash": new_hash,
+                    "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
+                    "totalLines": 6,
+                    "sizeBefore": NOTE.len(),
+                    "sizeAfter": EDITED.len(),
+                    "dry_run": false,
+                })),
+                after: &[("Plan.md", EDITED)],
+            },
+            Example {
+                says: "Only up to the next heading",
+                before: NOTES,
+                input: input(json!({ "scope": "own" })),
+                gives: Gives::Including(json!({ "headingLine": 2 })),
+                after: &[("Plan.md", "# Plan\n## Tasks\n- Gold\n\n### Later\n- Lead\n\n## Log\nDry.\n")],
+            },
+            Example {
+                says: "Two headings with one path are told apart by number or line",
+                before: &[("a.md", "# A\none\n# A\ntwo\n")],
+                input: json!({
+                    "file": "a.md", "heading": "A", "occurrence": 2, "content": "new",
+                    "expected_section_hash": ContentHash::of(b"# A\ntwo\n").to_string(),
+                }),
+                gives: Gives::Including(json!({ "headingLine": 3 })),
+                after: &[("a.md", "# A\none\n# A\nnew\n")],
+            },
+            Example {
+                says: "A heading that is not unique is not guessed at",
+                before: &[("a.md", "# A\none\n# A\ntwo\n")],
+                input: json!({ "file": "a.md", "heading": "A", "content": "new", "expected_section_hash": hash }),
+                gives: Gives::Refusal(Kind::TargetAmbiguous),
+                after: &[("a.md", "# A\none\n# A\ntwo\n")],
+            },
+            Example {
+                says: "A section that changed since it was read is left alone",
+                before: NOTES,
+                input: input(json!({ "expected_section_hash": "sha256:000000000000" })),
+                gives: Gives::Refusal(Kind::StalePrecondition),
+                after: NOTES,
+            },
+        ]
+    }
+}
+
+/// The hash of the section whose heading stands on a line, which the next edit can expect.
+pub(super) fn section_hash(bytes: &[u8], line: usize) -> Result<String, Reason> {
+    let text = decoded(bytes)?;
+    let note = Note::parse(text.shown());
+    let section = note.heading_at_line(line).map(|heading| heading.section.clone());
+    let hash = section.and_then(|section| ContentHash::of_part(bytes, &text, section));
+    hash.map(|hash| hash.to_string()).ok_or(Reason::Internal)
+}

@@ -1,0 +1,95 @@
+use lapidary_note::{ContentHash, insert_lines};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::editing::{Editing, FileInput, Written},
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct LinesInsert;
+
+/// Insert lines before a line of a text file; one line past the last is the end of the file.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    /// The line that will come after the new ones, counted from 1.
+    #[schemars(range(min = 1))]
+    line: usize,
+    /// The new lines.
+    content: String,
+}
+
+impl WriteTool for LinesInsert {
+    const DECLARATION: Declaration = Declaration {
+        name: "lines_insert",
+        dotted: Some("lines.insert"),
+        title: "Insert lines into a file",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::LineOutOfRange, Kind::EditRefused],
+        words: "insert add new lines at a line number into a file",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Written;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Written>, Reason> {
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let text = editing.text()?;
+        let edited = insert_lines(&editing.before.bytes, &text, input.line, &input.content)
+            .map_err(|error| editing.refusal(error))?;
+        Ok(editing.plan(edited.file, |written| written))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "one\ntwo";
+        const EDITED: &str = "one\nnew\ntwo";
+        const NOTES: &[(&str, &str)] = &[("a.md", NOTE)];
+        vec![
+            Example {
+                says: "Before a line",
+                before: NOTES,
+                input: json!({ "file": "a.md", "line": 2, "content": "new" }),
+                gives: Gives::Output(json!({
+                    "file": "a.md",
+                    "changed": true,
+                    "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
+                    "totalLines": 3,
+                    "sizeBefore": NOTE.len(),
+                    "sizeAfter": EDITED.len(),
+                    "dry_run": false,
+                })),
+                after: &[("a.md", EDITED)],
+            },
+            Example {
+                says: "At the end of a file without a last line end",
+                before: NOTES,
+                input: json!({ "file": "a.md", "line": 3, "content": "new" }),
+                gives: Gives::Including(json!({ "totalLines": 3 })),
+                after: &[("a.md", "one\ntwo\nnew\n")],
+            },
+            Example {
+                says: "A file that changed since it was read is left alone",
+                before: NOTES,
+                input: json!({ "file": "a.md", "line": 1, "content": "x", "expected_content_hash": "sha256:000000000000" }),
+                gives: Gives::Refusal(Kind::StalePrecondition),
+                after: NOTES,
+            },
+            Example {
+                says: "Beyond the end",
+                before: NOTES,
+                input: json!({ "file": "a.md", "line": 4, "content": "x" }),
+                gives: Gives::Refusal(Kind::LineOutOfRange),
+                after: NOTES,
+            },
+        ]
+    }
+}

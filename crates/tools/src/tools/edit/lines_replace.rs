@@ -1,0 +1,150 @@
+use lapidary_note::{ContentHash, Lines, replace_lines};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
+    shared::{
+        editing::{Editing, FileInput, Written, decoded},
+        place::Places,
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct LinesReplace;
+
+/// Replace lines of a text file that `file_read_range` has shown.
+///
+/// `""` deletes the lines, `"\n"` leaves one blank line.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    /// First line, counted from 1.
+    #[schemars(range(min = 1))]
+    from: usize,
+    /// Last line, included; beyond the end means the last one.
+    #[schemars(range(min = 1))]
+    to: usize,
+    /// The new lines.
+    content: String,
+    /// The `rangeHash` of exactly these lines.
+    expected_range_hash: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    written: Written,
+    /// Where the new lines stand; `to` is before `from` if there are none.
+    new_range: RangeOutput,
+    range_hash: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct RangeOutput {
+    from: usize,
+    to: usize,
+}
+
+impl WriteTool for LinesReplace {
+    const DECLARATION: Declaration = Declaration {
+        name: "lines_replace",
+        dotted: Some("lines.replace"),
+        title: "Replace lines of a file",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::LineOutOfRange, Kind::EditRefused],
+        words: "replace change delete remove lines by line number in a file",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        if input.to < input.from {
+            return Err(editing.bad_argument("to", &format!("must be >= {} (`from`)", input.from)));
+        }
+        let text = editing.text()?;
+        let lines = Lines { from: input.from, to: input.to };
+        let span = lines.span(text.shown()).map_err(|_| Reason::LineOutOfRange {
+            path: editing.path.clone(),
+            argument: "from",
+            line: input.from,
+            lines: text.line_count(),
+        })?;
+        editing.expect_part(&text, Part::Range, "expected_range_hash", &input.expected_range_hash, Some(span))?;
+        let edited = replace_lines(&editing.before.bytes, &text, lines, &input.content)
+            .map_err(|error| editing.refusal(error))?;
+        let new = decoded(&edited.file)?;
+        let to = match edited.span.is_empty() {
+            true => input.from.saturating_sub(1),
+            false => Places::of(new.shown()).last_line(edited.span.end),
+        };
+        let new_range = RangeOutput { from: input.from, to };
+        let range_hash = ContentHash::of_lines(&edited.file, &new, Lines { from: input.from, to }).to_string();
+        Ok(editing.plan(edited.file, |written| Output { written, new_range, range_hash }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "one\ntwo\nthree\n";
+        const EDITED: &str = "one\n2a\n2b\nthree\n";
+        const NOTES: &[(&str, &str)] = &[("a.md", NOTE)];
+        let hash = ContentHash::of(b"two\n").to_string();
+        let input = |content: &str| json!({ "file": "a.md", "from": 2, "to": 2, "content": content, "expected_range_hash": hash });
+        vec![
+            Example {
+                says: "One line becomes two",
+                before: NOTES,
+                input: input("2a\n2b"),
+                gives: Gives::Output(json!({
+                    "file": "a.md",
+                    "changed": true,
+                    "newRange": { "from": 2, "to": 3 },
+                    "rangeHash": ContentHash::of(b"2a\n2b\n").to_string(),
+                    "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
+                    "totalLines": 4,
+                    "sizeBefore": NOTE.len(),
+                    "sizeAfter": EDITED.len(),
+                    "dry_run": false,
+                })),
+                after: &[("a.md", EDITED)],
+            },
+            Example {
+                says: "Nothing in their place deletes the lines",
+                before: NOTES,
+                input: input(""),
+                gives: Gives::Including(json!({ "newRange": { "from": 2, "to": 1 }, "totalLines": 2 })),
+                after: &[("a.md", "one\nthree\n")],
+            },
+            Example {
+                says: "A line end in their place leaves a blank line",
+                before: NOTES,
+                input: input("\n"),
+                gives: Gives::Including(json!({ "newRange": { "from": 2, "to": 2 }, "totalLines": 3 })),
+                after: &[("a.md", "one\n\nthree\n")],
+            },
+            Example {
+                says: "Lines that changed since they were read are left alone",
+                before: &[("a.md", "one\n2\nthree\n")],
+                input: input("x"),
+                gives: Gives::Refusal(Kind::StalePrecondition),
+                after: &[("a.md", "one\n2\nthree\n")],
+            },
+            Example {
+                says: "Lines that are not there",
+                before: NOTES,
+                input: json!({ "file": "a.md", "from": 4, "to": 4, "content": "x", "expected_range_hash": hash }),
+                gives: Gives::Refusal(Kind::LineOutOfRange),
+                after: NOTES,
+            },
+        ]
+    }
+}

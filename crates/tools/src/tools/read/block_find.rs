@@ -1,0 +1,122 @@
+use lapidary_note::{ContentHash, Note};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        block::{BlockInput, StructuralType},
+        reading::{self, NOT_UTF8},
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct BlockFind;
+
+/// Find a block of a note by its `^id`, with the hash that an edit of it expects. None is an empty list.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// Path in the vault, e.g. `Projects/Plan.md`.
+    file: String,
+    #[serde(flatten)]
+    block: BlockInput,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    matches: Vec<BlockOutput>,
+    content_hash: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct BlockOutput {
+    id: String,
+    /// Where the id stands.
+    line: usize,
+    start_line: usize,
+    end_line: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block_hash: Option<String>,
+    structural_type: StructuralType,
+}
+
+impl ReadTool for BlockFind {
+    const DECLARATION: Declaration = Declaration {
+        name: "block_find",
+        dotted: Some("block.find"),
+        title: "Find a block",
+        family: Family::Files,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
+        reasons: &[Kind::NoteMissing],
+        words: "find a block reference id caret in a note, block hash",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = reading::parse_path(&input.file)?;
+        let file = reading::read(view, &path)?;
+        context.check()?;
+        let shown = reading::show(&path, &file)?;
+        let note = Note::parse(shown.text());
+        let matches = input.block.all(&note).into_iter().map(|found| BlockOutput {
+            id: format!("^{}", found.block.id),
+            line: found.line,
+            start_line: found.start_line,
+            end_line: found.end_line,
+            block_hash: shown.hash_of(&file, found.span(&note)).map(|hash| hash.to_string()),
+            structural_type: found.block.kind.into(),
+        });
+        Ok(Output {
+            matches: matches.collect(),
+            content_hash: file.hash.to_string(),
+            notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
+        })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "# Tasks\n- [ ] Slates\n- [ ] Lead ^lead\n\nText\nhere. ^text\n";
+        const NOTES: &[(&str, &str)] = &[("Tasks.md", NOTE)];
+        vec![
+            Example {
+                says: "The last item of a list is one item, not the list",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "blockId": "^lead" }),
+                gives: Gives::Output(json!({
+                    "matches": [{
+                        "id": "^lead", "line": 3, "startLine": 3, "endLine": 3,
+                        "blockHash": ContentHash::of(b"- [ ] Lead ^lead\n").to_string(),
+                        "structuralType": "list-item",
+                    }],
+                    "contentHash": ContentHash::of(NOTE.as_bytes()).to_string(),
+                })),
+                after: &[],
+            },
+            Example {
+                says: "A paragraph",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "blockId": "text" }),
+                gives: Gives::Including(
+                    json!({ "matches": [{ "startLine": 5, "endLine": 6, "structuralType": "paragraph" }] }),
+                ),
+                after: &[],
+            },
+            Example {
+                says: "A note that is not there",
+                before: NOTES,
+                input: json!({ "file": "Task.md", "blockId": "lead" }),
+                gives: Gives::Refusal(Kind::NoteMissing),
+                after: &[],
+            },
+        ]
+    }
+}

@@ -1,0 +1,140 @@
+use lapidary_note::{ContentHash, Lines};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::reading::{self, NOT_UTF8},
+    spec::ReadTool,
+};
+
+pub(crate) struct FileReadRange;
+
+/// Read some lines of a text file, with the hash that `lines_replace` expects for them.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Path in the vault, e.g. `Projects/Plan.md`.
+    file: String,
+    /// First line, counted from 1.
+    #[schemars(range(min = 1))]
+    from: usize,
+    /// Last line, included; beyond the end means the last one.
+    #[schemars(range(min = 1))]
+    to: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    file: String,
+    from: usize,
+    to: usize,
+    lines: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range_hash: Option<String>,
+    content_hash: String,
+    total_lines: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eol: Option<&'static str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    bom: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+impl ReadTool for FileReadRange {
+    const DECLARATION: Declaration = Declaration {
+        name: "file_read_range",
+        dotted: Some("file.read_range"),
+        title: "Read lines of a file",
+        family: Family::Files,
+        group: Group::Read,
+        listed: true,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
+        reasons: &[Kind::NoteMissing],
+        words: "read show lines range part of a file, head, tail, page through a long note",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = reading::parse_path(&input.file)?;
+        if input.to < input.from {
+            let problem = format!("must be >= {} (`from`)", input.from);
+            return Err(Reason::InvalidArguments {
+                tool: Self::DECLARATION.name.to_owned(),
+                problems: vec![ArgumentProblem { at: "to".to_owned(), problem, nearest: None }],
+            });
+        }
+        let file = reading::read(view, &path)?;
+        context.check()?;
+        let shown = reading::show(&path, &file)?;
+        let text = shown.text();
+        let total_lines = shown.lines();
+        // Behind the last line there is nothing, and that is an answer.
+        let span = Lines { from: input.from, to: input.to }.span(text).unwrap_or(text.len()..text.len());
+        let range_hash = match span.is_empty() {
+            true => Some(ContentHash::of(b"")),
+            false => shown.hash_of(&file, span.clone()),
+        };
+        Ok(Output {
+            from: input.from,
+            to: input.to.min(total_lines),
+            lines: text[span].to_owned(),
+            range_hash: range_hash.map(|hash| hash.to_string()),
+            content_hash: file.hash.to_string(),
+            total_lines,
+            eol: shown.eol(),
+            bom: shown.bom(),
+            notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
+            file: input.file,
+        })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "# Plan\none\ntwo\nthree\n";
+        const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
+        vec![
+            Example {
+                says: "Two lines and their hash",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "from": 2, "to": 3 }),
+                gives: Gives::Output(json!({
+                    "file": "Plan.md",
+                    "from": 2,
+                    "to": 3,
+                    "lines": "one\ntwo\n",
+                    "rangeHash": ContentHash::of(b"one\ntwo\n").to_string(),
+                    "contentHash": ContentHash::of(NOTE.as_bytes()).to_string(),
+                    "totalLines": 4,
+                })),
+                after: &[],
+            },
+            Example {
+                says: "To the end",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "from": 4, "to": 1000 }),
+                gives: Gives::Including(json!({ "lines": "three\n", "to": 4 })),
+                after: &[],
+            },
+            Example {
+                says: "Behind the end there is nothing",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "from": 5, "to": 9 }),
+                gives: Gives::Including(json!({ "lines": "", "to": 4, "rangeHash": ContentHash::of(b"").to_string() })),
+                after: &[],
+            },
+            Example {
+                says: "The last line comes before the first",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "from": 3, "to": 2 }),
+                gives: Gives::Refusal(Kind::InvalidArguments),
+                after: &[],
+            },
+        ]
+    }
+}

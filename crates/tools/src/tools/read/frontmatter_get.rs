@@ -1,0 +1,126 @@
+use lapidary_note::ContentHash;
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        properties::{self, Properties},
+        reading::{self, NOT_UTF8},
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct FrontmatterGet;
+
+/// Read the properties (frontmatter) of a note, or one of them, with the hash that an edit of them expects.
+///
+/// What is not there is left out of the answer.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Path in the vault, e.g. `Projects/Plan.md`.
+    file: String,
+    /// One property: `status`, `author.name`, `aliases.0`. A dot that belongs to a name is written `\.`.
+    #[serde(default)]
+    key_path: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frontmatter_hash: Option<String>,
+    content_hash: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+impl ReadTool for FrontmatterGet {
+    const DECLARATION: Declaration = Declaration {
+        name: "frontmatter_get",
+        dotted: Some("frontmatter.get"),
+        title: "Read properties",
+        family: Family::Files,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
+        reasons: &[Kind::NoteMissing],
+        words: "read get frontmatter properties property yaml metadata value of a note",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = reading::parse_path(&input.file)?;
+        let key_path = input.key_path.as_deref();
+        let key_path = key_path.map(|given| properties::key_path(Self::DECLARATION.name, given)).transpose()?;
+        let file = reading::read(view, &path)?;
+        context.check()?;
+        let shown = reading::show(&path, &file)?;
+        let properties = Properties::of(shown.text());
+        let data = match (&properties.block, &key_path) {
+            (None, _) => None,
+            (Some(_), None) => Some(Value::Object(properties.json())),
+            (Some(_), Some(key_path)) => key_path.find(&properties.value()).map(properties::json),
+        };
+        let block = properties.block.as_ref().map(|block| block.span.clone());
+        let notice = match properties.problem() {
+            _ if shown.is_lossy() => Some(NOT_UTF8.to_owned()),
+            Some(problem) => Some(format!("The properties are not valid YAML ({problem}), so none are shown.")),
+            None => None,
+        };
+        Ok(Output {
+            data,
+            frontmatter_hash: block.and_then(|block| shown.hash_of(&file, block)).map(|hash| hash.to_string()),
+            content_hash: file.hash.to_string(),
+            notice,
+        })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "---\nstatus: open\nauthor:\n  name: Ada\n---\n# Plan\n";
+        const BLOCK: &str = "---\nstatus: open\nauthor:\n  name: Ada\n---\n";
+        const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE), ("Plain.md", "text\n")];
+        let (block, note) = (ContentHash::of(BLOCK.as_bytes()), ContentHash::of(NOTE.as_bytes()));
+        vec![
+            Example {
+                says: "All properties",
+                before: NOTES,
+                input: json!({ "file": "Plan.md" }),
+                gives: Gives::Output(json!({
+                    "data": { "status": "open", "author": { "name": "Ada" } },
+                    "frontmatterHash": block.to_string(),
+                    "contentHash": note.to_string(),
+                })),
+                after: &[],
+            },
+            Example {
+                says: "One property",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "keyPath": "author.name" }),
+                gives: Gives::Including(json!({ "data": "Ada" })),
+                after: &[],
+            },
+            Example {
+                says: "A note without properties",
+                before: NOTES,
+                input: json!({ "file": "Plain.md" }),
+                gives: Gives::Output(json!({ "contentHash": ContentHash::of(b"text\n").to_string() })),
+                after: &[],
+            },
+            Example {
+                says: "What is no path of names",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "keyPath": "author..name" }),
+                gives: Gives::Refusal(Kind::InvalidArguments),
+                after: &[],
+            },
+        ]
+    }
+}

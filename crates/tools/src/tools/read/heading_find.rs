@@ -1,0 +1,117 @@
+use lapidary_note::{ContentHash, Heading, Note};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        heading::{HeadingInput, HeadingOutput, Outline, Shown},
+        reading::{self, NOT_UTF8},
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct HeadingFind;
+
+/// Find a heading of a note by its text or path, with the hash that an edit of its section expects.
+///
+/// All that match are given; none is an empty list.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// Path in the vault, e.g. `Projects/Plan.md`.
+    file: String,
+    #[serde(flatten)]
+    heading: HeadingInput,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    matches: Vec<HeadingOutput>,
+    content_hash: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+impl ReadTool for HeadingFind {
+    const DECLARATION: Declaration = Declaration {
+        name: "heading_find",
+        dotted: Some("heading.find"),
+        title: "Find a heading",
+        family: Family::Files,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
+        reasons: &[Kind::NoteMissing],
+        words: "find a heading or section in a note, section hash, where is the heading",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = reading::parse_path(&input.file)?;
+        let file = reading::read(view, &path)?;
+        context.check()?;
+        let shown = reading::show(&path, &file)?;
+        let note = Note::parse(shown.text());
+        let outline = Outline::of(&note, input.heading.delimiter());
+        let hash_of = |heading: &Heading| shown.hash_of(&file, heading.section.clone());
+        let found = input.heading.all(&note);
+        Ok(Output {
+            matches: found.into_iter().map(|heading| outline.show(heading, Shown::Whole, hash_of)).collect(),
+            content_hash: file.hash.to_string(),
+            notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
+        })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "# Plan\n## Notes\na\n# Log\n## Notes\nb\n";
+        const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
+        vec![
+            Example {
+                says: "By its path",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "heading": "Log::Notes" }),
+                gives: Gives::Output(json!({
+                    "matches": [{
+                        "id": "h-4", "path": "Log::Notes", "text": "Notes", "level": 2, "line": 5, "endLine": 6,
+                        "sectionHash": ContentHash::of(b"## Notes\nb\n").to_string(), "childrenCount": 0,
+                    }],
+                    "contentHash": ContentHash::of(NOTE.as_bytes()).to_string(),
+                })),
+                after: &[],
+            },
+            Example {
+                says: "Two have this text",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "heading": "Notes" }),
+                gives: Gives::Including(json!({ "matches": [{ "path": "Plan::Notes" }, { "path": "Log::Notes" }] })),
+                after: &[],
+            },
+            Example {
+                says: "A path written in another way",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "heading": "Log/Notes", "delimiter": "/" }),
+                gives: Gives::Including(json!({ "matches": [{ "path": "Log/Notes", "line": 5 }] })),
+                after: &[],
+            },
+            Example {
+                says: "A heading that is not there",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "heading": "Budget" }),
+                gives: Gives::Including(json!({ "matches": [] })),
+                after: &[],
+            },
+            Example {
+                says: "A note that is not there",
+                before: NOTES,
+                input: json!({ "file": "Plans.md", "heading": "Notes" }),
+                gives: Gives::Refusal(Kind::NoteMissing),
+                after: &[],
+            },
+        ]
+    }
+}

@@ -1,0 +1,186 @@
+use lapidary_note::{ContentHash, Heading, Note};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        heading::{DELIMITER, HeadingOutput, Outline as Headings, Shown},
+        page::Page,
+        reading::{self, NOT_UTF8},
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct Outline;
+
+/// The headings of a note with their lines and short hashes of their sections, as edits expect them.
+///
+/// More than 300 come as `rows`, whose fields `columns` names.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Path in the vault, e.g. `Projects/Plan.md`.
+    file: String,
+    /// Only headings of this level and above.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 6))]
+    max_depth: Option<u8>,
+    /// At most so many.
+    #[serde(default = "limit")]
+    #[schemars(range(min = 1, max = 10000))]
+    limit: usize,
+    /// How many to leave out at the start.
+    #[serde(default)]
+    offset: usize,
+}
+
+fn limit() -> usize {
+    2000
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    file: String,
+    content_hash: String,
+    total_lines: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headings: Option<Vec<HeadingOutput>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<[&'static str; 5]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<Vec<[Cell; 5]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+/// A field of a row.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Cell {
+    Text(String),
+    Number(usize),
+}
+
+/// With more, the names of the fields would be most of the answer.
+const MOST_OBJECTS: usize = 300;
+const COLUMNS: [&str; 5] = ["text", "level", "line", "endLine", "sectionHash"];
+
+impl ReadTool for Outline {
+    const DECLARATION: Declaration = Declaration {
+        name: "outline",
+        dotted: None,
+        title: "Outline of a note",
+        family: Family::Files,
+        group: Group::Read,
+        listed: true,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
+        reasons: &[Kind::NoteMissing],
+        words: "outline headings table of contents toc structure of a note, section hashes",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = reading::parse_path(&input.file)?;
+        let file = reading::read(view, &path)?;
+        context.check()?;
+        let shown = reading::show(&path, &file)?;
+        let note = Note::parse(shown.text());
+        let wanted = note.headings.iter().filter(|heading| input.max_depth.is_none_or(|most| heading.level <= most));
+        let page = Page::of(wanted.collect::<Vec<&Heading>>(), input.offset, input.limit);
+        let headings = Headings::of(&note, DELIMITER);
+        let hash_of = |heading: &Heading| shown.hash_of(&file, heading.section.clone());
+        let found: Vec<HeadingOutput> =
+            page.items.into_iter().map(|heading| headings.show(heading, Shown::Short, hash_of)).collect();
+        let as_rows = found.len() > MOST_OBJECTS;
+        let (rows, headings) =
+            if as_rows { (Some(found.iter().map(row).collect()), None) } else { (None, Some(found)) };
+        Ok(Output {
+            content_hash: file.hash.to_string(),
+            total_lines: shown.lines(),
+            headings,
+            columns: as_rows.then_some(COLUMNS),
+            rows,
+            next_offset: page.next,
+            total: (page.next.is_some() || input.offset > 0).then_some(page.total),
+            notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
+            file: input.file,
+        })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "# Plan\n## Tasks\n- [ ] Slates\n## Log\nDry.\n";
+        const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
+        let short = |section: &str| ContentHash::of(section.as_bytes()).to_string()[..19].to_owned();
+        vec![
+            Example {
+                says: "The headings of a note",
+                before: NOTES,
+                input: json!({ "file": "Plan.md" }),
+                gives: Gives::Output(json!({
+                    "file": "Plan.md",
+                    "contentHash": ContentHash::of(NOTE.as_bytes()).to_string(),
+                    "totalLines": 5,
+                    "headings": [
+                        {
+                            "id": "h-1", "path": "Plan", "text": "Plan", "level": 1, "line": 1, "endLine": 5,
+                            "sectionHash": short(NOTE), "childrenCount": 2,
+                        },
+                        {
+                            "id": "h-2", "path": "Plan::Tasks", "text": "Tasks", "level": 2, "line": 2, "endLine": 3,
+                            "sectionHash": short("## Tasks\n- [ ] Slates\n"), "childrenCount": 0,
+                        },
+                        {
+                            "id": "h-3", "path": "Plan::Log", "text": "Log", "level": 2, "line": 4, "endLine": 5,
+                            "sectionHash": short("## Log\nDry.\n"), "childrenCount": 0,
+                        },
+                    ],
+                })),
+                after: &[],
+            },
+            Example {
+                says: "Only the upper levels",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "maxDepth": 1 }),
+                gives: Gives::Including(json!({ "headings": [{ "path": "Plan", "childrenCount": 2 }] })),
+                after: &[],
+            },
+            Example {
+                says: "A page of many",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "limit": 1, "offset": 1 }),
+                gives: Gives::Including(json!({ "headings": [{ "text": "Tasks" }], "total": 3, "nextOffset": 2 })),
+                after: &[],
+            },
+            Example {
+                says: "A note that is not there",
+                before: NOTES,
+                input: json!({ "file": "Plans.md" }),
+                gives: Gives::Refusal(Kind::NoteMissing),
+                after: &[],
+            },
+        ]
+    }
+}
+
+/// The fields that `COLUMNS` names. The digits alone are enough of a hash.
+fn row(heading: &HeadingOutput) -> [Cell; 5] {
+    let HeadingOutput { text, level, line, end_line, section_hash, .. } = heading;
+    let digits = section_hash.as_deref().map_or("", |hash| hash.trim_start_matches("sha256:"));
+    [
+        Cell::Text(text.clone()),
+        Cell::Number(usize::from(*level)),
+        Cell::Number(*line),
+        Cell::Number(*end_line),
+        Cell::Text(digits.to_owned()),
+    ]
+}
