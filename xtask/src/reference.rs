@@ -102,8 +102,15 @@ fn type_of(schema: &Value) -> String {
 }
 
 fn one_example(page: &mut String, example: &Example) {
-    line(page, &format!("**{}**\n\n```json\n{}\n```\n", example.says, example.input));
-    let answer = match &example.gives {
+    line(page, &format!("**{}**\n", example.says));
+    let mut gives = &example.gives;
+    while let Gives::After { tool, input, gives: next } = gives {
+        line(page, &format!("After `{tool}` with `{input}`:\n"));
+        gives = next;
+    }
+    line(page, &format!("```json\n{}\n```\n", example.input));
+    let answer = match gives {
+        Gives::After { .. } => String::new(),
         Gives::Output(output) => format!("```json\n{}\n```", shortened(output)),
         Gives::Including(part) => format!("Among other things:\n\n```json\n{}\n```", shortened(part)),
         Gives::Refusal(kind) => format!("Refused: `{}`.", kind.facts().id),

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod callouts;
+mod canvas;
 mod edit;
 mod fields;
 mod frontmatter;
@@ -23,6 +24,7 @@ mod text;
 mod yaml;
 
 pub use blocks::{Block, BlockKind, blocks};
+pub use canvas::{CanvasKind, CanvasValue, canvas_values, with_canvas_values};
 pub use edit::{
     Blanks, EditError, Edited, Lines, LinkForm, PropertyEdit, PropertyError, PropertyPath, Relocate, Retarget, Section,
     SectionPart, TagEdit, append_block, append_heading, append_rows, append_tags, append_to_block, append_to_section,

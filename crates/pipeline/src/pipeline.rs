@@ -33,6 +33,8 @@ pub struct Setup {
     pub catalogue: Catalogue,
     pub vaults: Vaults,
     pub rules: Rules,
+    /// Whether a person who can be asked is asked before a note goes to the trash.
+    pub asks_before_deleting: bool,
     pub limits: Limits,
     pub clock: Clock,
     /// Where to say what no caller should hear.

@@ -33,11 +33,17 @@ impl Rule {
     fn fits(&self, spec: &Spec, changes: &ChangeSet) -> bool {
         let below =
             |prefix: &PathPrefix| changes.changes.iter().flat_map(Change::paths).any(|path| prefix.covers(path));
-        self.effect.is_none_or(|effect| effect == spec.effect)
+        self.effect.is_none_or(|effect| effect == effect_of(changes))
             && self.group.is_none_or(|group| group == spec.declaration.group)
             && self.tool.as_ref().is_none_or(|tool| tool == spec.name())
             && self.path.as_ref().is_none_or(below)
     }
+}
+
+/// What a change does, whatever its tool could do: only what is gone for good is destroyed.
+fn effect_of(changes: &ChangeSet) -> Effect {
+    let destroys = |change: &Change| matches!(change, Change::Delete { .. });
+    if changes.changes.iter().any(destroys) { Effect::Destroy } else { Effect::Write }
 }
 
 /// The owner's rules; the first that fits decides.
@@ -62,7 +68,13 @@ impl Rules {
 
 /// Every file of the change lies in the caller's scope and can be read again afterwards, or the reason why not; then
 /// what the rules say.
-pub(crate) fn judge(changes: &ChangeSet, entry: &Entry, scope: &Scope, setup: &Setup) -> Result<Decision, Reason> {
+pub(crate) fn judge(
+    changes: &ChangeSet,
+    entry: &Entry,
+    scope: &Scope,
+    setup: &Setup,
+    can_ask: bool,
+) -> Result<Decision, Reason> {
     for change in &changes.changes {
         for path in change.paths() {
             scope.may_write(path).map_err(|denied| Reason::PathForbidden {
@@ -76,7 +88,9 @@ pub(crate) fn judge(changes: &ChangeSet, entry: &Entry, scope: &Scope, setup: &S
             return Err(Reason::FileTooLarge { path: change.path().clone(), bytes, limit });
         }
     }
-    if changes.is_empty() { Ok(Decision::Allow) } else { Ok(setup.rules.decide(&entry.spec, changes)) }
+    let decision = if changes.is_empty() { Decision::Allow } else { setup.rules.decide(&entry.spec, changes) };
+    let asks_first = entry.spec.asks_first && setup.asks_before_deleting && can_ask && !changes.is_empty();
+    Ok(if asks_first && decision == Decision::Allow { Decision::Ask } else { decision })
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ impl<'a> Call<'a> {
                 Planned::Relay { .. } => return Err(Reason::Internal),
             };
             report(Stage::Planned);
-            let decision = judge(&changes, entry, &scope, &self.pipeline.setup)?;
+            let decision = judge(&changes, entry, &scope, &self.pipeline.setup, request.caller.can_ask)?;
             if dry_run {
                 self.line.dry_run = true;
                 self.line.receipt = Receipt::of(&changes);

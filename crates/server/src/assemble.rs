@@ -57,6 +57,7 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
         catalogue: Catalogue::new(&selection, &vaults.names())?,
         vaults,
         rules: rules(config.approval),
+        asks_before_deleting: config.ask_before_deleting,
         limits: limits(config),
         clock: Clock::system(),
         warn: log::warn,

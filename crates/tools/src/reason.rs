@@ -71,6 +71,14 @@ pub enum Reason {
         /// Of the whole file.
         current: ContentHash,
     },
+    #[error("There is no checkpoint `{given}`.")]
+    CheckpointMissing { given: String },
+    #[error("Several checkpoints begin with `{given}`.")]
+    CheckpointAmbiguous { given: String, ids: Vec<String> },
+    #[error("Checkpoint `{checkpoint}` has no file {path}.")]
+    NotInCheckpoint { path: VaultPath, checkpoint: String, files: Vec<VaultPath> },
+    #[error("This version of {path} was not kept: {wanted}.")]
+    VersionMissing { path: VaultPath, wanted: String },
     #[error("{path} is being changed by another program again and again.")]
     KeepsChanging { path: VaultPath },
     #[error("Format `section` needs `section`: which heading, block or property.")]
@@ -240,6 +248,17 @@ fn disk(problem: &Disk, path: Option<&VaultPath>) -> String {
 }
 
 impl Reason {
+    /// That one argument does not fit.
+    pub(crate) fn bad_argument(tool: &str, at: &str, problem: &str) -> Self {
+        let problem = ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None };
+        Self::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
+    }
+
+    /// That what we keep ourselves cannot be used.
+    pub(crate) fn no_state() -> Self {
+        Self::Disk { path: None, problem: Disk::NoState }
+    }
+
     /// What a program needs to go on, as it stands in `data` or `details`.
     pub fn data(&self) -> Map<String, Value> {
         let strings = |paths: &[VaultPath]| paths.iter().map(VaultPath::to_string).collect::<Vec<_>>();
@@ -280,6 +299,12 @@ impl Reason {
                 "expected": expected.to_string(),
                 "actual": current.map(|hash| hash.to_string()),
             }),
+            Self::CheckpointMissing { given } => json!({ "id": given }),
+            Self::CheckpointAmbiguous { given, ids } => json!({ "id": given, "matches": ids }),
+            Self::NotInCheckpoint { path, checkpoint, files } => {
+                json!({ "path": path.as_str(), "id": checkpoint, "files": strings(files) })
+            }
+            Self::VersionMissing { path, wanted } => json!({ "path": path.as_str(), "version": wanted }),
             Self::StalePart { path, expected, found, .. } => json!({
                 "path": path.as_str(),
                 "expected": expected.to_string(),

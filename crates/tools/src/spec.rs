@@ -105,6 +105,8 @@ pub(crate) trait ReadTool: Send + Sync {
 pub(crate) trait WriteTool: Send + Sync {
     const DECLARATION: Declaration;
     const EFFECT: Effect;
+    /// Where a person can be asked, they are, unless the owner switched that off.
+    const ASKS_FIRST: bool = false;
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Plan<Self::Output>, Reason>;
@@ -152,6 +154,7 @@ pub enum Planned {
 pub struct Spec {
     pub declaration: Declaration,
     pub effect: Effect,
+    pub asks_first: bool,
     pub needs_vault: bool,
     pub description: String,
     pub input: Map<String, Value>,
@@ -217,6 +220,26 @@ pub enum Gives {
     /// At least this; what else there is would drown the point.
     Including(Value),
     Refusal(Kind),
+    /// This, on a vault in which another call was made first.
+    After {
+        tool: &'static str,
+        input: Value,
+        gives: Box<Gives>,
+    },
+}
+
+impl Gives {
+    pub(crate) fn after(self, tool: &'static str, input: Value) -> Self {
+        Self::After { tool, input, gives: Box::new(self) }
+    }
+
+    /// What it gives in the end.
+    pub fn last(&self) -> &Self {
+        match self {
+            Self::After { gives, .. } => gives.last(),
+            gives => gives,
+        }
+    }
 }
 
 /// Erasers: `&Read(FileRead)` in the list, nothing to write per tool.
@@ -247,7 +270,8 @@ impl<T: ReadTool> AnyTool for Read<T> {
 
 impl<T: WriteTool> AnyTool for Write<T> {
     fn spec(&self) -> Spec {
-        spec::<T::Input>(T::DECLARATION, T::EFFECT, true, schema::output::<T::Output>(T::EFFECT))
+        let output = schema::output::<T::Output>(T::EFFECT);
+        Spec { asks_first: T::ASKS_FIRST, ..spec::<T::Input>(T::DECLARATION, T::EFFECT, true, output) }
     }
 
     fn plan(
@@ -308,7 +332,7 @@ fn spec<I: JsonSchema>(
         Some(Value::String(text)) => text,
         _ => String::new(),
     };
-    Spec { declaration, effect, needs_vault, description, input, output }
+    Spec { declaration, effect, asks_first: false, needs_vault, description, input, output }
 }
 
 /// The arguments have been checked against the schema; what still does not fit is a schema that says too little.

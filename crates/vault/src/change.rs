@@ -153,7 +153,19 @@ pub struct Diff {
 /// Beyond this the diff gets coarser instead of slower: some texts take minutes to compare line by line.
 const DIFF_PATIENCE: Duration = Duration::from_millis(500);
 
+/// What stands in a diff for no file.
+const ABSENT: &str = "/dev/null";
+
 impl Diff {
+    /// Adds what is different between two versions of a file; nothing is no file.
+    pub fn compare(&mut self, path: &VaultPath, old: Option<&[u8]>, new: Option<&[u8]>) {
+        if old == new {
+            return;
+        }
+        let name = |version: Option<&[u8]>| if version.is_some() { path.as_str() } else { ABSENT };
+        self.add_lines((name(old), old.unwrap_or_default()), (name(new), new.unwrap_or_default()));
+    }
+
     fn add(&mut self, change: &Change) {
         match change {
             Change::Trash { path, .. } => {
@@ -165,11 +177,15 @@ impl Diff {
             }
             Change::Write { .. } | Change::Create { .. } | Change::Delete { .. } => {}
         }
-        let old = String::from_utf8_lossy(change.before().map_or(&[][..], |file| &file.bytes[..]));
-        let new = String::from_utf8_lossy(change.bytes());
-        let (path, absent) = (change.path().as_str(), "/dev/null");
-        let old_name = if change.before().is_some() { path } else { absent };
-        let new_name = if change.takes_away() { absent } else { change.to().map_or(path, VaultPath::as_str) };
+        let path = change.path().as_str();
+        let old_name = if change.before().is_some() { path } else { ABSENT };
+        let new_name = if change.takes_away() { ABSENT } else { change.to().map_or(path, VaultPath::as_str) };
+        let old = change.before().map_or(&[][..], |file| &file.bytes[..]);
+        self.add_lines((old_name, old), (new_name, change.bytes()));
+    }
+
+    fn add_lines(&mut self, (old_name, old): (&str, &[u8]), (new_name, new): (&str, &[u8])) {
+        let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
         let diff = TextDiff::configure().timeout(DIFF_PATIENCE).diff_lines(&*old, &*new);
         for line in diff.iter_all_changes() {
             match line.tag() {

@@ -1,5 +1,6 @@
 //! The vault: narrowed views to read, change sets to write. Knows nothing of who is calling or over what.
 
+mod app_settings;
 mod change;
 mod commit;
 mod history;
@@ -10,11 +11,11 @@ mod path;
 mod patience;
 mod scan;
 mod scope;
-mod settings;
 pub mod store;
 mod vault;
 mod view;
 
+pub use app_settings::{AppSettings, DeletedFiles};
 pub use change::{Change, ChangeSet, Changed, Diff, Guard, Receipt, Trash};
 pub use commit::{CommitError, News, Turn, TurnError};
 pub use history::{Checkpoint, CheckpointError, CheckpointPage, LateSave};
@@ -27,6 +28,5 @@ pub use scan::{Budget, Hit, Scanned, Stop, Window};
 pub use scope::{
     Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, Scope, ScopeError,
 };
-pub use settings::{AppSettings, DeletedFiles};
 pub use vault::{Vault, VaultLimits};
 pub use view::{File, ReadError, View};

@@ -73,6 +73,11 @@ impl View {
         self.scope.may_enter(folder).map_err(denied)
     }
 
+    /// The same, with the reason.
+    pub fn check_write(&self, path: &VaultPath) -> Result<(), Denied> {
+        self.scope.may_write(path)
+    }
+
     /// Whether the caller may change a file at this path. The change itself is judged again when it is made.
     pub fn may_write(&self, path: &VaultPath) -> bool {
         self.scope.may_write(path).is_ok()

@@ -30,6 +30,8 @@ pub struct Retarget<'a> {
     pub path: Range<usize>,
     /// The new path as a file has it, not encoded.
     pub target: &'a str,
+    /// Other words to show, and where those to show now stand.
+    pub alias: Option<(Range<usize>, &'a str)>,
 }
 
 impl<'a> Retarget<'a> {
@@ -40,19 +42,26 @@ impl<'a> Retarget<'a> {
             LinkKind::Markdown => LinkForm::Markdown,
             LinkKind::Reference | LinkKind::Url => return None,
         };
-        Some(Self { form, destination: link.destination.clone(), path: link.path.clone(), target })
+        Some(Self { form, destination: link.destination.clone(), path: link.path.clone(), target, alias: None })
     }
 
     pub fn definition(definition: &LinkDefinition, target: &'a str) -> Self {
         let (destination, path) = (definition.destination.clone(), definition.path.clone());
-        Self { form: LinkForm::Markdown, destination, path, target }
+        Self { form: LinkForm::Markdown, destination, path, target, alias: None }
+    }
+
+    /// With other words to show as well, if the link has words that can be replaced by these.
+    #[must_use]
+    pub fn with_alias(self, link: &Link, alias: Option<&'a str>) -> Self {
+        let plain = |alias: &&str| !alias.is_empty() && !alias.contains(['[', ']', '|', '\\', '\n', '\r', '`', '<']);
+        Self { alias: link.alias.clone().zip(alias.filter(plain)), ..self }
     }
 }
 
 /// Lets links lead to other files. Alias, subpath, size, title and the kind of link stay; links are in order.
 pub fn retarget_links(file: &[u8], text: &Text<'_>, links: &[Retarget<'_>]) -> Result<Edited, EditError> {
     let shown = text.shown();
-    let changes: Vec<Change> = links.iter().map(|link| change(shown, link)).collect::<Result<_, _>>()?;
+    let changes = changes(shown, links)?;
     let Some(edited) = preview(shown, &changes) else { return apply(file, text, &changes) };
     match kept::lost(&Note::parse(shown), &Note::parse(&edited), links) {
         None if frame(shown) == frame(&edited) => apply(file, text, &changes),
@@ -69,7 +78,7 @@ pub fn retarget_property_link(
     link: &Retarget<'_>,
 ) -> Result<Edited, EditError> {
     let lost = EditError::LinkLost { target: link.target.to_owned() };
-    edit_property_link(file, text, path, link, &lost, |value| change(value, link))
+    edit_property_link(file, text, path, link, &lost, |value| changes(value, std::slice::from_ref(link)))
 }
 
 /// Makes a change in a property that is nothing but a link, if that link then is what it should be, and no other
@@ -80,20 +89,29 @@ fn edit_property_link(
     path: &PropertyPath,
     aim: &impl Aim,
     lost: &EditError,
-    change: impl Fn(&str) -> Result<Change, EditError>,
+    changes: impl Fn(&str) -> Result<Vec<Change>, EditError>,
 ) -> Result<Edited, EditError> {
     let shown = text.shown();
     let missing = || PropertyError::Missing { path: path.to_string() };
     let block = Frontmatter::find(shown).ok_or_else(missing)?;
     let properties = Value::Map(block.properties(shown).map_err(PropertyError::from)?);
     let Some(Value::Text(value)) = path.find(&properties) else { return Err(missing().into()) };
-    let change = change(value)?;
-    let outside = || EditError::OutsideText { span: change.span.clone(), length: value.len() };
-    let value = Value::Text(preview(value, std::slice::from_ref(&change)).ok_or_else(outside)?);
+    let changes = changes(value)?;
+    let span = || changes.first().map_or(0..0, |change| change.span.clone());
+    let outside = || EditError::OutsideText { span: span(), length: value.len() };
+    let value = Value::Text(preview(value, &changes).ok_or_else(outside)?);
     let edited = edit_property(file, text, &PropertyEdit::Set { path, value: &value })?;
     let new = Text::decode(&edited.file).map_err(|_| lost.clone())?;
     let kept = kept::keeps_property_links(&Note::parse(shown), &Note::parse(new.shown()), path, aim);
     if kept { Ok(edited) } else { Err(lost.clone()) }
+}
+
+fn changes(text: &str, links: &[Retarget<'_>]) -> Result<Vec<Change>, EditError> {
+    let mut changes: Vec<Change> = links.iter().map(|link| change(text, link)).collect::<Result<_, _>>()?;
+    let aliases = links.iter().filter_map(|link| link.alias.clone());
+    changes.extend(aliases.map(|(span, alias)| Change::new(span, alias)));
+    changes.sort_by_key(|change| change.span.start);
+    Ok(changes)
 }
 
 fn change(text: &str, link: &Retarget<'_>) -> Result<Change, EditError> {

@@ -28,11 +28,6 @@ pub(super) const WITHOUT_EFFECT: &[Inert] = &[
         warns: true,
     },
     Inert {
-        names: &["OBSIDIAN_DELETE_ELICITATION"],
-        reason: "in this version LAPIDARY_APPROVAL decides who is asked before what",
-        warns: true,
-    },
-    Inert {
         names: &["MCP_MAX_BULK_OPS"],
         reason: "this version has no such budget; MCP_DEADLINE_MS, LAPIDARY_MAX_FILE_BYTES and \
                  LAPIDARY_MAX_REPLY_BYTES bound a call",

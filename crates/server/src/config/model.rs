@@ -12,6 +12,8 @@ pub(crate) struct Config {
     pub(crate) access: Access,
     pub(crate) tools: Tools,
     pub(crate) approval: Approval,
+    /// Whether a person who can be asked is asked before a note goes to the trash.
+    pub(crate) ask_before_deleting: bool,
     /// Whether a call that repeats itself is refused.
     pub(crate) refuse_repetition: bool,
     /// An absolute path outside every vault.
@@ -179,6 +181,7 @@ impl Config {
             },
             tools: Tools::default(),
             approval: Approval { write: Decision::Allow, destroy: Decision::Ask },
+            ask_before_deleting: true,
             refuse_repetition: true,
             state_dir: PathBuf::new(),
             trash_home: None,

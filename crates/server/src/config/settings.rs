@@ -199,6 +199,15 @@ pub(crate) static SETTINGS: &[Setting] = &[
     },
     Setting {
         section: Section::Approval,
+        key: Some("ask_before_deleting"),
+        variable: Some("OBSIDIAN_DELETE_ELICITATION"),
+        flag: None,
+        default: Shown::Value("true"),
+        doc: "Whether `obsidian_delete_note` asks first, where the client can ask a person.",
+        apply: |draft, given| toggle(&given.raw).map(|ask| draft.config.ask_before_deleting = ask),
+    },
+    Setting {
+        section: Section::Approval,
         key: Some("limits.ask_timeout_ms"),
         variable: Some("LAPIDARY_ASK_TIMEOUT_MS"),
         flag: None,

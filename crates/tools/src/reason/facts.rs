@@ -22,6 +22,9 @@ pub enum Kind {
     ReplyTooLarge,
     FileExists,
     StalePrecondition,
+    CheckpointMissing,
+    CheckpointAmbiguous,
+    VersionMissing,
     KeepsChanging,
     SectionRequired,
     SectionMissing,
@@ -83,6 +86,9 @@ impl Kind {
         Self::ReplyTooLarge,
         Self::FileExists,
         Self::StalePrecondition,
+        Self::CheckpointMissing,
+        Self::CheckpointAmbiguous,
+        Self::VersionMissing,
         Self::KeepsChanging,
         Self::SectionRequired,
         Self::SectionMissing,
@@ -227,6 +233,21 @@ impl Kind {
                 "STALE_PRECONDITION",
                 "The file is not the one whose hash was given.",
             ),
+            Self::CheckpointMissing => {
+                facts("checkpoint_missing", -32001, "NOT_FOUND", "There is no such checkpoint, or not of this file.")
+            }
+            Self::CheckpointAmbiguous => facts(
+                "checkpoint_ambiguous",
+                -32002,
+                "DUPLICATE_TARGET",
+                "Several checkpoints begin with the characters that were given.",
+            ),
+            Self::VersionMissing => facts(
+                "version_missing",
+                -32001,
+                "NOT_FOUND",
+                "That version of the file was not kept, or there was none.",
+            ),
             Self::KeepsChanging => facts(
                 "keeps_changing",
                 -32002,
@@ -362,6 +383,9 @@ impl Reason {
             Self::FileExists { .. } => Kind::FileExists,
             Self::DestinationExists { .. } => Kind::FileExists,
             Self::Stale { .. } | Self::StalePart { .. } => Kind::StalePrecondition,
+            Self::CheckpointMissing { .. } | Self::NotInCheckpoint { .. } => Kind::CheckpointMissing,
+            Self::CheckpointAmbiguous { .. } => Kind::CheckpointAmbiguous,
+            Self::VersionMissing { .. } => Kind::VersionMissing,
             Self::KeepsChanging { .. } => Kind::KeepsChanging,
             Self::SectionRequired => Kind::SectionRequired,
             Self::SectionMissing { .. } => Kind::SectionMissing,

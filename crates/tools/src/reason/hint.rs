@@ -49,6 +49,12 @@ impl Reason {
             Self::StalePart { found: None, argument, .. } => {
                 format!("There is none any more. Leave out `{argument}` to make one.")
             }
+            Self::CheckpointMissing { .. } => "`checkpoint_list` shows those that there are.".into(),
+            Self::CheckpointAmbiguous { ids, .. } => format!("Send more of its name: {}.", list(ids)),
+            Self::NotInCheckpoint { files, .. } => format!("It has {}.", paths(files)),
+            Self::VersionMissing { .. } => {
+                "Only versions that a change here replaced are kept, and for a limited time; `checkpoint_list` with `path` shows them.".into()
+            }
             Self::KeepsChanging { .. } => "Wait a moment and try again.".into(),
             Self::SectionRequired => "Add `section: {\"type\": \"heading\", \"target\": \"…\"}`.".into(),
             Self::SectionMissing { available, section_type, .. } => available_sections(section_type, available),

@@ -1,5 +1,13 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::{Timestamp, Unit};
+
+/// `2026-11-15T20:15:00Z`
+pub(crate) fn iso(time: SystemTime) -> String {
+    let rounded = Timestamp::try_from(time).and_then(|time| time.round(Unit::Second));
+    rounded.map_or_else(|_| String::new(), |time| time.to_string())
+}
+
 /// Milliseconds since 1970, as Obsidian counts; 0 where the system does not say.
 pub(crate) fn milliseconds(time: Option<SystemTime>) -> u64 {
     let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();

@@ -1,4 +1,8 @@
 pub(super) mod block_find;
+pub(super) mod checkpoint_diff;
+pub(super) mod checkpoint_list;
+pub(super) mod checkpoint_read;
+pub(super) mod file_diff;
 pub(super) mod file_find;
 pub(super) mod file_list;
 pub(super) mod file_read;

@@ -52,6 +52,8 @@ pub(super) struct Planner<'a> {
     made: BTreeSet<VaultPath>,
     produced: BTreeMap<VaultPath, VaultPath>,
     vacated: BTreeSet<VaultPath>,
+    /// Folders by their old and their new path.
+    moved_folders: Vec<(VaultPath, VaultPath)>,
 }
 
 impl<'a> Planner<'a> {
@@ -64,6 +66,7 @@ impl<'a> Planner<'a> {
             made: BTreeSet::new(),
             produced: BTreeMap::new(),
             vacated: BTreeSet::new(),
+            moved_folders: Vec::new(),
         }
     }
 
@@ -136,7 +139,7 @@ impl<'a> Planner<'a> {
                 self.move_file(change, place, target, bytes.as_deref(), planned).map_err(about)
             }
             Change::MoveFolder { to, .. } => {
-                self.may_write(path).map_err(about)?;
+                let place = self.existing(path).map_err(about)?;
                 let target = self.free(to, planned).map_err(|error| (to, error))?;
                 planned.entries.push(EntryRecord {
                     path: path.clone(),
@@ -146,7 +149,9 @@ impl<'a> Planner<'a> {
                     bytes_before: 0,
                     bytes_after: 0,
                 });
-                planned.push(Step::Move { from: path.clone(), to: target, before: None }, &[]);
+                planned.push(Step::Move { from: place, to: target, before: None }, &[]);
+                self.moved_folders.push((path.clone(), to.clone()));
+                self.vacate(path);
                 Ok(())
             }
         }
@@ -264,10 +269,22 @@ impl<'a> Planner<'a> {
         if let Some(place) = self.produced.get(path) {
             return Ok(place.clone());
         }
-        if self.vacated.contains(path) {
+        // It stands there as soon as its folder does.
+        if self.before_its_folder_moved(path).is_some() {
+            return Ok(path.clone());
+        }
+        if self.vacated.iter().any(|gone| path.is_within(gone)) {
             return Err(StoreError::Missing);
         }
         self.narrowed(StoreError::Missing, |open| self.store.place(path, open))
+    }
+
+    /// Where a file is now that will have come to this path with its folder.
+    fn before_its_folder_moved(&self, path: &VaultPath) -> Option<VaultPath> {
+        self.moved_folders.iter().rev().find_map(|(from, to)| {
+            let below = path.as_str().strip_prefix(to.as_str()).filter(|below| below.starts_with('/'))?;
+            VaultPath::spelt(&format!("{from}{below}"))
+        })
     }
 
     /// Where a file can be made.
@@ -312,8 +329,9 @@ impl<'a> Planner<'a> {
         if self.produced.contains_key(path) {
             return Ok(());
         }
+        let now = self.before_its_folder_moved(path);
         let limit = self.max_file_bytes.max(before.bytes.len() as u64);
-        let found = self.store.inspect(&self.store.spot(place)?, None, limit)?.hash;
+        let found = self.store.inspect(&self.store.spot(now.as_ref().unwrap_or(place))?, None, limit)?.hash;
         if found == before.hash { Ok(()) } else { Err(StoreError::Changed { found }) }
     }
 }

@@ -193,6 +193,11 @@ impl Files {
         ScannedNotes { scanned, states: texts.states }
     }
 
+    /// Whether there is nothing below a folder that the caller may not see. Not to be told to callers.
+    pub fn shows_all_below(&self, folder: &VaultPath) -> bool {
+        self.snapshot.files_below(folder).all(|state| self.visible.shows(state.id))
+    }
+
     /// A folder as it is spelt on disk, which may be the other of the two ways to store letters with accents.
     pub fn find_folder(&self, folder: &VaultPath) -> Option<VaultPath> {
         if self.snapshot.has_folder(folder) {

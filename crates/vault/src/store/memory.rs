@@ -81,7 +81,12 @@ fn beside(spot: &Spot, aside: &str) -> Result<VaultPath, StoreError> {
 impl Steps for MemoryStore {
     fn place(&self, path: &VaultPath, _: Open<'_>) -> Result<VaultPath, StoreError> {
         let files = self.files();
-        if files.contains_key(path) { Ok(path.clone()) } else { Err(nothing(&files, path)) }
+        match nothing(&files, path) {
+            _ if files.contains_key(path) => Ok(path.clone()),
+            // A folder has a place too.
+            StoreError::IsFolder => Ok(path.clone()),
+            nothing => Err(nothing),
+        }
     }
 
     fn new_place(&self, path: &VaultPath, _: Open<'_>) -> Result<NewPlace, StoreError> {

@@ -60,7 +60,7 @@ pub fn relocate_property_link(
     link: &Relocate,
 ) -> Result<Edited, EditError> {
     let lost = EditError::LinkLost { target: link.place.clone() };
-    edit_property_link(file, text, path, link, &lost, |value| change(value, link))
+    edit_property_link(file, text, path, link, &lost, |value| Ok(vec![change(value, link)?]))
 }
 
 fn change(text: &str, link: &Relocate) -> Result<Change, EditError> {

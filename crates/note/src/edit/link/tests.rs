@@ -51,8 +51,13 @@ fn a_markdown_link_gets_the_encoding_it_needs() {
 #[test]
 fn several_links_change_at_once() {
     check("[[Old]] [[Old|x]]\n", "[[New]] [[New|x]]\n", |file, text| {
-        let one =
-            |path: Range<usize>| Retarget { form: LinkForm::Wiki, destination: path.clone(), path, target: "New" };
+        let one = |path: Range<usize>| Retarget {
+            form: LinkForm::Wiki,
+            destination: path.clone(),
+            path,
+            target: "New",
+            alias: None,
+        };
         retarget_links(file, text, &[one(2..5), one(10..13)])
     });
 }
@@ -66,7 +71,7 @@ fn a_link_in_a_property_keeps_its_quotes() {
         ("up: [\"[[Old]]\", b]\n", "up.0", "\"q\"", "up: [\"[[\\\"q\\\"]]\", b]\n"),
     ] {
         let (before, after) = (format!("---\n{before}---\nbody\n"), format!("---\n{after}---\nbody\n"));
-        let link = Retarget { form: LinkForm::Wiki, destination: 2..5, path: 2..5, target };
+        let link = Retarget { form: LinkForm::Wiki, destination: 2..5, path: 2..5, target, alias: None };
         let path = PropertyPath::parse(at).unwrap();
         check(&before, &after, |file, text| retarget_property_link(file, text, &path, &link));
     }
@@ -75,12 +80,17 @@ fn a_link_in_a_property_keeps_its_quotes() {
 #[test]
 fn a_link_that_would_not_lead_where_it_should_is_refused() {
     let lost = |target: &str| EditError::LinkLost { target: target.to_owned() };
-    let markdown =
-        |path: Range<usize>, target| Retarget { form: LinkForm::Markdown, destination: path.clone(), path, target };
+    let markdown = |path: Range<usize>, target| Retarget {
+        form: LinkForm::Markdown,
+        destination: path.clone(),
+        path,
+        target,
+        alias: None,
+    };
     // Written like a Markdown link it would lead to `A%20b`.
     refuse("[[Old]]\n", &lost("A b"), |file, text| retarget_links(file, text, &[markdown(2..5, "A b")]));
     refuse("[[Old]] [[y]]\n", &lost("New"), |file, text| {
-        let strayed = Retarget { form: LinkForm::Wiki, destination: 3..5, path: 3..5, target: "New" };
+        let strayed = Retarget { form: LinkForm::Wiki, destination: 3..5, path: 3..5, target: "New", alias: None };
         retarget_links(file, text, &[strayed])
     });
     // The marks would close what stands below, and a heading come out of the comment.
@@ -102,8 +112,25 @@ fn a_property_that_is_no_link_does_not_become_one_in_passing() {
         ("up: [1]\n", "up", 2..5, PropertyError::Missing { path: "up".to_owned() }.into()),
         ("- a\n", "up", 2..5, PropertyError::NotAMap.into()),
     ] {
-        let link = Retarget { form: LinkForm::Wiki, destination: path.clone(), path, target: "New" };
+        let link = Retarget { form: LinkForm::Wiki, destination: path.clone(), path, target: "New", alias: None };
         let at = PropertyPath::parse(at).unwrap();
         refuse(&format!("---\n{yaml}---\n"), &error, |file, text| retarget_property_link(file, text, &at, &link));
+    }
+}
+
+#[test]
+fn words_that_were_the_name_of_the_file_can_follow_it() {
+    let first = |shown: &str| Note::parse(shown).links[0].clone();
+    for (before, after) in [
+        ("[[d/Old|Old]] x\n", "[[New|New]] x\n"),
+        ("![[d/Old|Old|100]]\n", "![[New|New|100]]\n"),
+        ("[Old](d/Old.md \"t\")\n", "[New](New \"t\")\n"),
+        ("| [[Old\\|Old]] |\n| - |\n", "| [[New\\|New]] |\n| - |\n"),
+        ("[[Old]]\n", "[[New]]\n"),
+    ] {
+        check(before, after, |file, text| {
+            let link = first(text.shown());
+            retarget_links(file, text, &[Retarget::link(&link, "New").unwrap().with_alias(&link, Some("New"))])
+        });
     }
 }

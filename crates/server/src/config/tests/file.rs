@@ -17,6 +17,7 @@ fn later_layers_win() {
 fn every_key_of_the_file_is_understood() {
     let text = r#"
 transport = "http"
+ask_before_deleting = false
 repetition = "off"
 state_dir = "~/state"
 
@@ -84,6 +85,7 @@ level = "debug"
         (true, vec!["target".into(), "build".into()])
     );
     assert_eq!(config.tools.include, Some(vec!["default".into(), "file.read".into()]));
+    assert!(!config.ask_before_deleting);
     assert_eq!(config.approval, Approval { write: Decision::Deny, destroy: Decision::Allow });
     assert_eq!((config.limits.max_file_bytes, config.limits.max_reply_bytes), (16, 4096));
     assert_eq!((config.limits.max_files_scanned, config.limits.max_bytes_read), (6, 7));

@@ -50,6 +50,7 @@ fn the_defaults_are_those_of_the_product() {
         },
         tools: Tools { include: None, exclude: Vec::new(), dotted_names: false },
         approval: Approval { write: Decision::Allow, destroy: Decision::Ask },
+        ask_before_deleting: true,
         refuse_repetition: true,
         state_dir: "/home/me/.local/state/lapidary".into(),
         trash_home: Some("/home/me/.local/share".into()),
@@ -143,6 +144,7 @@ fn numbers_are_read_and_their_limits_are_named() {
     );
     assert_eq!(with("LAPIDARY_MAX_FILE_BYTES", "7").limits.max_file_bytes, 7);
     assert_eq!(with("LAPIDARY_TEXT_MEMORY_BYTES", "0").limits.text_memory_bytes, 0);
+    assert!(!with("OBSIDIAN_DELETE_ELICITATION", "false").ask_before_deleting);
     assert_eq!(with("LAPIDARY_CHECKPOINT_DAYS", "2").limits.checkpoint_age, Duration::from_secs(2 * 24 * 60 * 60));
     assert_eq!(with("LAPIDARY_CHECKPOINT_BYTES", "7").limits.checkpoint_bytes, 7);
     assert_eq!(with("MCP_MAX_FILES_SCANNED", "9").limits.max_files_scanned, 9);

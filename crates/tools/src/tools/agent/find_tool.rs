@@ -128,7 +128,7 @@ impl AgentTool for FindTool {
 }
 
 fn found(entry: &Entry) -> Found {
-    let worked = |example: Example| match (example.gives, example.input) {
+    let worked = |example: Example| match (example.gives.last(), example.input) {
         (Gives::Output(_) | Gives::Including(_), Value::Object(arguments)) => Some(arguments),
         _ => None,
     };

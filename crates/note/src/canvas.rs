@@ -1,0 +1,273 @@
+//! What a canvas (JSON Canvas, `.canvas`) says about files: which ones it shows, and the text of its cards. Nothing else
+//! of it is understood or changed.
+
+use std::ops::Range;
+
+/// A string in a canvas that names a file or is Markdown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CanvasValue {
+    pub kind: CanvasKind,
+    /// The JSON string in the canvas, quotes included.
+    pub span: Range<usize>,
+    pub value: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CanvasKind {
+    /// A path in the vault: what a file card shows, or the background of a group.
+    Path,
+    /// The Markdown of a text card.
+    Text,
+}
+
+/// Deeper than any canvas, and shallow enough for any stack.
+const DEEPEST: usize = 64;
+
+/// The values of a canvas in the order in which they stand there; `None` if it is not JSON.
+pub fn canvas_values(text: &str) -> Option<Vec<CanvasValue>> {
+    let mut reader = Reader { text, at: 0, depth: 0, found: Vec::new() };
+    reader.space();
+    // An empty file is an empty canvas.
+    if reader.at == text.len() {
+        return Some(Vec::new());
+    }
+    reader.value(Place::Top)?;
+    reader.space();
+    (reader.at == text.len()).then_some(())?;
+    reader.found.sort_by_key(|value| value.span.start);
+    Some(reader.found)
+}
+
+/// The canvas with other values at these spans, which are in order.
+pub fn with_canvas_values(text: &str, values: &[(Range<usize>, String)]) -> Option<String> {
+    let mut edited = String::with_capacity(text.len());
+    let mut end = 0;
+    for (span, value) in values {
+        edited += text.get(end..span.start)?;
+        edited += &quoted(value);
+        end = span.end;
+    }
+    edited += text.get(end..)?;
+    Some(edited)
+}
+
+fn quoted(value: &str) -> String {
+    let mut quoted = String::with_capacity(value.len() + 2);
+    quoted.push('"');
+    for letter in value.chars() {
+        match letter {
+            '"' => quoted += "\\\"",
+            '\\' => quoted += "\\\\",
+            '\n' => quoted += "\\n",
+            '\r' => quoted += "\\r",
+            '\t' => quoted += "\\t",
+            letter if letter < ' ' => quoted += &format!("\\u{:04x}", u32::from(letter)),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Where in a canvas a value stands, as far as that matters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Top,
+    Nodes,
+    Node,
+    Elsewhere,
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+    found: Vec<CanvasValue>,
+}
+
+/// The strings of a node.
+#[derive(Default)]
+struct Node {
+    kind: String,
+    strings: Vec<(String, Range<usize>, String)>,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn take(&mut self, wanted: u8) -> Option<()> {
+        self.space();
+        (self.peek()? == wanted).then(|| self.at += 1)
+    }
+
+    fn value(&mut self, place: Place) -> Option<()> {
+        self.space();
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return None;
+        }
+        let read = match self.peek()? {
+            b'{' => self.object(place),
+            b'[' => self.list(if place == Place::Nodes { Place::Node } else { Place::Elsewhere }),
+            b'"' => self.string().map(|_| ()),
+            _ => self.word(),
+        };
+        self.depth -= 1;
+        read
+    }
+
+    fn list(&mut self, place: Place) -> Option<()> {
+        self.take(b'[')?;
+        if self.take(b']').is_some() {
+            return Some(());
+        }
+        loop {
+            self.value(place)?;
+            if self.take(b',').is_none() {
+                return self.take(b']');
+            }
+        }
+    }
+
+    fn object(&mut self, place: Place) -> Option<()> {
+        self.take(b'{')?;
+        let mut node = Node::default();
+        if self.take(b'}').is_none() {
+            loop {
+                self.space();
+                let (_, key) = self.string()?;
+                self.take(b':')?;
+                self.space();
+                if place == Place::Node && self.peek()? == b'"' {
+                    let (span, value) = self.string()?;
+                    if key == "type" {
+                        node.kind.clone_from(&value);
+                    }
+                    node.strings.push((key, span, value));
+                } else {
+                    self.value(if place == Place::Top && key == "nodes" { Place::Nodes } else { Place::Elsewhere })?;
+                }
+                if self.take(b',').is_none() {
+                    break;
+                }
+            }
+            self.take(b'}')?;
+        }
+        for (key, span, value) in node.strings {
+            let kind = match (&*node.kind, &*key) {
+                ("file", "file") | ("group", "background") => CanvasKind::Path,
+                ("text", "text") => CanvasKind::Text,
+                _ => continue,
+            };
+            self.found.push(CanvasValue { kind, span, value });
+        }
+        Some(())
+    }
+
+    /// A number, `true`, `false` or `null`; which one is nobody's concern.
+    fn word(&mut self) -> Option<()> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'+' | b'-' | b'.')) {
+            self.at += 1;
+        }
+        (self.at > start).then_some(())
+    }
+
+    fn string(&mut self) -> Option<(Range<usize>, String)> {
+        let start = self.at;
+        self.take(b'"')?;
+        let mut value = String::new();
+        loop {
+            let rest = self.text.get(self.at..)?;
+            let letter = rest.chars().next()?;
+            self.at += letter.len_utf8();
+            match letter {
+                '"' => return Some((start..self.at, value)),
+                '\\' => value.push(self.escape()?),
+                letter if letter < ' ' => return None,
+                letter => value.push(letter),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Option<char> {
+        let letter = self.peek()?;
+        self.at += 1;
+        Some(match letter {
+            b'"' | b'\\' | b'/' => char::from(letter),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let first = self.hex()?;
+                if !(0xd800..0xdc00).contains(&first) {
+                    return char::from_u32(first);
+                }
+                // A letter beyond the first plane comes in two halves.
+                if self.text.get(self.at..self.at + 2)? != "\\u" {
+                    return None;
+                }
+                self.at += 2;
+                let second = self.hex()?.checked_sub(0xdc00).filter(|second| *second < 0x400)?;
+                char::from_u32(0x1_0000 + ((first - 0xd800) << 10) + second)?
+            }
+            _ => return None,
+        })
+    }
+
+    fn hex(&mut self) -> Option<u32> {
+        let digits = self.text.get(self.at..self.at + 4)?;
+        self.at += 4;
+        digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CANVAS: &str = "{\n\t\"nodes\":[\n\t\t{\"id\":\"a\",\"type\":\"file\",\"file\":\"d/Old \\u00e4.md\",\"x\":-1},\n\
+                          \t\t{\"type\":\"text\",\"text\":\"see [[Old]]\\n\\ud83e\\udd80\",\"extra\":{\"file\":\"no\"}},\n\
+                          \t\t{\"type\":\"group\",\"background\":\"i.png\",\"file\":\"no\"}\n\t],\n\t\"edges\":[{\"file\":\"no\"}]\n}";
+
+    #[test]
+    fn files_and_texts_are_found_where_they_mean_something() {
+        let found = canvas_values(CANVAS).unwrap();
+        let shown: Vec<_> = found.iter().map(|value| (value.kind, value.value.as_str())).collect();
+        let expected =
+            [(CanvasKind::Path, "d/Old ä.md"), (CanvasKind::Text, "see [[Old]]\n🦀"), (CanvasKind::Path, "i.png")];
+        assert_eq!(shown, expected);
+        assert_eq!(&CANVAS[found[0].span.clone()], "\"d/Old \\u00e4.md\"");
+    }
+
+    #[test]
+    fn only_the_values_change() {
+        let found = canvas_values(CANVAS).unwrap();
+        let edited = with_canvas_values(CANVAS, &[(found[0].span.clone(), "New \"1\".md".to_owned())]).unwrap();
+        assert_eq!(edited, CANVAS.replace("d/Old \\u00e4.md", "New \\\"1\\\".md"));
+        assert_eq!(canvas_values(&edited).unwrap()[0].value, "New \"1\".md");
+    }
+
+    #[test]
+    fn what_is_not_json_is_no_canvas() {
+        for text in
+            ["{", "[1,]", "{\"a\" 1}", "{} x", "{\"nodes\":[{\"type\":\"file\",\"file\":\"\\x\"}]}", "\"\u{1}\""]
+        {
+            assert_eq!(canvas_values(text), None, "{text}");
+        }
+        assert_eq!(canvas_values(&"[".repeat(100_000)), None);
+        for text in ["", " \n", "{}", "[]", "null"] {
+            assert_eq!(canvas_values(text), Some(Vec::new()), "{text}");
+        }
+    }
+}

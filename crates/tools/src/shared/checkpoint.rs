@@ -1,0 +1,36 @@
+use lapidary_vault::{Checkpoint, CheckpointError, VaultPath, View, store::EntryRecord};
+
+use crate::{Reason, reason::clipped};
+
+/// The checkpoint that a caller means.
+pub(crate) fn find(view: &View, given: &str) -> Result<Checkpoint, Reason> {
+    view.checkpoint(given.trim()).map_err(|error| refusal(given, error))
+}
+
+pub(crate) fn refusal(given: &str, error: CheckpointError) -> Reason {
+    match error {
+        CheckpointError::Missing => Reason::CheckpointMissing { given: clipped(given) },
+        CheckpointError::Ambiguous { ids } => Reason::CheckpointAmbiguous { given: clipped(given), ids },
+        CheckpointError::Ledger(_) => Reason::no_state(),
+    }
+}
+
+/// What a checkpoint knows of one file.
+pub(crate) fn entry_of<'c>(checkpoint: &'c Checkpoint, path: &VaultPath) -> Result<&'c EntryRecord, Reason> {
+    let found = checkpoint.entries.iter().find(|entry| entry.path == *path);
+    found.ok_or_else(|| Reason::NotInCheckpoint {
+        path: path.clone(),
+        checkpoint: checkpoint.id.clone(),
+        files: checkpoint.entries.iter().map(|entry| entry.path.clone()).collect(),
+    })
+}
+
+/// What a file held before the change.
+pub(crate) fn content(view: &View, checkpoint: &Checkpoint, entry: &EntryRecord) -> Result<Option<Vec<u8>>, Reason> {
+    if entry.before.is_none() {
+        return Ok(None);
+    }
+    let kept = view.old_content(entry).map_err(|_| Reason::no_state())?;
+    let missing = || Reason::VersionMissing { path: entry.path.clone(), wanted: checkpoint.id.clone() };
+    kept.ok_or_else(missing).map(Some)
+}

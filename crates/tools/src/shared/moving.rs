@@ -1,0 +1,263 @@
+//! Files that get other paths, and the links that follow them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use lapidary_note::{
+    CanvasKind, Link, LinkForm, LinkKind, Note, PropertyPath, Retarget, Text, canvas_values, retarget_links,
+    retarget_property_link, with_canvas_values,
+};
+use lapidary_vault::{
+    Change, File, Guard, Notes, VaultPath, View,
+    links::{LinkFormat, Move, Names, Rewritten, WrittenLink, folded_name},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    Context, Reason,
+    shared::{
+        editing::{decoded, refusal},
+        index, reading,
+    },
+};
+
+/// What became of the links to the files that moved.
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LinksOutput {
+    /// Links that were rewritten.
+    links_updated: usize,
+    /// Files they stand in.
+    files_updated: usize,
+    /// Links in files that may not be changed, or that could not be.
+    #[serde(skip_serializing_if = "is_zero")]
+    links_left: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// Files on their way to other paths.
+pub(crate) struct Moving<'v> {
+    notes: &'v Notes,
+    after: After<'v>,
+    format: LinkFormat,
+    output: LinksOutput,
+}
+
+/// The names of the vault once everything has moved.
+struct After<'v> {
+    notes: &'v Notes,
+    moved: BTreeMap<VaultPath, VaultPath>,
+    gone: BTreeSet<VaultPath>,
+    by_name: BTreeMap<String, Vec<VaultPath>>,
+}
+
+impl Names for After<'_> {
+    fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
+        let stays = |path: &&VaultPath| !self.moved.contains_key(*path) && !self.gone.contains(*path);
+        self.notes.named(folded).filter(stays).chain(self.by_name.get(folded).into_iter().flatten())
+    }
+}
+
+/// The new content of a file whose links had to change.
+pub(crate) struct Rewrite {
+    pub(crate) path: VaultPath,
+    pub(crate) before: Arc<File>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl<'v> Moving<'v> {
+    /// `moved` are files by their old and their new path, as they are spelt on disk; `gone` are files that make room.
+    pub(crate) fn new(
+        context: &Context<'_>,
+        view: &'v View,
+        moved: BTreeMap<VaultPath, VaultPath>,
+        gone: BTreeSet<VaultPath>,
+    ) -> Result<Self, Reason> {
+        let notes = index::notes(context, view)?;
+        let mut by_name: BTreeMap<String, Vec<VaultPath>> = BTreeMap::new();
+        for to in moved.values() {
+            by_name.entry(folded_name(to.name()).into_owned()).or_default().push(to.clone());
+        }
+        let after = After { notes, moved, gone, by_name };
+        Ok(Self { notes, after, format: view.app_settings().new_links, output: LinksOutput::default() })
+    }
+
+    /// All files whose links have to change, by their old path; those that may not be changed are only counted.
+    pub(crate) fn rewrites(
+        mut self,
+        context: &Context<'_>,
+        view: &View,
+    ) -> Result<(Vec<Rewrite>, LinksOutput), Reason> {
+        let mut rewrites = Vec::new();
+        for source in self.sources() {
+            context.check()?;
+            // One that is gone since the vault was looked through has no links any more.
+            let Some(before) = reading::read_if_there(view, &source)? else { continue };
+            let found =
+                if source.is_note() { self.in_note(&source, &before)? } else { self.in_canvas(&source, &before) };
+            let Some((count, bytes)) = found else { continue };
+            match bytes {
+                Some(bytes) if view.may_write(&source) => {
+                    self.output.links_updated += count;
+                    self.output.files_updated += 1;
+                    rewrites.push(Rewrite { path: source, before, bytes });
+                }
+                _ => self.output.links_left += count,
+            }
+        }
+        Ok((rewrites, self.output))
+    }
+
+    /// Every file that may have a link which leads elsewhere once the files have moved: those that name an old or a new
+    /// name, those that move, and canvases.
+    fn sources(&self) -> BTreeSet<VaultPath> {
+        let mut sources = BTreeSet::new();
+        for (from, to) in &self.after.moved {
+            sources.extend(self.notes.mentioning(from).into_iter().cloned());
+            sources.extend(self.notes.mentioning(to).into_iter().cloned());
+            sources.extend(self.notes.get(to).map(|entry| entry.path().clone()));
+            if from.is_note() {
+                sources.insert(from.clone());
+            }
+        }
+        let is_canvas = |path: &VaultPath| path.name().to_lowercase().ends_with(".canvas");
+        sources.extend(self.notes.iter().map(|entry| entry.path()).filter(|path| is_canvas(path)).cloned());
+        sources.retain(|path| !self.after.gone.contains(path));
+        sources
+    }
+
+    fn rewritten(&self, text: &str, link: &Link, source: &VaultPath) -> Option<Rewritten> {
+        let form = match link.kind {
+            LinkKind::Wiki => LinkForm::Wiki,
+            LinkKind::Markdown => LinkForm::Markdown,
+            LinkKind::Reference | LinkKind::Url => return None,
+        };
+        if !link.internal || link.path.is_empty() {
+            return None;
+        }
+        let alias = link.alias.clone().and_then(|span| text.get(span));
+        self.rewrite(form, &link.target(text), alias, source)
+    }
+
+    fn rewrite(&self, form: LinkForm, linkpath: &str, alias: Option<&str>, source: &VaultPath) -> Option<Rewritten> {
+        let moved_to = |path: &VaultPath| self.after.moved.get(path).unwrap_or(path).clone();
+        let all = Move { before: self.notes, after: &self.after, moved_to: &moved_to, format: self.format };
+        all.rewrite(WrittenLink { form, linkpath, alias }, source)
+    }
+
+    /// Nothing if no link of the note has to change.
+    fn in_note(&self, source: &VaultPath, before: &File) -> Result<Option<Relinked>, Reason> {
+        // What is not text has no links.
+        let Ok(shown) = reading::show(source, before) else { return Ok(None) };
+        let note = Note::parse(shown.text());
+        let found = self.found(&note, source);
+        let properties: Vec<(String, Link, Rewritten)> = note
+            .property_links()
+            .into_iter()
+            .filter_map(|property| {
+                let rewritten = self.rewritten(&property.value, &property.link, source)?;
+                Some((property.key, property.link, rewritten))
+            })
+            .collect();
+        let count = found.len() + properties.len();
+        if count == 0 {
+            return Ok(None);
+        }
+        if shown.is_lossy() {
+            return Ok(Some((count, None)));
+        }
+        let mut bytes = retargeted(&before.bytes, &found).map_err(|error| refusal(source, error))?;
+        for (key, link, rewritten) in &properties {
+            let path = PropertyPath::parse(key).map_err(|error| refusal(source, error.into()))?;
+            let Some(retarget) = Retarget::link(link, &rewritten.linkpath) else { continue };
+            let retarget = retarget.with_alias(link, rewritten.alias.as_deref());
+            let edited = retarget_property_link(&bytes, &decoded(&bytes)?, &path, &retarget);
+            bytes = edited.map_err(|error| refusal(source, error))?.file;
+        }
+        Ok(Some((count, Some(bytes))))
+    }
+
+    fn found(&self, note: &Note<'_>, source: &VaultPath) -> Vec<Found> {
+        let links = note
+            .links
+            .iter()
+            .filter_map(|link| Some(Found { to: self.rewritten(note.text, link, source)?, link: link.clone() }));
+        let definitions = note.definitions.iter().filter_map(|definition| {
+            let link = definition.as_link();
+            Some(Found { to: self.rewritten(note.text, &link, source)?, link })
+        });
+        let mut found: Vec<Found> = links.chain(definitions).collect();
+        found.sort_by_key(|found| found.link.destination.start);
+        found
+    }
+
+    /// The same for a canvas. One that cannot be read as one is left alone.
+    fn in_canvas(&self, source: &VaultPath, before: &File) -> Option<Relinked> {
+        let text = Text::decode(&before.bytes).ok()?;
+        let (mut values, mut count) = (Vec::new(), 0);
+        for value in canvas_values(text.shown())? {
+            match value.kind {
+                CanvasKind::Path => {
+                    let Ok(path) = VaultPath::parse(&value.value) else { continue };
+                    let Some(to) = self.notes.find(&path).and_then(|entry| self.after.moved.get(entry.path())) else {
+                        continue;
+                    };
+                    count += 1;
+                    values.push((value.span, to.to_string()));
+                }
+                CanvasKind::Text => {
+                    let found = self.found(&Note::parse(&value.value), source);
+                    if found.is_empty() {
+                        continue;
+                    }
+                    count += found.len();
+                    let Some(text) = retargeted(value.value.as_bytes(), &found).ok() else {
+                        return Some((count, None));
+                    };
+                    values.push((value.span, String::from_utf8(text).ok()?));
+                }
+            }
+        }
+        if count == 0 {
+            return None;
+        }
+        let edited = with_canvas_values(text.shown(), &values)?;
+        Some((count, Some(text.in_own_form(&edited))))
+    }
+}
+
+/// How many links of a file have to change, and the file with them changed, if it can be.
+type Relinked = (usize, Option<Vec<u8>>);
+
+/// A link or a definition, and what it has to say.
+struct Found {
+    link: Link,
+    to: Rewritten,
+}
+
+fn retargeted(bytes: &[u8], found: &[Found]) -> Result<Vec<u8>, lapidary_note::EditError> {
+    let lost = || lapidary_note::EditError::LinkLost { target: String::new() };
+    let text = Text::decode(bytes).map_err(|_| lost())?;
+    let links = found.iter().filter_map(|found| {
+        let Found { link, to } = found;
+        Some(Retarget::link(link, &to.linkpath)?.with_alias(link, to.alias.as_deref()))
+    });
+    Ok(retarget_links(bytes, &text, &links.collect::<Vec<_>>())?.file)
+}
+
+/// The changes of files that stay where they are.
+pub(crate) fn writes(rewrites: Vec<Rewrite>) -> impl Iterator<Item = Change> {
+    rewrites.into_iter().map(|Rewrite { path, before, bytes }| Change::Write {
+        path,
+        before,
+        guard: Guard::Plan,
+        bytes,
+    })
+}

@@ -1,0 +1,19 @@
+//! Files that are deleted, as the vault wants it.
+
+use std::sync::Arc;
+
+use lapidary_vault::{Change, DeletedFiles, File, Guard, Trash, VaultPath, View};
+
+/// What becomes of a file that a person would delete in Obsidian: the trash that its settings name, or the end.
+pub(crate) fn to_trash(view: &View, path: VaultPath, before: Arc<File>, guard: Guard) -> Change {
+    match view.app_settings().deleted_files {
+        DeletedFiles::SystemTrash => Change::Trash { path, before: Some(before), guard, trash: Trash::System },
+        DeletedFiles::VaultTrash => Change::Trash { path, before: Some(before), guard, trash: Trash::InVault },
+        DeletedFiles::Gone => Change::Delete { path, before, guard },
+    }
+}
+
+/// Whether nothing of the file stays where a person would look for it.
+pub(crate) fn is_for_good(change: &Change) -> bool {
+    matches!(change, Change::Delete { .. })
+}

@@ -1,0 +1,261 @@
+use std::collections::BTreeSet;
+
+use lapidary_vault::{
+    Change, ChangeSet, Checkpoint, Guard, VaultPath, View,
+    store::{CheckpointKind, EntryRecord},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{checkpoint, hash, index, reading, removing::to_trash},
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct CheckpointRestore;
+
+/// Undo a change: the files are again what they were before it. What is there now is kept in a new checkpoint, and a
+/// file that the change had made goes to the trash.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Of the checkpoint; as many of its first characters as tell it from others.
+    id: String,
+    /// Only this file; otherwise all files of the checkpoint, or none if one cannot be restored.
+    #[serde(default)]
+    path: Option<String>,
+    /// Refuse unless the file at `path` now has this hash.
+    #[serde(default)]
+    expected_hash: Option<String>,
+    /// Show the diff and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    id: String,
+    files: Vec<FileOutput>,
+    dry_run: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FileOutput {
+    path: String,
+    /// `restored`, `removed`, `moved back` or `unchanged`.
+    outcome: &'static str,
+    /// Somebody has changed it since; that version is in the new checkpoint.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    changed_since: bool,
+}
+
+const EXPECTED: &str = "expectedHash";
+
+impl WriteTool for CheckpointRestore {
+    const DECLARATION: Declaration = Declaration {
+        name: "checkpoint_restore",
+        dotted: None,
+        title: "Undo a change",
+        family: Family::Own,
+        group: Group::Edit,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/path", role: Role::Write }],
+        reasons: &[
+            Kind::CheckpointMissing,
+            Kind::CheckpointAmbiguous,
+            Kind::VersionMissing,
+            Kind::StalePrecondition,
+            Kind::FileExists,
+        ],
+        words: "undo revert restore roll back a change, get back a deleted note or an old version",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let found = checkpoint::find(view, &input.id)?;
+        let path = input.path.as_deref().map(reading::parse_path).transpose()?;
+        let name = Self::DECLARATION.name;
+        let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
+        let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
+        if let Some(expected) = &expected {
+            let Some(path) = &path else { return Err(Reason::bad_argument(name, EXPECTED, "needs `path`")) };
+            let now = reading::read_if_there(view, path)?;
+            hash::check(path, EXPECTED, Some(expected), now.as_ref().map(|file| &file.hash))?;
+        }
+        if let Some(path) = &path {
+            checkpoint::entry_of(&found, path)?;
+        }
+        let mut restoring =
+            Restoring { view, found: &found, guard, changes: Vec::new(), files: Vec::new(), done: BTreeSet::new() };
+        // The last first, as each was made on top of those before it.
+        for entry in found.entries.iter().rev() {
+            context.check()?;
+            if path.as_ref().is_none_or(|path| entry.path == *path) {
+                restoring.entry(context, entry)?;
+            }
+        }
+        let Restoring { changes, files, .. } = restoring;
+        let output = Output { id: found.id.clone(), files, dry_run: input.dry_run };
+        Ok(Plan { changes: ChangeSet { changes }, output, dry_run: input.dry_run })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let done = if output.dry_run { "Would restore" } else { "Restored" };
+        let mut text = format!("**{done} what was there before `{}`**", output.id);
+        for FileOutput { path, outcome, changed_since } in &output.files {
+            let since = if *changed_since { " (it had been changed since)" } else { "" };
+            text += &format!("\n- {outcome} `{path}`{since}");
+        }
+        Some(text)
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[("a.md", "old\n"), ("b.md", "[[a]]\n")];
+        vec![
+            Example {
+                says: "An edit is undone",
+                before: NOTES,
+                input: json!({ "id": "c0ff" }),
+                gives: Gives::Including(json!({ "files": [{ "path": "a.md", "outcome": "restored" }] }))
+                    .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
+                after: NOTES,
+            },
+            Example {
+                says: "A move with its links is undone",
+                before: NOTES,
+                input: json!({ "id": "c0ff" }),
+                gives: Gives::Including(json!({ "files": [
+                    { "path": "b.md", "outcome": "restored" },
+                    { "path": "a.md", "outcome": "moved back" },
+                ] }))
+                .after("file_move", json!({ "from": "a.md", "to": "c.md" })),
+                after: NOTES,
+            },
+            Example {
+                says: "A deleted note comes back",
+                before: NOTES,
+                input: json!({ "id": "c0ff", "path": "a.md" }),
+                gives: Gives::Including(json!({ "files": [{ "path": "a.md", "outcome": "restored" }] }))
+                    .after("file_delete", json!({ "file": "a.md" })),
+                after: NOTES,
+            },
+            Example {
+                says: "A note that was made goes to the trash",
+                before: NOTES,
+                input: json!({ "id": "c0ff" }),
+                gives: Gives::Including(json!({ "files": [{ "path": "c.md", "outcome": "removed" }] }))
+                    .after("file_create", json!({ "file": "c.md", "content": "new\n" })),
+                after: &[(".trash/c.md", "new\n")],
+            },
+            Example {
+                says: "A checkpoint that is not there",
+                before: NOTES,
+                input: json!({ "id": "abcd" }),
+                gives: Gives::Refusal(Kind::CheckpointMissing),
+                after: NOTES,
+            },
+        ]
+    }
+}
+
+struct Restoring<'a> {
+    view: &'a View,
+    found: &'a Checkpoint,
+    guard: Guard,
+    changes: Vec<Change>,
+    files: Vec<FileOutput>,
+    /// Files that are seen to already.
+    done: BTreeSet<VaultPath>,
+}
+
+impl Restoring<'_> {
+    fn entry(&mut self, context: &Context<'_>, entry: &EntryRecord) -> Result<(), Reason> {
+        if self.done.contains(&entry.path) {
+            return Ok(());
+        }
+        match &entry.moved_to {
+            Some(to) if entry.before.is_none() && entry.after.is_none() => self.folder(context, entry, to),
+            Some(to) => self.moved(entry, to),
+            None => self.file(entry),
+        }
+    }
+
+    fn tell(&mut self, path: &VaultPath, outcome: &'static str, changed_since: bool) {
+        self.done.insert(path.clone());
+        self.files.push(FileOutput { path: path.to_string(), outcome, changed_since });
+    }
+
+    fn file(&mut self, entry: &EntryRecord) -> Result<(), Reason> {
+        let (path, guard) = (entry.path.clone(), self.guard);
+        // A file that came here by a move goes back with it.
+        if entry.before.is_none() && self.found.entries.iter().any(|other| other.moved_to.as_ref() == Some(&path)) {
+            return Ok(());
+        }
+        let old = checkpoint::content(self.view, self.found, entry)?;
+        let now = reading::read_if_there(self.view, &path)?;
+        let is_change = self.found.kind == CheckpointKind::Change;
+        let since = |now: &lapidary_note::ContentHash| is_change && entry.after.is_some_and(|after| after != *now);
+        match (old, now) {
+            (Some(old), Some(now)) if now.bytes == old => self.tell(&path, "unchanged", false),
+            (Some(old), Some(now)) => {
+                let changed_since = since(&now.hash);
+                self.changes.push(Change::Write { path: path.clone(), before: now, guard, bytes: old });
+                self.tell(&path, "restored", changed_since);
+            }
+            (Some(old), None) => {
+                self.changes.push(Change::Create { path: path.clone(), bytes: old });
+                self.tell(&path, "restored", false);
+            }
+            (None, Some(now)) => {
+                let changed_since = since(&now.hash);
+                self.changes.push(to_trash(self.view, path.clone(), now, guard));
+                self.tell(&path, "removed", changed_since);
+            }
+            (None, None) => self.tell(&path, "unchanged", false),
+        }
+        Ok(())
+    }
+
+    /// A file that was moved: back if it is still what it was then, else its old text anew and the new one to the trash.
+    fn moved(&mut self, entry: &EntryRecord, to: &VaultPath) -> Result<(), Reason> {
+        let (path, guard) = (&entry.path, self.guard);
+        let after = self.found.entries.iter().find(|other| other.path == *to).and_then(|other| other.after);
+        let Some(there) = reading::read_if_there(self.view, to)? else { return self.file(&alone(entry)) };
+        if let Some(now) = reading::read_if_there(self.view, path)? {
+            return Err(Reason::DestinationExists { path: path.clone(), current: now.hash });
+        }
+        let changed_since = after.is_some_and(|after| after != there.hash);
+        let old = if changed_since { None } else { checkpoint::content(self.view, self.found, entry)? };
+        let bytes = old.filter(|old| *old != there.bytes);
+        let (from, to, before) = (to.clone(), path.clone(), Some(there));
+        self.changes.push(Change::Move { from: from.clone(), to, before, guard, bytes });
+        self.done.insert(from);
+        self.tell(path, "moved back", changed_since);
+        Ok(())
+    }
+
+    fn folder(&mut self, context: &Context<'_>, entry: &EntryRecord, to: &VaultPath) -> Result<(), Reason> {
+        let files = index::files(context, self.view)?;
+        if files.find_folder(to).is_none() {
+            return Err(Reason::DirectoryMissing { path: to.clone(), nearest: None });
+        }
+        if files.find_folder(&entry.path).is_some() {
+            return Err(Reason::PathIsDirectory { path: entry.path.clone() });
+        }
+        self.changes.push(Change::MoveFolder { from: to.clone(), to: entry.path.clone() });
+        self.tell(&entry.path, "moved back", false);
+        Ok(())
+    }
+}
+
+/// Without where it went.
+fn alone(entry: &EntryRecord) -> EntryRecord {
+    EntryRecord { moved_to: None, ..entry.clone() }
+}

@@ -1,0 +1,107 @@
+use lapidary_note::ContentHash;
+use lapidary_vault::{Change, ChangeSet, Guard, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        editing::{EXPECTED_CONTENT, Editing, FileInput},
+        removing::{is_for_good, to_trash},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct FileDelete;
+
+/// Delete a file: into the trash that the vault's settings name, or for good with `trash: false` and its hash.
+///
+/// Either way `checkpoint_restore` brings it back.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    #[serde(flatten)]
+    file: FileInput,
+    /// Where people look for it.
+    #[serde(default = "yes")]
+    trash: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    file: String,
+    /// For good.
+    deleted: bool,
+    trashed: bool,
+    dry_run: bool,
+}
+
+impl WriteTool for FileDelete {
+    const DECLARATION: Declaration = Declaration {
+        name: "file_delete",
+        dotted: Some("file.delete"),
+        title: "Delete a file",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[Kind::NoteMissing, Kind::StalePrecondition],
+        words: "delete remove trash a file note attachment",
+    };
+    const EFFECT: Effect = Effect::Destroy;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let (file, dry_run) = (input.file.file.clone(), input.file.dry_run);
+        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let expected = editing.is_expected();
+        let guard = if expected { Guard::Caller } else { Guard::Plan };
+        let (path, before) = (editing.path.clone(), editing.before.clone());
+        let change =
+            if input.trash { to_trash(view, path, before, guard) } else { Change::Delete { path, before, guard } };
+        let deleted = is_for_good(&change);
+        if deleted && !expected {
+            let why =
+                if input.trash { "is required: this vault has no trash" } else { "is required with `trash: false`" };
+            return Err(editing.bad_argument(EXPECTED_CONTENT, why));
+        }
+        let output = Output { file, deleted, trashed: !deleted, dry_run };
+        Ok(Plan { changes: ChangeSet::one(change), output, dry_run })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[("Inbox/Idea.md", "# Idea\n")];
+        let hash = ContentHash::of(b"# Idea\n").to_string();
+        vec![
+            Example {
+                says: "Into the trash",
+                before: NOTES,
+                input: json!({ "file": "Inbox/Idea.md" }),
+                gives: Gives::Output(
+                    json!({ "file": "Inbox/Idea.md", "deleted": false, "trashed": true, "dry_run": false }),
+                ),
+                after: &[(".trash/Idea.md", "# Idea\n")],
+            },
+            Example {
+                says: "For good, and only exactly this",
+                before: NOTES,
+                input: json!({ "file": "Inbox/Idea.md", "trash": false, "expected_content_hash": hash }),
+                gives: Gives::Including(json!({ "deleted": true, "trashed": false })),
+                after: &[],
+            },
+            Example {
+                says: "For good without a hash is refused",
+                before: NOTES,
+                input: json!({ "file": "Inbox/Idea.md", "trash": false }),
+                gives: Gives::Refusal(Kind::InvalidArguments),
+                after: NOTES,
+            },
+        ]
+    }
+}

@@ -1,0 +1,309 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Refused, Role,
+    shared::{
+        editing::EXPECTED_CONTENT,
+        hash, index,
+        moving::{LinksOutput, Moving, writes},
+        reading,
+        removing::to_trash,
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct FileMove;
+
+/// Rename or move a file or a folder; links to it are updated in the same change, as Obsidian does it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Path of the file or folder, e.g. `Inbox/Idea.md`.
+    from: String,
+    /// Its whole new path, e.g. `Projects/Idea.md`; missing folders are made.
+    to: String,
+    /// What to do if a file is there: refuse, put that one into the trash, or take a free name (`Idea (1).md`).
+    #[serde(default)]
+    on_conflict: OnConflict,
+    /// Rewrite the links that would break.
+    #[serde(default = "yes")]
+    update_links: bool,
+    /// Refuse unless the file still has this hash.
+    #[serde(default)]
+    expected_content_hash: Option<String>,
+    /// Show what would change and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum OnConflict {
+    #[default]
+    Error,
+    Overwrite,
+    Rename,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    from: String,
+    to: String,
+    moved: bool,
+    /// Of the file at its new path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_hash: Option<String>,
+    /// How many files moved, if it was a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_moved: Option<usize>,
+    #[serde(flatten)]
+    links: LinksOutput,
+    #[serde(rename = "dry_run")]
+    dry_run: bool,
+}
+
+/// Nobody has more copies of one name.
+const MAX_NAMES: usize = 9_999;
+
+impl WriteTool for FileMove {
+    const DECLARATION: Declaration = Declaration {
+        name: "file_move",
+        dotted: Some("file.move"),
+        title: "Move or rename",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: true,
+        idempotent: false,
+        paths: &[
+            PathArgument { pointer: "/from", role: Role::Write },
+            PathArgument { pointer: "/to", role: Role::Write },
+        ],
+        reasons: &[Kind::NoteMissing, Kind::FileExists, Kind::StalePrecondition, Kind::EditRefused],
+        words: "rename move a note file folder directory, change its name or path, update links backlinks",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let from = reading::parse_path(&input.from)?;
+        let to = reading::parse_path(&input.to)?;
+        let files = index::files(context, view)?;
+        match files.find_folder(&from) {
+            Some(folder) => move_folder(context, view, &input, folder, to),
+            None => move_file(context, view, &input, from, to),
+        }
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[
+            ("Inbox/Idea.md", "# Idea\nsee [plan](../Plan.md)\n"),
+            ("Plan.md", "[[Inbox/Idea|Idea]] and [[Idea#Idea]]\n"),
+        ];
+        vec![
+            Example {
+                says: "A note moves, and the links to it and in it with it",
+                before: NOTES,
+                input: json!({ "from": "Inbox/Idea.md", "to": "Projects/Cut.md" }),
+                gives: Gives::Including(json!({ "to": "Projects/Cut.md", "moved": true, "linksUpdated": 2 })),
+                after: &[
+                    ("Projects/Cut.md", "# Idea\nsee [plan](../Plan.md)\n"),
+                    ("Plan.md", "[[Cut|Cut]] and [[Cut#Idea]]\n"),
+                ],
+            },
+            Example {
+                says: "A folder moves with everything in it",
+                before: NOTES,
+                input: json!({ "from": "Inbox", "to": "Archive/2026" }),
+                gives: Gives::Including(json!({ "to": "Archive/2026", "filesMoved": 1 })),
+                after: &[
+                    ("Archive/2026/Idea.md", "# Idea\nsee [plan](Plan.md)\n"),
+                    ("Plan.md", "[[Idea|Idea]] and [[Idea#Idea]]\n"),
+                ],
+            },
+            Example {
+                says: "A file that is in the way is left alone",
+                before: NOTES,
+                input: json!({ "from": "Inbox/Idea.md", "to": "Plan.md" }),
+                gives: Gives::Refusal(Kind::FileExists),
+                after: NOTES,
+            },
+            Example {
+                says: "A free name beside it",
+                before: NOTES,
+                input: json!({ "from": "Inbox/Idea.md", "to": "Plan.md", "on_conflict": "rename" }),
+                gives: Gives::Including(json!({ "to": "Plan (1).md" })),
+                after: &[("Plan (1).md", "# Idea\nsee [plan](Plan.md)\n")],
+            },
+            Example {
+                says: "What is not there cannot be moved",
+                before: NOTES,
+                input: json!({ "from": "Inbox/Idee.md", "to": "Cut.md" }),
+                gives: Gives::Refusal(Kind::NoteMissing),
+                after: NOTES,
+            },
+        ]
+    }
+}
+
+fn move_file(
+    context: &Context<'_>,
+    view: &View,
+    input: &Input,
+    from: VaultPath,
+    to: VaultPath,
+) -> Result<Plan<Output>, Reason> {
+    let expected =
+        hash::expected(FileMove::DECLARATION.name, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
+    // What is too large to be read can be moved all the same, unless somebody wants to be sure what it is.
+    let before = match reading::read(view, &from) {
+        Err(Reason::FileTooLarge { .. }) if expected.is_none() => None,
+        read => Some(read?),
+    };
+    let current = before.as_ref().map(|file| &file.hash);
+    hash::check(&from, EXPECTED_CONTENT, expected.as_ref(), current)?;
+    let files = index::files(context, view)?;
+    let from = files.find(&from).map_or(from, |entry| entry.path().clone());
+    let (to, in_the_way) = destination(view, &from, to, input.on_conflict)?;
+    let mut changes: Vec<Change> = in_the_way.into_iter().collect();
+    let gone: BTreeSet<VaultPath> = changes.iter().map(|change| change.path().clone()).collect();
+    let (mut bytes, mut links, mut others) = (None, LinksOutput::default(), Vec::new());
+    if input.update_links {
+        let moved = BTreeMap::from([(from.clone(), to.clone())]);
+        let (rewrites, output) = Moving::new(context, view, moved, gone)?.rewrites(context, view)?;
+        links = output;
+        for rewrite in rewrites {
+            if rewrite.path == from { bytes = Some(rewrite.bytes) } else { others.push(rewrite) }
+        }
+    }
+    let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
+    let change = Change::Move { from, to: to.clone(), before, guard, bytes };
+    let content_hash = change.before().map(|_| lapidary_note::ContentHash::of(change.bytes()).to_string());
+    changes.push(change);
+    changes.extend(writes(others));
+    let output = Output {
+        from: input.from.clone(),
+        to: to.to_string(),
+        moved: true,
+        content_hash,
+        files_moved: None,
+        links,
+        dry_run: input.dry_run,
+    };
+    Ok(Plan { changes: ChangeSet { changes }, output, dry_run: input.dry_run })
+}
+
+/// Where the file goes, and what has to happen to one that is there.
+fn destination(
+    view: &View,
+    from: &VaultPath,
+    to: VaultPath,
+    on_conflict: OnConflict,
+) -> Result<(VaultPath, Option<Change>), Reason> {
+    let Some(there) = reading::read_if_there(view, &to)? else { return Ok((to, None)) };
+    match on_conflict {
+        OnConflict::Overwrite if to != *from => {
+            let trash = to_trash(view, to.clone(), there, Guard::Plan);
+            Ok((to, Some(trash)))
+        }
+        OnConflict::Rename => {
+            for number in 1..=MAX_NAMES {
+                let name = match to.name().rsplit_once('.') {
+                    Some((stem, ending)) if !stem.is_empty() => format!("{stem} ({number}).{ending}"),
+                    _ => format!("{} ({number})", to.name()),
+                };
+                let wanted = to
+                    .sibling(&name)
+                    .map_err(|problem| Reason::PathInvalid { given: crate::reason::clipped(&name), problem })?;
+                if reading::read_if_there(view, &wanted)?.is_none() {
+                    return Ok((wanted, None));
+                }
+            }
+            Err(Reason::DestinationExists { path: to, current: there.hash })
+        }
+        OnConflict::Error | OnConflict::Overwrite => Err(Reason::DestinationExists { path: to, current: there.hash }),
+    }
+}
+
+fn move_folder(
+    context: &Context<'_>,
+    view: &View,
+    input: &Input,
+    from: VaultPath,
+    to: VaultPath,
+) -> Result<Plan<Output>, Reason> {
+    let tool = FileMove::DECLARATION.name;
+    if input.expected_content_hash.is_some() {
+        return Err(Reason::bad_argument(tool, EXPECTED_CONTENT, "is for files, and this is a folder"));
+    }
+    if to.is_within(&from) {
+        return Err(Reason::bad_argument(tool, "to", "must not lie inside `from`"));
+    }
+    let files = index::files(context, view)?;
+    if files.find_folder(&to).is_some() {
+        return Err(Reason::PathIsDirectory { path: to });
+    }
+    if let Some(there) = reading::read_if_there(view, &to)? {
+        return Err(Reason::DestinationExists { path: to, current: there.hash });
+    }
+    let mut moved = BTreeMap::new();
+    for entry in files.below(Some(&from)) {
+        let below = &entry.path().as_str()[from.as_str().len()..];
+        let given = format!("{to}{below}");
+        let new = VaultPath::parse(&given).map_err(|problem| Reason::PathInvalid { given, problem })?;
+        for path in [entry.path(), &new] {
+            view.check_write(path).map_err(|denied| Reason::PathForbidden {
+                path: path.clone(),
+                writing: true,
+                denied: Refused::ByScope(denied),
+            })?;
+        }
+        moved.insert(entry.path().clone(), new);
+    }
+    let files_moved = Some(moved.len());
+    let (mut rewrites, mut links) = (Vec::new(), LinksOutput::default());
+    if input.update_links {
+        (rewrites, links) = Moving::new(context, view, moved.clone(), BTreeSet::new())?.rewrites(context, view)?;
+    }
+    let mut changes = Vec::new();
+    if files.shows_all_below(&from) {
+        changes.push(Change::MoveFolder { from, to: to.clone() });
+        changes.extend(writes(rewrites).map(|change| match change {
+            Change::Write { path, before, guard, bytes } => {
+                Change::Write { path: moved.get(&path).unwrap_or(&path).clone(), before, guard, bytes }
+            }
+            change => change,
+        }));
+    } else {
+        // What the caller may not see stays where it is.
+        let mut new: BTreeMap<VaultPath, _> =
+            rewrites.into_iter().map(|rewrite| (rewrite.path.clone(), rewrite)).collect();
+        for (from, to) in &moved {
+            let rewrite = new.remove(from);
+            let (before, bytes) = rewrite.map_or((None, None), |rewrite| (Some(rewrite.before), Some(rewrite.bytes)));
+            let (from, to) = (from.clone(), to.clone());
+            changes.push(Change::Move { from, to, before, guard: Guard::Plan, bytes });
+        }
+        changes.extend(writes(new.into_values().collect()));
+    }
+    let output = Output {
+        from: input.from.clone(),
+        to: to.to_string(),
+        moved: true,
+        content_hash: None,
+        files_moved,
+        links,
+        dry_run: input.dry_run,
+    };
+    Ok(Plan { changes: ChangeSet { changes }, output, dry_run: input.dry_run })
+}

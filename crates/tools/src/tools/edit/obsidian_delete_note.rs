@@ -1,0 +1,142 @@
+use lapidary_note::ContentHash;
+use lapidary_vault::{ChangeSet, Guard, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        hash, reading,
+        removing::{is_for_good, to_trash},
+        target::Target,
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct ObsidianDeleteNote;
+
+/// Delete a note: it goes to the trash that the vault's settings name. `checkpoint_restore` brings it back.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Which note.
+    target: Target,
+    /// Refuse unless the note still has this hash.
+    #[serde(default)]
+    expected_hash: Option<String>,
+    /// Show what would happen and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    path: String,
+    deleted: bool,
+    previous_size_in_bytes: usize,
+    current_size_in_bytes: usize,
+    /// It can be found in the trash.
+    trashed: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    dry_run: bool,
+}
+
+const EXPECTED: &str = "expectedHash";
+
+impl WriteTool for ObsidianDeleteNote {
+    const DECLARATION: Declaration = Declaration {
+        name: "obsidian_delete_note",
+        dotted: None,
+        title: "Obsidian Delete Note",
+        family: Family::Obsidian,
+        group: Group::Edit,
+        listed: true,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        reasons: &[Kind::NoteMissing, Kind::StalePrecondition],
+        words: "delete remove trash a note",
+    };
+    const EFFECT: Effect = Effect::Destroy;
+    const ASKS_FIRST: bool = true;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let path = input.target.path()?;
+        let name = Self::DECLARATION.name;
+        let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
+        let before = reading::read(view, &path)?;
+        context.check()?;
+        hash::check(&path, EXPECTED, expected.as_ref(), Some(&before.hash))?;
+        let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
+        let size = before.bytes.len();
+        let hash = before.hash;
+        let change = to_trash(view, path.clone(), before, guard);
+        if is_for_good(&change) && expected.is_none() {
+            let why = format!("is required: this vault has no trash, so it would be gone. The note has {hash}");
+            return Err(Reason::bad_argument(name, EXPECTED, &why));
+        }
+        let output = Output {
+            path: path.to_string(),
+            deleted: true,
+            previous_size_in_bytes: size,
+            current_size_in_bytes: 0,
+            trashed: !is_for_good(&change),
+            dry_run: input.dry_run,
+        };
+        Ok(Plan { changes: ChangeSet::one(change), output, dry_run: input.dry_run })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let done = if output.dry_run { "Would delete" } else { "Deleted" };
+        let (path, size) = (&output.path, output.previous_size_in_bytes);
+        let trash = if output.trashed { "\n*In the trash:* true" } else { "" };
+        Some(format!("**{done} {path}** (size: {size} → 0 bytes){trash}"))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[("Inbox/Idea.md", "# Idea\n")];
+        const NO_TRASH: &[(&str, &str)] =
+            &[("Inbox/Idea.md", "# Idea\n"), (".obsidian/app.json", r#"{"trashOption": "none"}"#)];
+        let target = json!({ "type": "path", "path": "Inbox/Idea.md" });
+        let hash = ContentHash::of(b"# Idea\n").to_string();
+        vec![
+            Example {
+                says: "Into the trash",
+                before: NOTES,
+                input: json!({ "target": target }),
+                gives: Gives::Output(json!({
+                    "path": "Inbox/Idea.md",
+                    "deleted": true,
+                    "previousSizeInBytes": 7,
+                    "currentSizeInBytes": 0,
+                    "trashed": true,
+                })),
+                after: &[(".trash/Idea.md", "# Idea\n")],
+            },
+            Example {
+                says: "A note that is not there",
+                before: NOTES,
+                input: json!({ "target": { "type": "path", "path": "Inbox/Other.md" } }),
+                gives: Gives::Refusal(Kind::NoteMissing),
+                after: NOTES,
+            },
+            Example {
+                says: "A vault without a trash wants to know that exactly this note is meant",
+                before: NO_TRASH,
+                input: json!({ "target": target }),
+                gives: Gives::Refusal(Kind::InvalidArguments),
+                after: NO_TRASH,
+            },
+            Example {
+                says: "And then deletes it",
+                before: NO_TRASH,
+                input: json!({ "target": target, "expectedHash": hash }),
+                gives: Gives::Including(json!({ "deleted": true, "trashed": false })),
+                after: &[],
+            },
+        ]
+    }
+}

@@ -1,0 +1,93 @@
+use lapidary_vault::{Diff, View, store::EntryRecord};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{checkpoint, fence::fenced, reading},
+    spec::ReadTool,
+};
+
+pub(crate) struct CheckpointDiff;
+
+/// What is different now from before a change, as a unified diff.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Of the checkpoint; as many of its first characters as tell it from others.
+    id: String,
+    /// Only this file; otherwise all files of the checkpoint.
+    #[serde(default)]
+    path: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    id: String,
+    unified_diff: String,
+    lines_added: usize,
+    lines_removed: usize,
+}
+
+impl ReadTool for CheckpointDiff {
+    const DECLARATION: Declaration = Declaration {
+        name: "checkpoint_diff",
+        dotted: None,
+        title: "Compare with an old version",
+        family: Family::Own,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/path", role: Role::Read }],
+        reasons: &[Kind::CheckpointMissing, Kind::CheckpointAmbiguous, Kind::VersionMissing],
+        words: "diff compare old and current version, what changed since a checkpoint",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let found = checkpoint::find(view, &input.id)?;
+        let entries: Vec<&EntryRecord> = match input.path.as_deref().map(reading::parse_path).transpose()? {
+            Some(path) => vec![checkpoint::entry_of(&found, &path)?],
+            None => found.entries.iter().collect(),
+        };
+        let mut diff = Diff::default();
+        for entry in entries {
+            context.check()?;
+            let old = checkpoint::content(view, &found, entry)?;
+            let now = reading::read_if_there(view, &entry.path)?;
+            diff.compare(&entry.path, old.as_deref(), now.as_ref().map(|file| &*file.bytes));
+        }
+        let Diff { text, lines_added, lines_removed } = diff;
+        Ok(Output { id: found.id, unified_diff: text, lines_added, lines_removed })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        if output.unified_diff.is_empty() {
+            return Some(format!("Nothing is different from before `{}`.", output.id));
+        }
+        Some(format!("Since before `{}`:\n\n{}", output.id, fenced(&output.unified_diff)))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        vec![
+            Example {
+                says: "What an edit did",
+                before: &[("a.md", "old\n")],
+                input: json!({ "id": "c0ff", "path": "a.md" }),
+                gives: Gives::Including(json!({ "unifiedDiff": "--- a.md\n+++ a.md\n@@ -1 +1 @@\n-old\n+new\n" }))
+                    .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
+                after: &[],
+            },
+            Example {
+                says: "A checkpoint that is not there",
+                before: &[],
+                input: json!({ "id": "abcd" }),
+                gives: Gives::Refusal(Kind::CheckpointMissing),
+                after: &[],
+            },
+        ]
+    }
+}

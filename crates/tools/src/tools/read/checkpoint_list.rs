@@ -1,0 +1,170 @@
+use lapidary_vault::{
+    Checkpoint, View,
+    store::{CheckpointKind, EntryRecord},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{checkpoint, hash, reading, time::iso},
+    spec::ReadTool,
+};
+
+pub(crate) struct CheckpointList;
+
+/// The changes made here, newest first; each can be looked at and undone.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Only changes of this file or folder.
+    #[serde(default)]
+    path: Option<String>,
+    /// How many.
+    #[serde(default = "twenty")]
+    #[schemars(range(min = 1, max = 200))]
+    limit: usize,
+    /// Only changes before this checkpoint, to go on after the last one of an earlier answer.
+    #[serde(default)]
+    before: Option<String>,
+}
+
+fn twenty() -> usize {
+    20
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    checkpoints: Vec<CheckpointOutput>,
+    /// There are older ones; send it as `before`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_before: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CheckpointOutput {
+    id: String,
+    time: String,
+    /// `late_save`: what another program saved into a file that had just been replaced.
+    kind: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    tool: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    client: String,
+    files: Vec<FileOutput>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FileOutput {
+    path: String,
+    /// `created`, `changed`, `deleted`, `moved` or `saved`.
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_to: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash_before: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash_after: Option<String>,
+}
+
+impl ReadTool for CheckpointList {
+    const DECLARATION: Declaration = Declaration {
+        name: "checkpoint_list",
+        dotted: None,
+        title: "List checkpoints",
+        family: Family::Own,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/path", role: Role::List }],
+        reasons: &[Kind::CheckpointMissing],
+        words: "undo history versions of a note, what was changed when, recent changes, checkpoints",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, _: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = input.path.as_deref().map(reading::parse_path).transpose()?;
+        let before = input.before.as_deref();
+        let page = view
+            .checkpoints(path.as_ref(), before, input.limit)
+            .map_err(|error| checkpoint::refusal(before.unwrap_or_default(), error))?;
+        let next_before = page.checkpoints.last().filter(|_| page.more).map(|last| last.id.clone());
+        Ok(Output { checkpoints: page.checkpoints.into_iter().map(shown).collect(), next_before })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        if output.checkpoints.is_empty() {
+            return Some("_No checkpoints._".to_owned());
+        }
+        let mut text = String::new();
+        for checkpoint in &output.checkpoints {
+            let CheckpointOutput { id, time, tool, kind, .. } = checkpoint;
+            let by = if tool.is_empty() { kind } else { tool.as_str() };
+            text += &format!("- `{id}` {time} {by}\n");
+            for FileOutput { path, what, moved_to, .. } in &checkpoint.files {
+                let to = moved_to.as_ref().map_or_else(String::new, |to| format!(" to `{to}`"));
+                text += &format!("  - {what} `{path}`{to}\n");
+            }
+        }
+        if let Some(next) = &output.next_before {
+            text += &format!("\nOlder ones: `before: \"{next}\"`.");
+        }
+        Some(text.trim_end().to_owned())
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        vec![
+            Example {
+                says: "Nothing has been changed yet",
+                before: &[("a.md", "")],
+                input: json!({}),
+                gives: Gives::Output(json!({ "checkpoints": [] })),
+                after: &[],
+            },
+            Example {
+                says: "After a checkpoint that is not there",
+                before: &[],
+                input: json!({ "before": "abcd" }),
+                gives: Gives::Refusal(Kind::CheckpointMissing),
+                after: &[],
+            },
+        ]
+    }
+}
+
+fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
+    let kind = checkpoint.kind;
+    CheckpointOutput {
+        id: checkpoint.id,
+        time: iso(checkpoint.time),
+        kind: match kind {
+            CheckpointKind::Change => "change",
+            CheckpointKind::LateSave => "late_save",
+        },
+        tool: checkpoint.tool,
+        client: checkpoint.client,
+        files: checkpoint.entries.iter().map(|entry| file(kind, entry)).collect(),
+    }
+}
+
+fn file(kind: CheckpointKind, entry: &EntryRecord) -> FileOutput {
+    let short = |hash: &lapidary_note::ContentHash| hash::short(&hash.to_string()).to_owned();
+    FileOutput {
+        path: entry.path.to_string(),
+        what: match (kind, entry.before, entry.after, &entry.moved_to) {
+            (CheckpointKind::LateSave, ..) => "saved",
+            (_, _, _, Some(_)) => "moved",
+            (_, None, ..) => "created",
+            (_, Some(_), None, None) => "deleted",
+            (_, Some(_), Some(_), None) => "changed",
+        },
+        moved_to: entry.moved_to.as_ref().map(ToString::to_string),
+        hash_before: entry.before.as_ref().map(short),
+        hash_after: entry.after.as_ref().map(short),
+    }
+}

@@ -1,0 +1,96 @@
+use lapidary_note::ContentHash;
+use lapidary_vault::{File, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        checkpoint,
+        fence::fenced,
+        reading::{self, NOT_UTF8},
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct CheckpointRead;
+
+/// What a file held before a change, or what another program saved into it too late.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Of the checkpoint; as many of its first characters as tell it from others.
+    id: String,
+    /// Path of the file at that time.
+    path: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    id: String,
+    path: String,
+    content: String,
+    content_hash: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+impl ReadTool for CheckpointRead {
+    const DECLARATION: Declaration = Declaration {
+        name: "checkpoint_read",
+        dotted: None,
+        title: "Read an old version",
+        family: Family::Own,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/path", role: Role::Read }],
+        reasons: &[Kind::CheckpointMissing, Kind::CheckpointAmbiguous, Kind::VersionMissing],
+        words: "read an old earlier previous version of a note, history, before the change",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, _: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = reading::parse_path(&input.path)?;
+        let found = checkpoint::find(view, &input.id)?;
+        let entry = checkpoint::entry_of(&found, &path)?;
+        let created = || Reason::VersionMissing { path: path.clone(), wanted: found.id.clone() };
+        let bytes = checkpoint::content(view, &found, entry)?.ok_or_else(created)?;
+        let file = File { hash: ContentHash::of(&bytes), bytes, modified: None, created: None };
+        let shown = reading::show(&path, &file)?;
+        Ok(Output {
+            id: found.id.clone(),
+            path: path.to_string(),
+            content: shown.text().to_owned(),
+            content_hash: file.hash.to_string(),
+            notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
+        })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        Some(format!("**{}** before `{}`\n\n{}", output.path, output.id, fenced(&output.content)))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        vec![
+            Example {
+                says: "The note before the first change",
+                before: &[("a.md", "old\n")],
+                input: json!({ "id": "c0ff", "path": "a.md" }),
+                gives: Gives::Including(json!({ "content": "old\n" }))
+                    .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
+                after: &[],
+            },
+            Example {
+                says: "A checkpoint that is not there",
+                before: &[],
+                input: json!({ "id": "abcd", "path": "a.md" }),
+                gives: Gives::Refusal(Kind::CheckpointMissing),
+                after: &[],
+            },
+        ]
+    }
+}

@@ -1,0 +1,121 @@
+use lapidary_note::{ContentHash, ExpectedHash};
+use lapidary_vault::{CheckpointError, Diff, VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{hash, reading},
+    spec::ReadTool,
+};
+
+pub(crate) struct FileDiff;
+
+/// What is different between two versions of a file, by their hashes. Versions that a change replaced are kept.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Path in the vault, e.g. `Projects/Plan.md`.
+    file: String,
+    /// The older version.
+    from_hash: String,
+    /// The newer version; without it, the file as it is now.
+    #[serde(default)]
+    to_hash: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    file: String,
+    unified_diff: String,
+    from_hash: String,
+    to_hash: String,
+    lines_added: usize,
+    lines_removed: usize,
+}
+
+impl ReadTool for FileDiff {
+    const DECLARATION: Declaration = Declaration {
+        name: "file_diff",
+        dotted: Some("file.diff"),
+        title: "Compare versions",
+        family: Family::Files,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
+        reasons: &[Kind::NoteMissing, Kind::VersionMissing],
+        words: "diff compare versions of a file by hash, what changed since I read it",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, _: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = reading::parse_path(&input.file)?;
+        let name = Self::DECLARATION.name;
+        let parsed = |argument, given| hash::expected(name, argument, Some(given))?.ok_or(Reason::Internal);
+        let from = parsed("fromHash", &input.from_hash)?;
+        let to = input.to_hash.as_deref().map(|given| parsed("toHash", given)).transpose()?;
+        let (from_hash, old) = version(view, &path, &from)?;
+        let (to_hash, new) = match &to {
+            Some(to) => version(view, &path, to)?,
+            None => {
+                let file = reading::read(view, &path)?;
+                (file.hash, file.bytes.clone())
+            }
+        };
+        let mut diff = Diff::default();
+        diff.compare(&path, Some(&old), Some(&new));
+        Ok(Output {
+            file: input.file,
+            unified_diff: diff.text,
+            from_hash: from_hash.to_string(),
+            to_hash: to_hash.to_string(),
+            lines_added: diff.lines_added,
+            lines_removed: diff.lines_removed,
+        })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        let old = ContentHash::of(b"old\n").to_string();
+        vec![
+            Example {
+                says: "Since the version that was read",
+                before: &[("a.md", "old\n")],
+                input: json!({ "file": "a.md", "fromHash": old }),
+                gives: Gives::Output(json!({
+                    "file": "a.md",
+                    "unifiedDiff": "--- a.md\n+++ a.md\n@@ -1 +1 @@\n-old\n+new\n",
+                    "fromHash": old,
+                    "toHash": ContentHash::of(b"new\n").to_string(),
+                    "linesAdded": 1,
+                    "linesRemoved": 1,
+                }))
+                .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
+                after: &[],
+            },
+            Example {
+                says: "A version that was never here",
+                before: &[("a.md", "old\n")],
+                input: json!({ "file": "a.md", "fromHash": "sha256:000000000000" }),
+                gives: Gives::Refusal(Kind::VersionMissing),
+                after: &[],
+            },
+        ]
+    }
+}
+
+/// The file as it is now, or as it was before a change.
+fn version(view: &View, path: &VaultPath, wanted: &ExpectedHash) -> Result<(ContentHash, Vec<u8>), Reason> {
+    if let Some(file) = reading::read_if_there(view, path)?.filter(|file| wanted.matches(&file.hash)) {
+        return Ok((file.hash, file.bytes.clone()));
+    }
+    let missing = || Reason::VersionMissing { path: path.clone(), wanted: wanted.to_string() };
+    match view.version(path, wanted) {
+        Ok(found) => found.ok_or_else(missing),
+        Err(CheckpointError::Ledger(_)) => Err(Reason::no_state()),
+        Err(CheckpointError::Missing | CheckpointError::Ambiguous { .. }) => Err(missing()),
+    }
+}
