@@ -42,7 +42,7 @@ impl WriteTool for FileCreate {
         idempotent: false,
         paths: &[PathArgument { pointer: "/file", role: Role::Write }],
         reasons: &[Kind::FileExists, Kind::StalePrecondition],
-        words: "create make a new file",
+        words: "make a text file",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
