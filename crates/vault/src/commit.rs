@@ -9,12 +9,14 @@
 //! `recovery` does the rest of it for a server that was killed, `caretaker` for files that somebody still had open.
 
 mod caretaker;
+mod course;
 mod plan;
 mod recovery;
 mod steps;
 mod undo;
 
 use std::{
+    collections::BTreeSet,
     io::ErrorKind,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -26,14 +28,21 @@ use std::{
 use lapidary_note::ContentHash;
 
 use self::{
+    course::{called_after, places_of},
     plan::{Planned, Planner},
     steps::Taken,
 };
 use crate::{
     ChangeSet, Guard, Receipt, Scope, VaultPath,
     patience::lock,
-    store::{CheckpointKind, Draft, Ledger, LedgerError, Origin, Spot, Steps, Store, StoreError, TurnFile},
+    store::{
+        Beside, CheckpointKind, Draft, Ledger, LedgerError, Origin, Spot, Step, Steps, Store, StoreError, TurnFile,
+    },
 };
+
+/// So many steps of one change hold on to their folders and old files, which needs a few hundred open files; of the
+/// others they are opened again when all is done.
+const MAX_HELD: usize = 100;
 
 /// The one place where a vault changes.
 pub(crate) struct Changes {
@@ -50,6 +59,8 @@ pub(crate) struct Changes {
     looked: AtomicBool,
     /// Whether somebody looks after files that were still open.
     tended: AtomicBool,
+    /// Whether what a power cut may have brought back was looked for.
+    swept: AtomicBool,
     /// Whether there may be late saves that no caller knows of.
     pub(crate) untold: AtomicBool,
 }
@@ -111,6 +122,7 @@ impl Changes {
             news: Mutex::default(),
             looked: AtomicBool::new(false),
             tended: AtomicBool::new(false),
+            swept: AtomicBool::new(false),
             untold: AtomicBool::new(true),
         }
     }
@@ -137,7 +149,7 @@ impl Changes {
 
     /// For a reader who comes first: settles what a killed server left, unless somebody is at work, or cannot.
     pub(crate) fn settle(self: &Arc<Self>) {
-        if self.looked.swap(true, Ordering::AcqRel) || matches!(self.ledger.is_settled(), Ok(true)) {
+        if self.looked.swap(true, Ordering::AcqRel) || matches!(self.ledger.is_empty(), Ok(true)) {
             return;
         }
         // Nobody waits for this: whoever has the turn is alive, and settles it before the next change.
@@ -210,15 +222,18 @@ impl Turn<'_> {
         let mut taken = Vec::with_capacity(planned.steps.len());
         for (index, step) in planned.steps.iter().enumerate() {
             match steps::take(self.changes, step, planned.bytes[index]) {
-                Ok(done) => taken.push(done),
+                Ok(done) if index < MAX_HELD => taken.push(done),
+                Ok(done) => taken.push(done.let_go()),
                 Err(failed) => {
-                    let undone = undo::take_back(self.changes, &planned.steps[..=index], origin.time);
+                    let ours = |index: &usize| !taken.get(*index).is_some_and(|taken: &Taken| taken.found);
+                    let steps: Vec<Step> = (0..=index).filter(ours).map(|index| planned.steps[index].clone()).collect();
+                    let undone = undo::take_back(self.changes, &steps, origin.time);
                     let failed = self.give_up(number, undone, failed);
                     return Err(error(planned.about[index], failed));
                 }
             }
         }
-        let synced = self.sync(taken.iter().map(|taken| &taken.spot));
+        let synced = self.sync(&planned.steps, &taken);
         self.close(number, planned, taken, origin.time);
         synced.map_err(|failed| error(0, failed))?;
         receipt.checkpoint = Some(id);
@@ -249,33 +264,45 @@ impl Turn<'_> {
         }
     }
 
-    fn sync<'s>(&self, spots: impl Iterator<Item = &'s Spot>) -> Result<(), StoreError> {
-        let mut synced: Vec<Option<VaultPath>> = Vec::new();
-        for spot in spots {
-            let folder = spot.place.folder();
-            if !synced.contains(&folder) {
-                self.changes.steps().sync(spot)?;
-                synced.push(folder);
+    /// Brings the names to disk, of every folder once.
+    fn sync(&self, steps: &[Step], taken: &[Taken]) -> Result<(), StoreError> {
+        let mut synced = BTreeSet::new();
+        for (index, step) in steps.iter().enumerate() {
+            for (which, place) in places_of(step).into_iter().enumerate() {
+                let later = &steps[index + 1..];
+                let folder = called_after(later, place).folder();
+                if !synced.insert(folder) {
+                    continue;
+                }
+                let held = taken.get(index).and_then(|taken| taken.spots.get(which).cloned());
+                if let Some(spot) = self.again(held, later, place)? {
+                    self.changes.steps().sync(&spot)?;
+                }
             }
         }
         Ok(())
     }
 
+    /// A place after a change, held or found again.
+    fn again(&self, held: Option<Spot>, later: &[Step], place: &VaultPath) -> Result<Option<Spot>, StoreError> {
+        if held.is_some() { Ok(held) } else { undo::there(self.changes, &called_after(later, place)) }
+    }
+
     /// The old files go, unless somebody can still write into them.
     fn close(&self, number: i64, planned: &Planned<'_>, taken: Vec<Taken>, now: SystemTime) {
-        let mut still_beside = Vec::new();
-        for (index, Taken { spot, old }) in taken.into_iter().enumerate() {
-            let Some(held) = old else { continue };
-            let gone = held.is_alone() && steps::dispose(self.changes, &planned.steps[index], &spot, now).is_ok();
-            if !gone {
-                still_beside.push(index);
-            }
+        let mut beside = Vec::new();
+        for (index, Taken { spots, old, .. }) in taken.into_iter().enumerate() {
+            let (step, later) = (&planned.steps[index], &planned.steps[index + 1..]);
+            let (Some(held), Some(place)) = (old, places_of(step).first().copied()) else { continue };
+            let spot = self.again(spots.into_iter().next(), later, place);
+            let gone = matches!(spot, Ok(Some(spot)) if steps::is_disposed(self.changes, step, &spot, held, now));
+            beside.push(Beside { position: index, place: called_after(later, place), gone });
         }
         // If it cannot be written down, the next turn finds the change complete.
-        if let Err(error) = self.changes.ledger.finish(number, &still_beside) {
+        if let Err(error) = self.changes.ledger.finish(number, &beside) {
             self.changes.tell(News::Postponed { why: error.to_string() });
         }
-        if !still_beside.is_empty() {
+        if beside.iter().any(|beside| !beside.gone) {
             caretaker::keep_tending(self.changes);
         }
         if number % 256 == 0

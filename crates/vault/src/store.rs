@@ -21,8 +21,8 @@ use crate::VaultPath;
 
 pub use cache::CacheFile;
 pub use folder::{FolderStore, Observer};
+pub(crate) use ledger::{Beside, Draft, Intent, Lingering, Step};
 pub use ledger::{CheckpointKind, CheckpointRecord, EntryRecord, Ledger, LedgerError, Origin, PathFilter, Retention};
-pub(crate) use ledger::{Draft, Intent, Lingering, Step};
 pub use memory::MemoryStore;
 pub use outside::{DemoFolder, folder_exists, read_settings};
 pub(crate) use stat::nanoseconds;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{Changes, News, Turn, steps::rescue, undo};
-use crate::store::{Held, Lingering, StoreError};
+use crate::store::{Held, LedgerError, Lingering, StoreError};
 
 /// Where the system does not tell who has a file open, this long has to be enough for a program to finish its save.
 const GRACE: Duration = Duration::from_secs(30);
@@ -45,31 +45,41 @@ fn look_again(changes: &Weak<Changes>) {
 impl Turn<'_> {
     /// Lets go of old files that nobody can write into any more. Returns how many there still are.
     pub(super) fn tend(&self) -> usize {
+        self.look_at(self.changes.ledger.lingering())
+    }
+
+    /// A file is removed at once, but a power cut may bring it back. Who comes next looks once whether it did.
+    pub(super) fn sweep(&self) {
+        self.look_at(self.changes.ledger.removed());
+    }
+
+    fn look_at(&self, lingering: Result<Vec<Lingering>, LedgerError>) -> usize {
         let changes = self.changes;
-        let lingering = match changes.ledger.lingering() {
-            Ok(lingering) => lingering,
+        let postpone = |why: String| changes.tell(News::Postponed { why });
+        let lingering = lingering.unwrap_or_else(|error| {
+            postpone(error.to_string());
+            Vec::new()
+        });
+        let now = UNIX_EPOCH + Duration::from_nanos(changes.store.now().unsigned_abs());
+        let is_gone = |lingering: &Lingering| match self.look(lingering, now) {
+            Ok(gone) => gone,
             Err(error) => {
-                changes.tell(News::Postponed { why: error.to_string() });
-                return 0;
+                postpone(error.to_string());
+                false
             }
         };
-        let now = UNIX_EPOCH + Duration::from_nanos(changes.store.now().unsigned_abs());
-        let still_open = lingering.iter().filter(|lingering| match self.look(lingering, now) {
-            Ok(gone) => !gone,
-            Err(error) => {
-                changes.tell(News::Postponed { why: error.to_string() });
-                true
-            }
-        });
-        still_open.count()
+        let (gone, still_open): (Vec<Lingering>, Vec<Lingering>) = lingering.into_iter().partition(is_gone);
+        if let Err(error) = changes.ledger.let_go(&gone) {
+            postpone(error.to_string());
+        }
+        still_open.len()
     }
 
     /// Whether nothing is left beside that place.
     fn look(&self, lingering: &Lingering, now: SystemTime) -> Result<bool, StoreError> {
         let changes = self.changes;
-        let let_go = || changes.ledger.let_go(lingering).map(|()| true).map_err(|_| StoreError::NoCheckpoint);
-        let Some(spot) = undo::there(changes, &lingering.place)? else { return let_go() };
-        let Some(beside) = undo::inspect(changes, &spot, Some(&lingering.aside))? else { return let_go() };
+        let Some(spot) = undo::there(changes, &lingering.place)? else { return Ok(true) };
+        let Some(beside) = undo::inspect(changes, &spot, Some(&lingering.aside))? else { return Ok(true) };
         let waited = || now.duration_since(lingering.since).unwrap_or_default() >= GRACE;
         let done = beside.held.is_alone() || (matches!(beside.held, Held::Unknown) && waited());
         if !done {
@@ -77,11 +87,11 @@ impl Turn<'_> {
         }
         if lingering.to_trash {
             changes.steps().trash(&spot, &lingering.aside, now)?;
-        } else if lingering.before.is_some_and(|before| before == beside.hash) {
+        } else if [lingering.before, lingering.after].contains(&Some(beside.hash)) {
             changes.steps().discard(&spot, &lingering.aside)?;
         } else {
             rescue(changes, &spot, &lingering.aside, &beside.bytes, now)?;
         }
-        let_go()
+        Ok(true)
     }
 }

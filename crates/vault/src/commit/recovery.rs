@@ -1,17 +1,22 @@
-use std::time::{Duration, UNIX_EPOCH};
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, UNIX_EPOCH},
+};
 
-use super::{News, Turn, TurnError, caretaker, undo};
-use crate::store::{Intent, Spot, StoreError};
+use super::{News, Turn, TurnError, caretaker, course::called_after, undo};
+use crate::store::{Beside, Intent, Step, StoreError};
 
 impl Turn<'_> {
     /// Sees to what a killed server left: changes under way, and old files that somebody still had open.
     pub(super) fn settle(&self) -> Result<(), TurnError> {
-        if matches!(self.changes.ledger.is_settled(), Ok(true)) {
-            return Ok(());
+        if !matches!(self.changes.ledger.is_settled(), Ok(true)) {
+            self.recover()?;
+            if self.tend() > 0 {
+                caretaker::keep_tending(self.changes);
+            }
         }
-        self.recover()?;
-        if self.tend() > 0 {
-            caretaker::keep_tending(self.changes);
+        if !self.changes.swept.swap(true, Ordering::AcqRel) {
+            self.sweep();
         }
         Ok(())
     }
@@ -39,12 +44,9 @@ impl Turn<'_> {
         let now = UNIX_EPOCH + Duration::from_nanos(nanoseconds);
         let unusable = |_| StoreError::NoCheckpoint;
         if undo::were_all_taken(self.changes, &intent.steps)? {
-            for spot in self.spots(intent)? {
-                self.changes.steps().sync(&spot)?;
-            }
-            let beside: Vec<usize> = (0..intent.steps.len()).collect();
+            self.sync(&intent.steps, &[])?;
             // What stands beside its place is looked at as if somebody still had it open.
-            self.changes.ledger.finish(intent.number, &beside).map_err(unusable)?;
+            self.changes.ledger.finish(intent.number, &old_files(&intent.steps)).map_err(unusable)?;
             self.changes.tell(News::Completed { checkpoint: intent.id.clone() });
             return Ok(());
         }
@@ -57,12 +59,14 @@ impl Turn<'_> {
         self.changes.tell(News::Undone { left });
         Ok(())
     }
+}
 
-    fn spots(&self, intent: &Intent) -> Result<Vec<Spot>, StoreError> {
-        let mut spots = Vec::new();
-        for place in intent.steps.iter().flat_map(undo::places_of) {
-            spots.extend(undo::there(self.changes, place)?);
-        }
-        Ok(spots)
-    }
+/// Those that a change may have left beside their places.
+fn old_files(steps: &[Step]) -> Vec<Beside> {
+    let steps_with_one = steps.iter().enumerate().filter_map(|(position, step)| match step {
+        Step::Replace { place, .. } | Step::Remove { place, .. } => Some((position, place)),
+        Step::MakeFolder { .. } | Step::Create { .. } | Step::Move { .. } => None,
+    });
+    let beside = |(position, place)| Beside { position, place: called_after(&steps[position..], place), gone: false };
+    steps_with_one.map(beside).collect()
 }

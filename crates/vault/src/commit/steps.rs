@@ -6,10 +6,30 @@ use super::Changes;
 use crate::store::{FileNumber, Held, Origin, Spot, Step, StoreError, Swap};
 
 /// A step that was taken.
+#[derive(Default)]
 pub(super) struct Taken {
-    pub(super) spot: Spot,
+    /// The places it was about, the one where a file went before the one from which it went.
+    pub(super) spots: Vec<Spot>,
     /// The old file that now stands beside its place.
     pub(super) old: Option<Held>,
+    /// The folder was there already, so it is not ours to remove.
+    pub(super) found: bool,
+}
+
+impl Taken {
+    fn at(spot: Spot, old: Option<Held>) -> Self {
+        Self { spots: vec![spot], old, found: false }
+    }
+
+    /// The same without anything held open. A process may have some thousand files open, and a change may have more.
+    pub(super) fn let_go(self) -> Self {
+        let old = self.old.map(|held| match held {
+            // What was not read is not looked at again either.
+            Held::Alone(None) => held,
+            _ => Held::Unknown,
+        });
+        Self { spots: Vec::new(), old, found: self.found }
+    }
 }
 
 /// Takes one step and looks at what came of it. If that is not what was expected, the step is taken back.
@@ -17,23 +37,23 @@ pub(super) fn take(changes: &Changes, step: &Step, bytes: &[u8]) -> Result<Taken
     let store = changes.steps();
     match step {
         Step::MakeFolder { place } => {
-            store.make_folder(place)?;
-            Ok(Taken { spot: store.spot(place)?, old: None })
+            let made = store.make_folder(place)?;
+            Ok(Taken { found: !made, ..Taken::at(store.spot(place)?, None) })
         }
         Step::Create { place, aside, .. } => {
             let spot = store.spot(place)?;
             store.stage(&spot, aside, bytes, false)?;
             store.bring(&spot, aside)?;
-            Ok(Taken { spot, old: None })
+            Ok(Taken::at(spot, None))
         }
         Step::Replace { place, aside, before, .. } => {
             let spot = store.spot(place)?;
             let ours = store.stage(&spot, aside, bytes, true)?;
             match store.exchange(&spot, aside, before)? {
-                Swap::Replaced => Ok(Taken { spot, old: None }),
+                Swap::Replaced => Ok(Taken::at(spot, None)),
                 Swap::Changed => {
                     let held = expect_aside(changes, &spot, aside, before, ours)?;
-                    Ok(Taken { spot, old: Some(held) })
+                    Ok(Taken::at(spot, Some(held)))
                 }
             }
         }
@@ -42,10 +62,10 @@ pub(super) fn take(changes: &Changes, step: &Step, bytes: &[u8]) -> Result<Taken
             store.set_aside(&spot, aside)?;
             let Some(before) = before else {
                 // It was not read, so there is nothing to compare; the trash has it.
-                return Ok(Taken { spot, old: Some(Held::Alone(None)) });
+                return Ok(Taken::at(spot, Some(Held::Alone(None))));
             };
             match store.inspect(&spot, Some(aside), changes.max_file_bytes) {
-                Ok(found) if found.hash == *before => Ok(Taken { spot, old: Some(found.held) }),
+                Ok(found) if found.hash == *before => Ok(Taken::at(spot, Some(found.held))),
                 // Taking steps back puts it where it was.
                 Ok(found) => Err(StoreError::Changed { found: found.hash }),
                 Err(error) => Err(error),
@@ -61,11 +81,8 @@ pub(super) fn take(changes: &Changes, step: &Step, bytes: &[u8]) -> Result<Taken
                     Err(error) => return Err(error),
                 }
             }
-            // Both folders have to last; one is as good as the other for the caller, so the second is seen to here.
-            if from.place.folder() != to.place.folder() {
-                store.sync(&from)?;
-            }
-            Ok(Taken { spot: to, old: None })
+            // Where it is now has to last before where it was does.
+            Ok(Taken { spots: vec![to, from], ..Taken::default() })
         }
     }
 }
@@ -88,8 +105,27 @@ fn expect_aside(
     Err(refused)
 }
 
+/// Whether the old file of a step is gone from beside its place. It stays if somebody can still write into it, or if it
+/// cannot be removed now.
+pub(super) fn is_disposed(changes: &Changes, step: &Step, spot: &Spot, held: Held, now: SystemTime) -> bool {
+    let (aside, before) = match step {
+        Step::Replace { aside, before, .. } => (aside, Some(before)),
+        Step::Remove { aside, before, .. } => (aside, before.as_ref()),
+        Step::MakeFolder { .. } | Step::Create { .. } | Step::Move { .. } => return true,
+    };
+    // It was let go, or the system could not tell: then it tells now, or it is waited for.
+    let held = match held {
+        Held::Unknown => match changes.steps().inspect(spot, Some(aside), changes.max_file_bytes) {
+            Ok(found) if Some(&found.hash) == before => found.held,
+            _ => return false,
+        },
+        held => held,
+    };
+    held.is_alone() && dispose(changes, step, spot, now).is_ok()
+}
+
 /// The old file of a step that is done goes where it belongs.
-pub(super) fn dispose(changes: &Changes, step: &Step, spot: &Spot, now: SystemTime) -> Result<(), StoreError> {
+fn dispose(changes: &Changes, step: &Step, spot: &Spot, now: SystemTime) -> Result<(), StoreError> {
     match step {
         Step::Remove { aside, to_trash: true, .. } => changes.steps().trash(spot, aside, now),
         Step::Replace { aside, .. } | Step::Remove { aside, .. } => changes.steps().discard(spot, aside),

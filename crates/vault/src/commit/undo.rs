@@ -1,11 +1,15 @@
 //! Taking steps back. What was done is read off the disk, so it makes no difference whether we did it a moment ago or
 //! another server did it before it was killed; and it can be done twice.
 
-use std::time::SystemTime;
+use std::{collections::BTreeSet, time::SystemTime};
 
 use lapidary_note::ContentHash;
 
-use super::{Changes, steps::rescue};
+use super::{
+    Changes,
+    course::{State, called_after, is_earlier, places_of, seen},
+    steps::rescue,
+};
 use crate::{
     VaultPath,
     store::{Inspected, Spot, Step, StoreError, Swap},
@@ -14,7 +18,7 @@ use crate::{
 /// What became of a step that was to be taken back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    /// It was never taken.
+    /// Nothing of it was there.
     Untouched,
     /// It is as it was before.
     Undone,
@@ -24,73 +28,81 @@ enum Outcome {
 
 /// Takes steps back, the last first. Returns the files that somebody has changed since, which stay as they are.
 pub(super) fn take_back(changes: &Changes, steps: &[Step], now: SystemTime) -> Result<Vec<VaultPath>, StoreError> {
-    let mut left = Vec::new();
-    for step in steps.iter().rev() {
-        let outcome = match step {
-            Step::MakeFolder { place } => changes.steps().remove_folder(place).map(|()| Outcome::Untouched),
-            Step::Replace { place, aside, before, after } => {
+    let mut left: Vec<VaultPath> = Vec::new();
+    let mut touched = Vec::new();
+    for (index, step) in steps.iter().enumerate().rev() {
+        let earlier = &steps[..index];
+        let (outcome, place) = match step {
+            Step::MakeFolder { place } => (remove_folder(changes, place)?, place),
+            Step::Move { from, to, before } => (move_back(changes, earlier, from, to, before.as_ref())?, from),
+            Step::Replace { place, aside, .. }
+            | Step::Create { place, aside, .. }
+            | Step::Remove { place, aside, .. } => {
                 let Some(spot) = there(changes, place)? else { continue };
-                let undo = Undo { changes, spot: &spot, aside, now };
-                undo.replace(before, after)
+                let undo = Undo { changes, spot: &spot, aside, earlier, now };
+                (undo.step(step)?, place)
             }
-            Step::Create { place, aside, after } => {
-                let Some(spot) = there(changes, place)? else { continue };
-                Undo { changes, spot: &spot, aside, now }.create(after)
-            }
-            Step::Remove { place, aside, before, .. } => {
-                let Some(spot) = there(changes, place)? else { continue };
-                Undo { changes, spot: &spot, aside, now }.remove(before.as_ref())
-            }
-            Step::Move { from, to, .. } => move_back(changes, from, to),
         };
-        match (outcome?, path_of(step)) {
-            (Outcome::Left, Some(place)) => left.push(place.clone()),
-            (Outcome::Undone, Some(place)) => {
-                if let Some(spot) = there(changes, place)? {
-                    changes.steps().sync(&spot)?;
-                }
-            }
-            (Outcome::Untouched, _) | (_, None) => {}
+        match outcome {
+            Outcome::Untouched => {}
+            Outcome::Undone => touched.extend(places_of(step)),
+            Outcome::Left if left.contains(place) => {}
+            Outcome::Left => left.push(place.clone()),
         }
     }
+    sync(changes, &touched)?;
     Ok(left)
 }
 
-/// Whether all steps were taken, as far as the disk tells. Of a place that several have to do with, the last one tells.
+/// What was taken back has to last before it is forgotten.
+fn sync(changes: &Changes, places: &[&VaultPath]) -> Result<(), StoreError> {
+    let mut synced = BTreeSet::new();
+    for place in places {
+        if synced.insert(place.folder())
+            && let Some(spot) = there(changes, place)?
+        {
+            changes.steps().sync(&spot)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether all steps were taken, as far as the disk tells. Where somebody has changed a place since, so that it does not,
+/// they were: a change that a caller was told of must not be undone.
 pub(super) fn were_all_taken(changes: &Changes, steps: &[Step]) -> Result<bool, StoreError> {
     for (index, step) in steps.iter().enumerate() {
-        let is_last = |place: &VaultPath| !steps[index + 1..].iter().any(|later| places_of(later).contains(&place));
-        if !was_taken(changes, step, &is_last)? {
+        if let Step::Create { place, aside, .. } = step
+            && is_beside(changes, &called_after(&steps[index..], place), aside)?
+        {
             return Ok(false);
+        }
+        for place in places_of(step) {
+            let later = &steps[index + 1..];
+            let is_last = !later.iter().any(|later| places_of(later).contains(&place));
+            if is_last && !was_taken(changes, &steps[..=index], step, place)? {
+                return Ok(false);
+            }
         }
     }
     Ok(true)
 }
 
-fn was_taken(changes: &Changes, step: &Step, is_last: &dyn Fn(&VaultPath) -> bool) -> Result<bool, StoreError> {
-    let look = |place: &VaultPath, aside: Option<&str>| match there(changes, place)? {
-        Some(spot) => inspect(changes, &spot, aside),
-        None => Ok(None),
-    };
-    Ok(match step {
+/// Whether the last of these steps was taken, which is the last that has to do with this place.
+fn was_taken(changes: &Changes, steps: &[Step], last: &Step, place: &VaultPath) -> Result<bool, StoreError> {
+    let seen = seen(changes, place)?;
+    match last {
         // Without it none of the next was taken.
-        Step::MakeFolder { .. } => true,
-        Step::Replace { place, .. } | Step::Create { place, .. } | Step::Remove { place, .. } if !is_last(place) => {
-            true
+        Step::MakeFolder { .. } => Ok(true),
+        // Somebody may have made a new one.
+        Step::Remove { aside, .. } if is_beside(changes, place, aside)? => Ok(true),
+        _ if is_earlier(steps, place, seen) => Ok(false),
+        Step::Replace { aside, before, after, .. } if seen != State::Holds(*after) => {
+            let Some(spot) = there(changes, place)? else { return Ok(true) };
+            // The old file, or ours, whole or in part. Old files go only when all is done.
+            Ok(inspect(changes, &spot, Some(aside))?.is_none_or(|beside| beside.hash == *before))
         }
-        Step::Replace { place, aside, before, after } => match (look(place, Some(aside))?, look(place, None)?) {
-            (_, Some(there)) if there.hash == *before || there.hash == *after => there.hash == *after,
-            // Somebody has changed the place since. Beside it stands the old file, or ours, whole or in part.
-            (Some(beside), _) => beside.hash == *before,
-            // Old files go only when all is done.
-            (None, _) => true,
-        },
-        Step::Create { place, aside, .. } => look(place, Some(aside))?.is_none() && exists(changes, place)?,
-        Step::Remove { place, aside, .. } => !exists(changes, place)? || look(place, Some(aside))?.is_some(),
-        Step::Move { from, to, .. } => {
-            !(is_last(from) && exists(changes, from)?) && (!is_last(to) || exists(changes, to)?)
-        }
-    })
+        _ => Ok(true),
+    }
 }
 
 /// The place, if its folder is still there.
@@ -102,56 +114,53 @@ pub(super) fn there(changes: &Changes, place: &VaultPath) -> Result<Option<Spot>
 }
 
 pub(super) fn inspect(changes: &Changes, spot: &Spot, aside: Option<&str>) -> Result<Option<Inspected>, StoreError> {
-    match changes.steps().inspect(spot, aside, changes.max_file_bytes) {
+    // What stands beside a place has to be dealt with, however large somebody has made it.
+    let limit = if aside.is_some() { u64::MAX } else { changes.max_file_bytes };
+    match changes.steps().inspect(spot, aside, limit) {
         Err(StoreError::Missing) => Ok(None),
         found => found.map(Some),
     }
 }
 
-/// Whether anything is there, if only something that cannot be read.
-fn exists(changes: &Changes, place: &VaultPath) -> Result<bool, StoreError> {
+fn is_beside(changes: &Changes, place: &VaultPath, aside: &str) -> Result<bool, StoreError> {
     let Some(spot) = there(changes, place)? else { return Ok(false) };
-    match inspect(changes, &spot, None) {
-        Ok(found) => Ok(found.is_some()),
-        Err(StoreError::IsFolder | StoreError::NotAFile | StoreError::TooLarge { .. } | StoreError::NotPermitted) => {
-            Ok(true)
-        }
-        Err(error) => Err(error),
-    }
+    Ok(inspect(changes, &spot, Some(aside))?.is_some())
 }
 
-/// All places that a step has to do with.
-pub(super) fn places_of(step: &Step) -> Vec<&VaultPath> {
-    match step {
-        Step::Move { from, to, .. } => vec![from, to],
-        Step::MakeFolder { place }
-        | Step::Replace { place, .. }
-        | Step::Create { place, .. }
-        | Step::Remove { place, .. } => vec![place],
-    }
-}
-
-fn path_of(step: &Step) -> Option<&VaultPath> {
-    match step {
-        Step::MakeFolder { .. } => None,
-        Step::Replace { place, .. } | Step::Create { place, .. } | Step::Remove { place, .. } => Some(place),
-        Step::Move { from, .. } => Some(from),
-    }
-}
-
-fn move_back(changes: &Changes, from: &VaultPath, to: &VaultPath) -> Result<Outcome, StoreError> {
-    if exists(changes, from)? {
-        // It was never moved; or it was, and somebody made a new one: both stay where they are.
+fn remove_folder(changes: &Changes, place: &VaultPath) -> Result<Outcome, StoreError> {
+    if !seen(changes, place)?.is_there() {
         return Ok(Outcome::Untouched);
     }
-    let (Some(from), Some(to)) = (there(changes, from)?, there(changes, to)?) else { return Ok(Outcome::Untouched) };
-    match changes.steps().rename(&to, &from) {
-        Err(StoreError::Missing) => Ok(Outcome::Untouched),
-        Err(StoreError::Exists) => Ok(Outcome::Left),
-        moved => {
-            moved?;
-            changes.steps().sync(&to)?;
-            Ok(Outcome::Undone)
+    changes.steps().remove_folder(place)?;
+    Ok(Outcome::Undone)
+}
+
+fn move_back(
+    changes: &Changes,
+    earlier: &[Step],
+    from: &VaultPath,
+    to: &VaultPath,
+    before: Option<&ContentHash>,
+) -> Result<Outcome, StoreError> {
+    let (at_from, at_to) = (seen(changes, from)?, seen(changes, to)?);
+    let moved = |state| before.is_some_and(|before| state == State::Holds(*before));
+    match (at_from.is_there(), at_to.is_there()) {
+        // It was moved, and somebody made a new one: both stay where they are.
+        (true, true) if moved(at_to) && !moved(at_from) => Ok(Outcome::Left),
+        (true, _) => Ok(Outcome::Untouched),
+        // An earlier step was to bring it, and did not; or one was to clear the other place, and did not.
+        (false, _) if is_earlier(earlier, from, State::Nothing) && !moved(at_to) => Ok(Outcome::Untouched),
+        (false, _) if is_earlier(earlier, to, at_to) => Ok(Outcome::Untouched),
+        // Somebody has taken it away.
+        (false, false) => Ok(Outcome::Left),
+        (false, true) => {
+            let (Some(from), Some(to)) = (there(changes, from)?, there(changes, to)?) else {
+                return Ok(Outcome::Left);
+            };
+            match changes.steps().rename(&to, &from) {
+                Err(StoreError::Missing | StoreError::Exists) => Ok(Outcome::Left),
+                moved => moved.map(|()| Outcome::Undone),
+            }
         }
     }
 }
@@ -161,117 +170,130 @@ struct Undo<'a> {
     changes: &'a Changes,
     spot: &'a Spot,
     aside: &'a str,
+    /// The steps before this one.
+    earlier: &'a [Step],
     now: SystemTime,
 }
 
 impl Undo<'_> {
-    fn discard(&self) -> Result<(), StoreError> {
-        self.changes.steps().discard(self.spot, self.aside)
+    fn step(&self, step: &Step) -> Result<Outcome, StoreError> {
+        match step {
+            Step::Replace { before, after, .. } => self.replace(before, after),
+            Step::Create { after, .. } => self.create(after),
+            Step::Remove { before, .. } => self.remove(before.as_ref()),
+            Step::MakeFolder { .. } | Step::Move { .. } => Ok(Outcome::Untouched),
+        }
+    }
+
+    fn discard(&self) -> Result<Outcome, StoreError> {
+        self.changes.steps().discard(self.spot, self.aside).map(|()| Outcome::Undone)
     }
 
     fn beside(&self) -> Result<Option<Inspected>, StoreError> {
         inspect(self.changes, self.spot, Some(self.aside))
     }
 
+    /// What is at the place is none of ours. Either nothing was done to it, because an earlier step did not get so far, or
+    /// somebody has changed it since.
+    fn foreign(&self, seen: State) -> Outcome {
+        if is_earlier(self.earlier, &self.spot.place, seen) { Outcome::Untouched } else { Outcome::Left }
+    }
+
     fn replace(&self, before: &ContentHash, after: &ContentHash) -> Result<Outcome, StoreError> {
-        let store = self.changes.steps();
         let there = match inspect(self.changes, self.spot, None) {
             // Somebody put something else there.
             Err(StoreError::IsFolder | StoreError::NotAFile | StoreError::TooLarge { .. }) => None,
             there => there?,
         };
+        let is_old = |file: &Inspected| file.hash == *before;
+        let is_ours = |file: &Inspected| file.hash == *after;
         match (self.beside()?, there) {
-            // Ours was staged and never took the place, or made way again; or the disk failed while it was staged.
-            (Some(beside), there) if beside.hash == *after || there.as_ref().is_some_and(|it| it.hash == *before) => {
-                self.discard()?;
-                Ok(Outcome::Untouched)
+            // Ours was staged and never took the place, or made way again; or it is not even whole.
+            (Some(beside), there)
+                if is_ours(&beside) || beside.bytes.is_empty() || there.as_ref().is_some_and(is_old) =>
+            {
+                self.discard()
             }
-            (Some(_), Some(there)) if there.hash == *after => {
-                store.give_way(self.spot, self.aside, there.number)?;
-                self.discard()?;
-                Ok(Outcome::Undone)
+            (Some(_), Some(there)) if is_ours(&there) => {
+                self.changes.steps().give_way(self.spot, self.aside, there.number)?;
+                self.drop_ours(before, after)
             }
             // Somebody has saved, moved or removed what we had put there. That stands; the old text is in the ledger.
-            (Some(beside), _) => {
-                if beside.hash == *before {
-                    self.discard()?;
-                } else {
-                    rescue(self.changes, self.spot, self.aside, &beside.bytes, self.now)?;
-                }
-                Ok(Outcome::Left)
-            }
+            (Some(beside), _) if is_old(&beside) => self.discard().map(|_| Outcome::Left),
+            (Some(beside), _) => self.rescue(&beside).map(|()| Outcome::Left),
             // On a disk that cannot exchange, the old file is only in the ledger.
-            (None, Some(there)) if there.hash == *after => {
-                let old = self.changes.ledger.content(before).map_err(|_| StoreError::NoCheckpoint)?;
-                let old = old.ok_or(StoreError::NoCheckpoint)?;
-                let number = store.stage(self.spot, self.aside, &old, true)?;
-                match store.exchange(self.spot, self.aside, after)? {
-                    Swap::Replaced => Ok(Outcome::Undone),
-                    Swap::Changed if self.beside()?.is_some_and(|beside| beside.hash == *after) => {
-                        self.discard()?;
-                        Ok(Outcome::Undone)
-                    }
-                    Swap::Changed => {
-                        store.give_way(self.spot, self.aside, number)?;
-                        self.discard()?;
-                        Ok(Outcome::Left)
-                    }
-                }
+            (None, Some(there)) if is_ours(&there) => self.restore(before, after),
+            (None, Some(there)) if is_old(&there) => Ok(Outcome::Untouched),
+            (None, there) => Ok(self.foreign(there.map_or(State::Nothing, |there| State::Holds(there.hash)))),
+        }
+    }
+
+    fn restore(&self, before: &ContentHash, after: &ContentHash) -> Result<Outcome, StoreError> {
+        let old = self.changes.ledger.content(before).map_err(|_| StoreError::NoCheckpoint)?;
+        let old = old.ok_or(StoreError::NoCheckpoint)?;
+        let store = self.changes.steps();
+        let number = store.stage(self.spot, self.aside, &old, true)?;
+        match store.exchange(self.spot, self.aside, after)? {
+            Swap::Replaced => Ok(Outcome::Undone),
+            Swap::Changed if self.beside()?.is_some_and(|beside| beside.hash == *after) => self.discard(),
+            Swap::Changed => {
+                store.give_way(self.spot, self.aside, number)?;
+                self.discard().map(|_| Outcome::Left)
             }
-            (None, Some(there)) if there.hash == *before => Ok(Outcome::Untouched),
-            (None, _) => Ok(Outcome::Left),
         }
     }
 
     fn create(&self, after: &ContentHash) -> Result<Outcome, StoreError> {
         if self.beside()?.is_some() {
-            self.discard()?;
-            return Ok(Outcome::Untouched);
+            return self.discard();
         }
-        match inspect(self.changes, self.spot, None) {
-            Ok(Some(there)) if there.hash == *after => {}
-            Ok(None) => return Ok(Outcome::Untouched),
-            Ok(Some(_)) | Err(StoreError::IsFolder | StoreError::NotAFile | StoreError::TooLarge { .. }) => {
-                return Ok(Outcome::Left);
+        // Another name than that of the new file, which may be there in part: what comes here was at its place.
+        let taken_away = format!("{}-", self.aside);
+        let undo = Undo { aside: &taken_away, ..*self };
+        if undo.beside()?.is_none() {
+            match seen(self.changes, &self.spot.place)? {
+                State::Holds(hash) if hash == *after => undo.changes.steps().set_aside(self.spot, &taken_away)?,
+                State::Nothing => return Ok(Outcome::Untouched),
+                other => return Ok(self.foreign(other)),
             }
-            Err(error) => return Err(error),
         }
-        self.changes.steps().set_aside(self.spot, self.aside)?;
         // Somebody may have saved into it in that moment.
-        match self.beside()? {
-            Some(beside) if beside.hash == *after => {
-                self.discard()?;
-                Ok(Outcome::Undone)
-            }
-            Some(beside) => self.put_back(&beside).map(|()| Outcome::Left),
-            None => Ok(Outcome::Undone),
+        match undo.beside()? {
+            Some(beside) if beside.hash != *after => undo.put_back(&beside).map(|()| Outcome::Left),
+            _ => undo.discard(),
         }
     }
 
     fn remove(&self, before: Option<&ContentHash>) -> Result<Outcome, StoreError> {
-        let beside = match self.beside() {
-            // Too large to be looked into: it was not read before either.
-            Err(StoreError::TooLarge { .. }) => {
-                return self.changes.steps().bring(self.spot, self.aside).map(|()| Outcome::Undone);
-            }
-            beside => beside?,
-        };
-        let Some(beside) = beside else { return Ok(Outcome::Untouched) };
+        let Some(beside) = self.beside()? else { return Ok(Outcome::Untouched) };
         if before.is_some_and(|before| beside.hash == *before) {
             return match self.changes.steps().bring(self.spot, self.aside) {
                 // Somebody made a new one. That stands; the old text is in the ledger.
-                Err(StoreError::Exists) => self.discard().map(|()| Outcome::Left),
+                Err(StoreError::Exists) => self.discard().map(|_| Outcome::Left),
                 brought => brought.map(|()| Outcome::Undone),
             };
         }
         self.put_back(&beside).map(|()| Outcome::Undone)
     }
 
+    /// Ours has made way. In the last moment somebody may have saved over it, or into it.
+    fn drop_ours(&self, before: &ContentHash, after: &ContentHash) -> Result<Outcome, StoreError> {
+        match self.beside()? {
+            Some(beside) if beside.hash == *before => self.discard().map(|_| Outcome::Left),
+            Some(beside) if beside.hash != *after => self.rescue(&beside).map(|()| Outcome::Undone),
+            _ => self.discard(),
+        }
+    }
+
     /// Somebody's text gets its place back, or a checkpoint if that place is taken.
     fn put_back(&self, beside: &Inspected) -> Result<(), StoreError> {
         match self.changes.steps().bring(self.spot, self.aside) {
-            Err(StoreError::Exists) => rescue(self.changes, self.spot, self.aside, &beside.bytes, self.now),
+            Err(StoreError::Exists) => self.rescue(beside),
             brought => brought,
         }
+    }
+
+    fn rescue(&self, beside: &Inspected) -> Result<(), StoreError> {
+        rescue(self.changes, self.spot, self.aside, &beside.bytes, self.now)
     }
 }

@@ -23,8 +23,8 @@ use super::{StateFolder, nanoseconds};
 use crate::VaultPath;
 
 pub use reading::PathFilter;
+pub(crate) use records::{Beside, Intent, Lingering, Step};
 pub use records::{CheckpointKind, CheckpointRecord, EntryRecord};
-pub(crate) use records::{Intent, Lingering, Step};
 pub use retention::Retention;
 
 /// Who asked for a change, and when.
@@ -113,23 +113,24 @@ impl Ledger {
         })
     }
 
-    /// The change has happened. Of its steps only those stay written down whose old file is still looked after.
+    /// The change has happened. Of its steps only those stay written down that have an old file to look after.
     ///
     /// Not waited for: if this is lost, the next start finds the change complete and says so again.
-    pub(crate) fn finish(&self, number: i64, still_beside: &[usize]) -> Result<(), LedgerError> {
+    pub(crate) fn finish(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
         self.write(Sync::Normal, |transaction| {
             transaction
                 .prepare_cached("UPDATE checkpoints SET state = ?2 WHERE number = ?1")?
                 .execute(params![number, State::Done as i64])?;
-            let mut positions = transaction.prepare_cached("SELECT position FROM steps WHERE checkpoint = ?1")?;
-            let positions: Vec<i64> = positions.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?;
-            let mut remove = transaction.prepare_cached("DELETE FROM steps WHERE checkpoint = ?1 AND position = ?2")?;
-            for position in positions {
-                if !still_beside.iter().any(|&kept| kept as i64 == position) {
-                    remove.execute(params![number, position])?;
-                }
+            let mut keep = transaction
+                .prepare_cached("UPDATE steps SET state = ?3, place = ?4 WHERE checkpoint = ?1 AND position = ?2")?;
+            for Beside { position, place, gone } in beside {
+                let state = if *gone { OldFile::Removed } else { OldFile::Kept };
+                keep.execute(params![number, *position as i64, state as i64, place.as_str()])?;
             }
-            Ok(())
+            transaction
+                .prepare_cached("DELETE FROM steps WHERE checkpoint = ?1 AND state = ?2")?
+                .execute(params![number, OldFile::NotYet as i64])?;
+            forget_removed(transaction, number)
         })
     }
 
@@ -146,6 +147,14 @@ impl Ledger {
 
     /// Whether nothing is under way or looked after.
     pub(crate) fn is_settled(&self) -> Result<bool, LedgerError> {
+        self.read(true, |database| {
+            let mut any = database.prepare_cached("SELECT 1 FROM steps WHERE state < 2 LIMIT 1")?;
+            any.exists([]).map(|any| !any)
+        })
+    }
+
+    /// Whether there is nothing at all to look for.
+    pub(crate) fn is_empty(&self) -> Result<bool, LedgerError> {
         self.read(true, |database| {
             let mut any = database.prepare_cached("SELECT 1 FROM steps LIMIT 1")?;
             any.exists([]).map(|any| !any)
@@ -165,17 +174,24 @@ impl Ledger {
 
     /// Old files of ours that somebody still had open when they were replaced.
     pub(crate) fn lingering(&self) -> Result<Vec<Lingering>, LedgerError> {
-        self.read(Vec::new(), records::lingering)
+        self.read(Vec::new(), |database| records::lingering(database, OldFile::Kept as i64))
     }
 
-    /// Nothing is left beside that place.
-    pub(crate) fn let_go(&self, lingering: &Lingering) -> Result<(), LedgerError> {
+    /// Old files of ours that were removed, so lately that a power cut might bring them back.
+    pub(crate) fn removed(&self) -> Result<Vec<Lingering>, LedgerError> {
+        self.read(Vec::new(), |database| records::lingering(database, OldFile::Removed as i64))
+    }
+
+    /// Nothing is left beside those places.
+    pub(crate) fn let_go(&self, gone: &[Lingering]) -> Result<(), LedgerError> {
+        let Some(newest) = gone.iter().map(|lingering| lingering.checkpoint).max() else { return Ok(()) };
         self.write(Sync::Normal, |transaction| {
-            transaction.execute(
-                "DELETE FROM steps WHERE checkpoint = ?1 AND position = ?2",
-                params![lingering.checkpoint, lingering.position],
-            )?;
-            Ok(())
+            let mut mark =
+                transaction.prepare_cached("UPDATE steps SET state = ?3 WHERE checkpoint = ?1 AND position = ?2")?;
+            for lingering in gone {
+                mark.execute(params![lingering.checkpoint, lingering.position, OldFile::Removed as i64])?;
+            }
+            forget_removed(transaction, newest)
         })
     }
 
@@ -216,7 +232,7 @@ impl Ledger {
         if held.is_none() {
             *held = Some(open(&self.place)?);
         }
-        let done = held.as_mut().map(|database| database::transaction(database, sync, work));
+        let done = held.as_mut().map(|database| database::transaction(database, &self.place, sync, work));
         if matches!(&done, Some(Err(error)) if database::is_damaged(error)) {
             // Opened again next time, which moves what is damaged out of the way.
             *held = None;
@@ -229,6 +245,30 @@ impl Ledger {
 enum State {
     UnderWay = 0,
     Done = 1,
+}
+
+/// What became of the old file of a step.
+#[derive(Clone, Copy)]
+enum OldFile {
+    /// The change is under way.
+    NotYet = 0,
+    /// It stands beside its place, because somebody had it open.
+    Kept = 1,
+    Removed = 2,
+}
+
+/// After so many milliseconds every system has brought to disk that a file was removed.
+const LASTS: i64 = 10 * 60 * 1000;
+
+/// Lets go of what was removed long before this change.
+fn forget_removed(transaction: &Transaction<'_>, number: i64) -> Result<(), rusqlite::Error> {
+    transaction
+        .prepare_cached(
+            "DELETE FROM steps WHERE state = ?1 AND (SELECT time FROM checkpoints WHERE number = checkpoint)
+             < (SELECT time FROM checkpoints WHERE number = ?2) - ?3",
+        )?
+        .execute(params![OldFile::Removed as i64, number, LASTS])?;
+    Ok(())
 }
 
 fn insert_checkpoint(

@@ -10,19 +10,31 @@ use std::{
 
 use lapidary_note::ContentHash;
 
+use super::{Observer, StoreError};
+
 /// The folder in which the state of one vault is kept. It is named after the place where the vault really is, so that
 /// servers that reach it by different names meet; asking for that place may wait for the disk, so it is done on first
 /// use and not at the start.
-#[derive(Debug)]
 pub struct StateFolder {
     base: PathBuf,
     vault: PathBuf,
     resolved: OnceLock<PathBuf>,
+    observer: Option<Observer>,
 }
 
 impl StateFolder {
     pub fn new(base: PathBuf, vault: PathBuf) -> Self {
-        Self { base, vault, resolved: OnceLock::new() }
+        Self { base, vault, resolved: OnceLock::new(), observer: None }
+    }
+
+    /// The same folder, where what is written down is watched step by step, as a vault's changes are.
+    #[must_use]
+    pub fn observed(self, observer: Observer) -> Self {
+        Self { observer: Some(observer), ..self }
+    }
+
+    pub(super) fn about_to(&self, call: &'static str) -> Result<(), StoreError> {
+        self.observer.as_ref().map_or(Ok(()), |observer| observer(call))
     }
 
     pub(super) fn file(&self, name: &str) -> io::Result<PathBuf> {
@@ -45,6 +57,13 @@ impl StateFolder {
             private_folder(folder)?;
         }
         Ok(path)
+    }
+}
+
+/// Shown in logs only; replies never name a place on the machine.
+impl std::fmt::Debug for StateFolder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StateFolder").field("base", &self.base).field("vault", &self.vault).finish_non_exhaustive()
     }
 }
 

@@ -24,12 +24,20 @@ impl SystemTrash {
     }
 
     /// Takes a file out of a folder. `origin` is where a desktop would restore it.
-    pub(super) fn take(&self, folder: &Dir, name: &str, origin: &Path, deleted: SystemTime) -> Result<(), StoreError> {
+    pub(super) fn take(
+        &self,
+        folder: &Dir,
+        name: &str,
+        origin: &Path,
+        deleted: SystemTime,
+        about_to: &dyn Fn(&'static str) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        about_to("note in trash")?;
         for part in ["files", "info"] {
             std::fs::create_dir_all(self.root.join(part))?;
         }
         let (info, target) = self.reserve(origin, deleted)?;
-        let moved = self.move_into(folder, name, &target);
+        let moved = about_to("trash").and_then(|()| self.move_into(folder, name, &target));
         if moved.is_err() {
             // A note about a file that is not there.
             drop(std::fs::remove_file(info));
@@ -140,7 +148,7 @@ mod tests {
         let folder = Dir::open_ambient_dir(around.path(), cap_std::ambient_authority()).unwrap();
         for (number, text) in ["one", "two"].into_iter().enumerate() {
             std::fs::write(around.path().join(".aside"), text).unwrap();
-            trash.take(&folder, ".aside", Path::new("/vault/Grün 1.md"), UNIX_EPOCH).unwrap();
+            trash.take(&folder, ".aside", Path::new("/vault/Grün 1.md"), UNIX_EPOCH, &|_| Ok(())).unwrap();
             let name = numbered("Grün 1.md", number + 1);
             let files = around.path().join("share/Trash/files");
             assert_eq!(std::fs::read_to_string(files.join(&name)).unwrap(), text);

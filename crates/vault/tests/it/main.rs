@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 #[cfg(unix)]
+mod crashes;
+#[cfg(unix)]
 mod disks;
 #[cfg(unix)]
 mod elsewhere;
@@ -17,6 +19,7 @@ mod names;
 mod races;
 mod reads;
 mod rules;
+mod scenarios;
 mod scratch;
 mod writes;
 

@@ -46,7 +46,8 @@ impl Scratch {
 
     fn inside(around: TempDir) -> Self {
         std::fs::create_dir(around.path().join("vault")).unwrap();
-        let state = tempfile::tempdir().unwrap();
+        // On the same disk, as fast or as slow.
+        let state = tempfile::tempdir_in(around.path().parent().unwrap()).unwrap();
         let vault = open_vault(&around.path().join("vault"), state.path());
         Self { around, state, vault }
     }
@@ -255,5 +256,21 @@ fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, Found>) {
             _ => Found::Special,
         };
         found.insert(path, what);
+    }
+}
+
+/// Numbers that look random and are the same in every run.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit
     }
 }

@@ -217,8 +217,8 @@ impl Steps for FolderStore {
     fn trash(&self, spot: &Spot, aside: &str, deleted: SystemTime) -> Result<(), StoreError> {
         let (folder, _) = held(spot)?;
         let trash = self.trash.as_ref().ok_or(StoreError::NotPermitted)?;
-        self.about_to("trash")?;
-        trash.take(folder, aside, &self.root.join(spot.place.as_str()), deleted)
+        let origin = self.root.join(spot.place.as_str());
+        trash.take(folder, aside, &origin, deleted, &|call| self.about_to(call))
     }
 
     fn rename(&self, from: &Spot, to: &Spot) -> Result<(), StoreError> {

@@ -4,10 +4,10 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, Error, ErrorCode, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Error, ErrorCode, Transaction, TransactionBehavior, ffi};
 
 use super::{LedgerError, Place};
-use crate::store::state::private_file;
+use crate::store::{StoreError, state::private_file};
 
 const NAME: &str = "checkpoints.db";
 const FORMAT: i64 = 1;
@@ -35,6 +35,17 @@ impl Place {
                 path.try_exists().map_err(|error| unusable(&error))
             }
         }
+    }
+}
+
+impl Place {
+    /// For those who watch step by step: a failure of theirs looks like one of the disk.
+    fn about_to(&self, call: &'static str) -> Result<(), Error> {
+        let Self::Folder(folder) = self else { return Ok(()) };
+        folder.about_to(call).map_err(|error| {
+            let code = if error == StoreError::DiskFull { ffi::SQLITE_FULL } else { ffi::SQLITE_IOERR };
+            Error::SqliteFailure(ffi::Error::new(code), None)
+        })
     }
 }
 
@@ -104,7 +115,9 @@ fn set_up(database: &Connection) -> Result<(), Error> {
          CREATE TABLE IF NOT EXISTS contents (hash BLOB PRIMARY KEY, size INTEGER NOT NULL, packed BLOB NOT NULL);
          CREATE TABLE IF NOT EXISTS steps (
             checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, kind INTEGER NOT NULL, place TEXT NOT NULL,
-            other TEXT, aside TEXT, before BLOB, after BLOB, PRIMARY KEY (checkpoint, position)) WITHOUT ROWID;
+            other TEXT, aside TEXT, before BLOB, after BLOB, state INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (checkpoint, position)) WITHOUT ROWID;
+         CREATE INDEX IF NOT EXISTS open_steps ON steps (state) WHERE state < 2;
          PRAGMA user_version = {FORMAT};
          COMMIT;"
     ))
@@ -112,6 +125,7 @@ fn set_up(database: &Connection) -> Result<(), Error> {
 
 pub(super) fn transaction<T>(
     database: &mut Connection,
+    place: &Place,
     sync: Sync,
     work: impl Fn(&Transaction<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
@@ -119,8 +133,13 @@ pub(super) fn transaction<T>(
         Sync::Full => "PRAGMA synchronous = FULL",
         Sync::Normal => "PRAGMA synchronous = NORMAL",
     })?;
+    place.about_to("begin")?;
     let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let done = work(&transaction)?;
+    place.about_to(match sync {
+        Sync::Full => "commit for good",
+        Sync::Normal => "commit",
+    })?;
     transaction.commit()?;
     Ok(done)
 }

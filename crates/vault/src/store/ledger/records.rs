@@ -100,7 +100,17 @@ pub(crate) struct Lingering {
     pub(crate) place: VaultPath,
     pub(crate) aside: String,
     pub(crate) before: Option<ContentHash>,
+    /// What took its place.
+    pub(crate) after: Option<ContentHash>,
     pub(crate) to_trash: bool,
+}
+
+/// What became of the old file of a step, and what its place is called now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Beside {
+    pub(crate) position: usize,
+    pub(crate) place: VaultPath,
+    pub(crate) gone: bool,
 }
 
 impl Step {
@@ -144,17 +154,18 @@ pub(super) fn intent(database: &Connection, number: i64, id: String) -> Result<I
     Ok(Intent { number, id, steps })
 }
 
-pub(super) fn lingering(database: &Connection) -> Result<Vec<Lingering>, Error> {
+/// The old files in one state.
+pub(super) fn lingering(database: &Connection, state: i64) -> Result<Vec<Lingering>, Error> {
     let mut found = database.prepare_cached(
-        "SELECT steps.*, checkpoints.time FROM steps JOIN checkpoints ON number = checkpoint WHERE state = 1
+        "SELECT steps.*, checkpoints.time FROM steps JOIN checkpoints ON number = checkpoint WHERE steps.state = ?1
          ORDER BY checkpoint, position",
     )?;
-    let mut rows = found.query([])?;
+    let mut rows = found.query([state])?;
     let mut lingering = Vec::new();
     while let Some(row) = rows.next()? {
-        let (place, aside, before, to_trash) = match Step::from_row(row)? {
-            Step::Replace { place, aside, before, .. } => (place, aside, Some(before), false),
-            Step::Remove { place, aside, before, to_trash } => (place, aside, before, to_trash),
+        let (place, aside, before, after, to_trash) = match Step::from_row(row)? {
+            Step::Replace { place, aside, before, after } => (place, aside, Some(before), Some(after), false),
+            Step::Remove { place, aside, before, to_trash } => (place, aside, before, None, to_trash),
             Step::MakeFolder { .. } | Step::Create { .. } | Step::Move { .. } => continue,
         };
         lingering.push(Lingering {
@@ -164,6 +175,7 @@ pub(super) fn lingering(database: &Connection) -> Result<Vec<Lingering>, Error> 
             place,
             aside,
             before,
+            after,
             to_trash,
         });
     }

@@ -64,12 +64,15 @@ fn remove(transaction: &Transaction<'_>, which: &str, bound: i64) -> Result<usiz
     let removed = transaction.execute(
         &format!(
             "DELETE FROM checkpoints WHERE {which} AND state = 1 AND (kind = 0 OR told = 1)
-             AND number NOT IN (SELECT checkpoint FROM steps) AND number < (SELECT max(number) FROM checkpoints)"
+             AND number NOT IN (SELECT checkpoint FROM steps WHERE state < 2) AND number < (SELECT max(number) FROM checkpoints)"
         ),
         params![bound],
     )?;
     if removed > 0 {
-        transaction.execute("DELETE FROM entries WHERE checkpoint NOT IN (SELECT number FROM checkpoints)", [])?;
+        for table in ["entries", "steps"] {
+            let orphans = format!("DELETE FROM {table} WHERE checkpoint NOT IN (SELECT number FROM checkpoints)");
+            transaction.execute(&orphans, [])?;
+        }
     }
     Ok(removed)
 }

@@ -1,0 +1,305 @@
+//! A server that is killed before any of its system calls leaves all of a change or nothing of it, once the next one has
+//! looked; also if that one is killed while it looks, and the one after it.
+//!
+//! `LAPIDARY_CRASH_RUNS` is how many runs with random moments come on top of those that are always tried.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+};
+
+use lapidary_vault::{
+    News, Policy, Scope, Vault, VaultLimits, VaultPath, View,
+    store::{FolderStore, Observer, StateFolder, SystemTrash},
+};
+use tempfile::TempDir;
+
+use crate::{
+    scenarios::{SCENARIOS, Scenario, Tree, put, shown, tree_of},
+    scratch::{NO_LIMIT, Random, create, origin, vault_path},
+};
+
+/// Where a child process finds what it is to do.
+const VICTIM: &str = "LAPIDARY_TEST_CRASH";
+const ACKNOWLEDGED: &str = "acknowledged";
+
+/// A vault, its state and a trash, in one folder.
+struct Place {
+    around: TempDir,
+}
+
+impl Place {
+    fn new(scenario: &Scenario) -> Self {
+        let memory = Path::new("/dev/shm");
+        let around = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+        put(&scenario.before(), &around.path().join("vault"));
+        Self { around }
+    }
+
+    fn vault(&self) -> PathBuf {
+        self.around.path().join("vault")
+    }
+}
+
+fn open(around: &Path, observer: Option<Observer>) -> Vault {
+    let root = around.join("vault");
+    let trash = SystemTrash::in_data_home(&around.join("share"));
+    let store = FolderStore::new(root.clone()).with_trash(Some(trash));
+    let state = StateFolder::new(around.join("state"), root);
+    let (store, state) = match observer {
+        Some(observer) => (store.observed(Arc::clone(&observer)), state.observed(observer)),
+        None => (store, state),
+    };
+    Vault::shared("v".to_owned(), Arc::new(store), &Arc::new(state), Policy::default(), VaultLimits::default())
+}
+
+fn view(vault: &Vault) -> View {
+    vault.view(Arc::default(), NO_LIMIT)
+}
+
+/// The end, without any of the things that a process does when it ends by itself.
+fn die() -> ! {
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
+    unreachable!("nothing survives that")
+}
+
+/// What the child process does: one scenario, or looking after a killed server, until the call at which it dies.
+fn be_a_victim(order: &str) -> ! {
+    let [around, scenario, dies_at] = order.split('\n').collect::<Vec<_>>().try_into().unwrap();
+    let (around, dies_at): (&Path, usize) = (Path::new(around), dies_at.parse().unwrap());
+    let calls = AtomicUsize::new(0);
+    let observer: Observer =
+        Arc::new(move |_| if calls.fetch_add(1, Ordering::SeqCst) == dies_at { die() } else { Ok(()) });
+    let vault = open(around, Some(observer));
+    let view = view(&vault);
+    let turn = vault.turn(&|| true).unwrap();
+    if let Some(scenario) = SCENARIOS.iter().find(|known| known.name == scenario) {
+        turn.commit(&scenario.change_set(&view), &Scope::default(), &origin()).unwrap();
+    }
+    std::fs::write(around.join(ACKNOWLEDGED), "").unwrap();
+    die()
+}
+
+/// Starts the child and says whether it got to its end.
+fn sacrifice(place: &Place, scenario: &str, dies_at: usize) -> bool {
+    let acknowledged = place.around.path().join(ACKNOWLEDGED);
+    drop(std::fs::remove_file(&acknowledged));
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "crashes::a_server_killed_at_any_call_leaves_all_or_nothing", "--nocapture"])
+        .env(VICTIM, format!("{}\n{scenario}\n{dies_at}", place.around.path().display()))
+        .stdout(Stdio::null())
+        .output()
+        .unwrap();
+    let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
+    assert_eq!(signal, Some(9), "{scenario}, {dies_at}: {}", String::from_utf8_lossy(&output.stderr));
+    acknowledged.exists()
+}
+
+/// How many calls there are at which it can be killed.
+fn calls_of(scenario: &Scenario) -> usize {
+    let place = Place::new(scenario);
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&calls);
+    let observer: Observer = Arc::new(move |_| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    });
+    let vault = open(place.around.path(), Some(observer));
+    let set = scenario.change_set(&view(&vault));
+    vault.turn(&|| true).unwrap().commit(&set, &Scope::default(), &origin()).unwrap();
+    calls.load(Ordering::SeqCst)
+}
+
+/// What was tried and what came of it.
+#[derive(Default)]
+struct Count {
+    kills: usize,
+    before: usize,
+    after: usize,
+}
+
+impl Count {
+    fn say(&self, what: &str) {
+        let Self { kills, before, after } = self;
+        eprintln!("{what}: {kills} kills, {before} times before, {after} times after, nothing else");
+    }
+}
+
+/// Kills a change before one of its calls, then those who look after it before one of theirs each, and lets the last one
+/// be. Says whether the first and the last of the killed got to their end.
+fn crash(scenario: &Scenario, kills: &[usize], count: &mut Count) -> (bool, bool) {
+    let place = Place::new(scenario);
+    let acknowledged = sacrifice(&place, scenario.name, kills[0]);
+    let ended = kills[1..].iter().map(|&dies_at| sacrifice(&place, "", dies_at)).last().unwrap_or(acknowledged);
+    count.kills += kills.len();
+    let about = format!("{}, killed at {kills:?}", scenario.name);
+    let is_after = assert_settled(&place, scenario, &about);
+    assert!(is_after || !acknowledged, "{about}: an acknowledged change was undone");
+    if is_after {
+        count.after += 1
+    } else {
+        count.before += 1
+    };
+    (acknowledged, ended)
+}
+
+/// The next server finds the vault before or after the change, and everything at rest. Says which of the two.
+fn assert_settled(place: &Place, scenario: &Scenario, about: &str) -> bool {
+    let vault = open(place.around.path(), None);
+    let view = view(&vault);
+    let found = tree_of(&place.vault());
+    let is_after = found == scenario.after();
+    assert!(is_after || found == scenario.before(), "{about}: neither before nor after:\n{}", shown(&found));
+    assert_index_agrees(&view, &found, about);
+    drop(vault.turn(&|| true).unwrap());
+    assert_eq!(tree_of(&place.vault()), found, "{about}: the first turn changed something");
+    for news in vault.take_news() {
+        match news {
+            News::Completed { .. } => assert!(is_after, "{about}"),
+            News::Undone { left } => assert!(!is_after && left.is_empty(), "{about}: {left:?}"),
+            other => panic!("{about}: {other:?}"),
+        }
+    }
+    assert_eq!(steps_written_down(place), 0, "{about}: the ledger is not settled");
+    assert_old_texts_are_kept(&view, scenario, is_after, about);
+    assert_trash(place, scenario, is_after, about);
+    // And work goes on.
+    let set = lapidary_vault::ChangeSet::one(create("afterwards.md", "x"));
+    vault.turn(&|| true).unwrap().commit(&set, &Scope::default(), &origin()).unwrap();
+    assert!(vault.take_news().is_empty(), "{about}");
+    is_after
+}
+
+fn assert_index_agrees(view: &View, found: &Tree, about: &str) {
+    let visible = |path: &&String| !path.split('/').any(|name| name.starts_with('.'));
+    let notes = view.notes(&|| true).unwrap();
+    let indexed: Vec<(String, u64)> = notes.notes().map(|(note, _)| (note.path().to_string(), note.bytes())).collect();
+    let on_disk = found.iter().filter(|(path, _)| visible(path));
+    let mut on_disk: Vec<(String, u64)> =
+        on_disk.filter_map(|(path, bytes)| Some((path.clone(), bytes.as_ref()?.len() as u64))).collect();
+    on_disk.sort_by_key(|(path, _)| vault_path(path));
+    assert_eq!(indexed, on_disk, "{about}: the index does not agree");
+    let folders: Vec<String> = notes.folders_below(None).map(VaultPath::to_string).collect();
+    let mut on_disk: Vec<String> =
+        found.iter().filter(|(path, bytes)| bytes.is_none() && visible(path)).map(|(path, _)| path.clone()).collect();
+    on_disk.sort_by_key(|path| vault_path(path));
+    assert_eq!(folders, on_disk, "{about}: the index does not agree");
+}
+
+fn steps_written_down(place: &Place) -> i64 {
+    let states = std::fs::read_dir(place.around.path().join("state")).unwrap();
+    let ledgers = states.map(|state| state.unwrap().path().join("checkpoints.db")).filter(|ledger| ledger.exists());
+    let count = |ledger: PathBuf| {
+        let ledger = rusqlite::Connection::open(ledger).unwrap();
+        ledger.query_row("SELECT count(*) FROM steps WHERE state < 2", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    ledgers.map(count).sum()
+}
+
+/// One checkpoint if it happened, none if not, and in it the texts that are not there any more.
+fn assert_old_texts_are_kept(view: &View, scenario: &Scenario, is_after: bool, about: &str) {
+    let checkpoints = view.checkpoints(None, None, 10).unwrap().checkpoints;
+    assert_eq!(checkpoints.len(), usize::from(is_after), "{about}: {checkpoints:?}");
+    let (before, after) = (scenario.before(), scenario.after());
+    for entry in checkpoints.iter().flat_map(|checkpoint| &checkpoint.entries) {
+        if let Some(hash) = entry.before {
+            let old = view.old_content(entry).unwrap().unwrap_or_else(|| panic!("{about}: {entry:?} was not kept"));
+            assert_eq!(lapidary_note::ContentHash::of(&old), hash);
+        }
+    }
+    let kept = |path: &str, bytes: &[u8]| {
+        let hash = lapidary_note::ContentHash::of(bytes);
+        let mut entries = checkpoints.iter().flat_map(|checkpoint| &checkpoint.entries);
+        entries.any(|entry| entry.path == vault_path(path) && entry.before == Some(hash))
+    };
+    for (path, bytes) in before.iter().filter_map(|(path, bytes)| Some((path, bytes.as_ref()?))) {
+        let somewhere = after.values().flatten().any(|text| text == bytes);
+        // What was never read is in the trash of the system.
+        assert!(!is_after || somewhere || kept(path, bytes) || bytes == b"unread\n", "{about}: {path} is lost");
+    }
+}
+
+fn assert_trash(place: &Place, scenario: &Scenario, is_after: bool, about: &str) {
+    let files = place.around.path().join("share/Trash/files");
+    let trashed = if files.is_dir() { tree_of(&files) } else { Tree::new() };
+    let expected: &[(&str, &str)] = match scenario.name {
+        "trash of the system" if is_after => &[("a.md", "to the trash\n"), ("b.md", "unread\n")],
+        _ => &[],
+    };
+    // A name that was taken by a killed server's note is not taken again.
+    let texts: Vec<&[u8]> = trashed.values().flatten().map(|bytes| &**bytes).collect();
+    assert_eq!(texts, expected.iter().map(|(_, text)| text.as_bytes()).collect::<Vec<_>>(), "{about}: {trashed:?}");
+}
+
+#[test]
+fn a_server_killed_at_any_call_leaves_all_or_nothing() {
+    if let Ok(order) = std::env::var(VICTIM) {
+        be_a_victim(&order);
+    }
+    for scenario in SCENARIOS {
+        let mut count = Count::default();
+        let calls = (0..).find(|&dies_at| crash(scenario, &[dies_at], &mut count).0).unwrap();
+        assert!(count.before > 0 && count.after > 1, "{}: only one outcome", scenario.name);
+        count.say(&format!("{}, {calls} calls", scenario.name));
+    }
+}
+
+/// Every call of those who look after a change that was killed at some call.
+#[test]
+fn a_server_killed_while_it_looks_after_another_leaves_all_or_nothing() {
+    let mut count = Count::default();
+    for (number, scenario) in SCENARIOS.iter().enumerate() {
+        // Elsewhere in each, and everywhere in the long run.
+        let mut first = number % 3;
+        loop {
+            let mut second = 0;
+            while !crash(scenario, &[first, second], &mut count).1 {
+                second += 1;
+            }
+            if crash(scenario, &[first], &mut count).0 {
+                break;
+            }
+            first += 3 + scenario.before().len();
+        }
+    }
+    count.say("kills during recovery");
+    assert!(count.before > 0 && count.after > 0);
+}
+
+/// Random moments, up to three in a row.
+#[test]
+fn servers_killed_at_random_moments_leave_all_or_nothing() {
+    let runs: u64 = std::env::var("LAPIDARY_CRASH_RUNS").map_or(60, |runs| runs.parse().unwrap());
+    let count = Mutex::new(Count::default());
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut own = Count::default();
+                loop {
+                    let run = next.fetch_add(1, Ordering::Relaxed);
+                    if run >= runs {
+                        break;
+                    }
+                    let mut random = Random::new(run);
+                    let scenario = &SCENARIOS[random.below(SCENARIOS.len())];
+                    let kills = 1 + random.below(3);
+                    let mut dies_at = vec![random.below(1 + calls_of(scenario))];
+                    dies_at.extend((1..kills).map(|_| random.below(25)));
+                    crash(scenario, &dies_at, &mut own);
+                }
+                let mut count = count.lock().unwrap();
+                count.kills += own.kills;
+                count.before += own.before;
+                count.after += own.after;
+            });
+        }
+    });
+    let count = count.into_inner().unwrap();
+    count.say("random moments");
+    assert!(count.before > 0 && count.after > 0);
+}
