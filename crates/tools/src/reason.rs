@@ -60,11 +60,10 @@ pub enum Reason {
     /// The same for a tool whose caller can only replace what is there with another tool.
     #[error("{path} already exists.")]
     DestinationExists { path: VaultPath, current: ContentHash },
-    #[error("{argument} mismatch: the {} in {path} is not what was expected.", .part.name())]
+    #[error("{} mismatch: the {} in {path} is not what was expected.", .part.argument(), .part.name())]
     StalePart {
         path: VaultPath,
         part: Part,
-        argument: &'static str,
         expected: ExpectedHash,
         /// Of the part; nothing if there is none any more.
         found: Option<ContentHash>,

@@ -41,6 +41,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &Write(edit::file_create::FileCreate),
     &Write(edit::file_replace::FileReplace),
     &Write(edit::file_append::FileAppend),
+    &Write(edit::tag_rename::TagRename),
     &Agent(agent::find_tool::FindTool),
     &Relay(agent::call_tool::CallTool),
 ];

@@ -75,13 +75,13 @@ impl<'v> References<'v> {
             let Some(before) = reading::read_if_there(view, source)? else { continue };
             let shown = reading::show(source, &before)?;
             let found = match self.found(&Note::parse(shown.text()), source, follow) {
-                Err(_) if !view.may_write(source) => continue,
+                Err(_) if view.may_write(source).is_err() => continue,
                 found => found?,
             };
             if found.count() == 0 {
                 continue;
             }
-            if shown.is_lossy() || !view.may_write(source) {
+            if shown.is_lossy() || view.may_write(source).is_err() {
                 self.output.references_left += found.count();
                 continue;
             }

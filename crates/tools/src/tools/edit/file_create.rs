@@ -35,14 +35,14 @@ impl WriteTool for FileCreate {
     const DECLARATION: Declaration = Declaration {
         name: "file_create",
         dotted: Some("file.create"),
-        title: "Create a file",
+        title: "Make a file",
         family: Family::Files,
         group: Group::Edit,
         listed: false,
         idempotent: false,
         paths: &[PathArgument { pointer: "/file", role: Role::Write }],
         reasons: &[Kind::FileExists, Kind::StalePrecondition],
-        words: "create make a new file",
+        words: "make file of any kind, txt csv canvas",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;

@@ -4,12 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::heading_replace_body::section_hash;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
     shared::{
         editing::{Editing, FileInput, Written, decoded},
-        heading::HeadingInput,
+        heading::{self, HeadingInput},
         references::{References, ReferencesOutput},
     },
     spec::{Plan, WriteTool},
@@ -79,12 +78,12 @@ impl WriteTool for HeadingRename {
         let hash_of = |heading: &Heading| ContentHash::of_part(bytes, &text, heading.section.clone());
         let heading = input.heading.find(&editing.path, &note, hash_of)?;
         let span = Some(heading.section.clone());
-        editing.expect_part(&text, Part::Section, "expected_section_hash", &input.expected_section_hash, span)?;
+        editing.expect_part(&text, Part::Section, &input.expected_section_hash, span)?;
         let line = heading.line;
         let renamed =
             rename_heading(bytes, &text, heading, &input.new_text).map_err(|error| editing.refusal(error))?.file;
         if !input.update_references || renamed == *bytes {
-            let section_hash = section_hash(&renamed, line)?;
+            let section_hash = heading::hash_after_edit(&renamed, line)?;
             let references = ReferencesOutput::default();
             return Ok(editing.plan(renamed, |written| Output { written, section_hash, references }));
         }
@@ -101,7 +100,7 @@ impl WriteTool for HeadingRename {
         let line = heading.line;
         let renamed =
             rename_heading(&own, &own_text, heading, &input.new_text).map_err(|error| editing.refusal(error))?.file;
-        let section_hash = section_hash(&renamed, line)?;
+        let section_hash = heading::hash_after_edit(&renamed, line)?;
         let (others, references) = references.elsewhere(context, view, &|place| rename.follow(place))?;
         let mut plan = editing.plan(renamed, |written| Output { written, section_hash, references });
         plan.changes.changes.extend(others);

@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
     shared::{
-        editing::{Editing, FileInput, Written, decoded},
-        heading::HeadingInput,
+        editing::{Editing, FileInput, Written},
+        heading::{self, HeadingInput},
     },
     spec::{Plan, WriteTool},
 };
@@ -79,7 +79,7 @@ impl WriteTool for HeadingReplaceBody {
         let hash_of = |heading: &Heading| ContentHash::of_part(bytes, &text, heading.section.clone());
         let heading = input.heading.find(&editing.path, &note, hash_of)?;
         let span = Some(heading.section.clone());
-        editing.expect_part(&text, Part::Section, "expected_section_hash", &input.expected_section_hash, span)?;
+        editing.expect_part(&text, Part::Section, &input.expected_section_hash, span)?;
         let part = match input.scope {
             Scope::Subtree => SectionPart::Subtree,
             Scope::Own => SectionPart::Own,
@@ -87,7 +87,7 @@ impl WriteTool for HeadingReplaceBody {
         let section = Section { heading, part, blanks: Blanks::Kept };
         let edited = replace_body(bytes, &text, &section, &input.content).map_err(|error| editing.refusal(error))?.file;
         let heading_line = heading.line;
-        let section_hash = section_hash(&edited, heading_line)?;
+        let section_hash = heading::hash_after_edit(&edited, heading_line)?;
         Ok(editing.plan(edited, |written| Output { written, heading_line, section_hash }))
     }
 
@@ -156,13 +156,4 @@ impl WriteTool for HeadingReplaceBody {
             },
         ]
     }
-}
-
-/// The hash of the section whose heading stands on a line, which the next edit can expect.
-pub(super) fn section_hash(bytes: &[u8], line: usize) -> Result<String, Reason> {
-    let text = decoded(bytes)?;
-    let note = Note::parse(text.shown());
-    let section = note.heading_at_line(line).map(|heading| heading.section.clone());
-    let hash = section.and_then(|section| ContentHash::of_part(bytes, &text, section));
-    hash.map(|hash| hash.to_string()).ok_or(Reason::Internal)
 }
