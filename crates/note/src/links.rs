@@ -104,6 +104,25 @@ impl Note<'_> {
     }
 }
 
+impl LinkDefinition {
+    /// A definition is read like the destination of a Markdown link.
+    pub fn as_link(&self) -> Link {
+        let Self { span, destination, path, subpath, title, internal, .. } = self.clone();
+        Link {
+            kind: LinkKind::Markdown,
+            embed: false,
+            internal,
+            span,
+            destination,
+            path,
+            subpath,
+            alias: None,
+            size: None,
+            title,
+        }
+    }
+}
+
 impl Link {
     /// The file that is meant, as Obsidian looks it up: without percent escapes (Markdown links only), plain spaces,
     /// no space around it. Not in NFC: names of files are not either, and whoever resolves links brings both to it.

@@ -95,7 +95,7 @@ pub enum Reason {
     TextMissing { path: VaultPath, preview: String },
     #[error("The text to find stands {occurrences} times in {path}; it must be unique.")]
     TextNotUnique { path: VaultPath, occurrences: usize },
-    #[error("occurrence {wanted} is out of range: the text stands {occurrences} times in {path}.")]
+    #[error("occurrence {wanted} is out of range: {occurrences} match in {path}.")]
     OccurrenceOutOfRange { path: VaultPath, occurrences: usize, wanted: usize },
     #[error("Invalid {argument}: {problem}")]
     RegexInvalid { argument: &'static str, pattern: String, problem: String },

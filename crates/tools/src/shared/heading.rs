@@ -126,12 +126,18 @@ fn delimiter() -> String {
 
 impl HeadingInput {
     /// Every heading that could be meant, in order.
-    pub(crate) fn all<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
+    fn all<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
         let mut all = note.headings_named(&self.heading, &self.delimiter);
         if let Some(line) = self.line {
             let there = note.heading_at_line(line).map(|heading| heading.line);
             all.retain(|heading| Some(heading.line) == there);
         }
+        all
+    }
+
+    /// Those of them that `occurrence` chooses.
+    pub(crate) fn chosen<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
+        let all = self.all(note);
         match self.occurrence {
             Some(occurrence) => all.get(occurrence.saturating_sub(1)).copied().into_iter().collect(),
             None => all,
@@ -150,10 +156,15 @@ impl HeadingInput {
         hash_of: impl Fn(&Heading) -> Option<ContentHash>,
     ) -> Result<&'n Heading, Reason> {
         let path_of = |heading: &Heading| note.heading_path(heading).join(&self.delimiter);
-        let all = self.all(note);
+        let all = self.chosen(note);
         let whole: Vec<&Heading> = all.iter().copied().filter(|heading| path_of(heading) == self.heading).collect();
         match (&all[..], &whole[..]) {
             ([only], _) | (_, [only]) => Ok(only),
+            ([], _) if self.occurrence.is_some() && !self.all(note).is_empty() => Err(Reason::OccurrenceOutOfRange {
+                path: path.clone(),
+                occurrences: self.all(note).len(),
+                wanted: self.occurrence.unwrap_or_default(),
+            }),
             ([], _) => Err(missing(path, "heading", &self.heading, note.headings.iter().map(path_of))),
             (several, _) => {
                 let candidate = |(number, heading): (usize, &&Heading)| HeadingCandidate {

@@ -61,6 +61,7 @@ impl WriteTool for HeadingRename {
             Kind::NoteMissing,
             Kind::SectionMissing,
             Kind::TargetAmbiguous,
+            Kind::OccurrenceOutOfRange,
             Kind::StalePrecondition,
             Kind::EditRefused,
         ],

@@ -62,6 +62,7 @@ impl WriteTool for HeadingReplaceBody {
             Kind::NoteMissing,
             Kind::SectionMissing,
             Kind::TargetAmbiguous,
+            Kind::OccurrenceOutOfRange,
             Kind::StalePrecondition,
             Kind::EditRefused,
         ],
@@ -145,6 +146,15 @@ impl WriteTool for HeadingReplaceBody {
                 before: &[("a.md", "# A\none\n# A\ntwo\n")],
                 input: json!({ "file": "a.md", "heading": "A", "content": "new", "expected_section_hash": hash }),
                 gives: Gives::Refusal(Kind::TargetAmbiguous),
+                after: &[("a.md", "# A\none\n# A\ntwo\n")],
+            },
+            Example {
+                says: "There is no third one",
+                before: &[("a.md", "# A\none\n# A\ntwo\n")],
+                input: json!({
+                    "file": "a.md", "heading": "A", "occurrence": 3, "content": "new", "expected_section_hash": hash,
+                }),
+                gives: Gives::Refusal(Kind::OccurrenceOutOfRange),
                 after: &[("a.md", "# A\none\n# A\ntwo\n")],
             },
             Example {

@@ -59,7 +59,7 @@ impl ReadTool for HeadingFind {
         let note = Note::parse(shown.text());
         let outline = Outline::of(&note, input.heading.delimiter());
         let hash_of = |heading: &Heading| shown.hash_of(&file, heading.section.clone());
-        let found = input.heading.all(&note);
+        let found = input.heading.chosen(&note);
         Ok(Output {
             matches: found.into_iter().map(|heading| outline.show(heading, HashLength::Whole, hash_of)).collect(),
             content_hash: file.hash.to_string(),
