@@ -38,6 +38,14 @@ pub(crate) struct Written {
     dry_run: bool,
 }
 
+/// What those answer that can also make the file.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Made {
+    #[serde(flatten)]
+    pub(crate) written: Written,
+    pub(crate) created: bool,
+}
+
 pub(crate) const EXPECTED_CONTENT: &str = "expected_content_hash";
 
 /// A file that is about to be changed, as it was found.

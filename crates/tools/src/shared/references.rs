@@ -8,7 +8,7 @@ use lapidary_note::{
 };
 use lapidary_vault::{Change, Guard, Notes, VaultPath, View};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Context, Reason,
@@ -17,6 +17,18 @@ use crate::{
         index, reading,
     },
 };
+
+/// Whether links follow.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ReferencesInput {
+    /// Rewrite the links to it.
+    #[serde(default = "yes")]
+    pub(crate) update_references: bool,
+}
+
+fn yes() -> bool {
+    true
+}
 
 /// What became of the links to a part of a note.
 #[derive(Default, Serialize, JsonSchema)]

@@ -9,7 +9,7 @@ use crate::{
     shared::{
         block::{self, BlockInput},
         editing::{Editing, FileInput, Written, decoded},
-        references::{References, ReferencesOutput},
+        references::{References, ReferencesInput, ReferencesOutput},
     },
     spec::{Plan, WriteTool},
 };
@@ -29,13 +29,8 @@ pub(crate) struct Input {
     new_id: String,
     /// The `blockHash` of the block.
     expected_block_hash: String,
-    /// Rewrite the links to it.
-    #[serde(default = "update_references")]
-    update_references: bool,
-}
-
-fn update_references() -> bool {
-    true
+    #[serde(flatten)]
+    references: ReferencesInput,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -84,7 +79,7 @@ impl WriteTool for BlockRename {
         };
         let renamed = rename(bytes, &text, found.block)?.file;
         let new_id = input.new_id.strip_prefix('^').unwrap_or(&input.new_id);
-        if !input.update_references || renamed == *bytes {
+        if !input.references.update_references || renamed == *bytes {
             let block_hash = block::hash_after_edit(&renamed, new_id, found.block.span.start)?;
             let references = ReferencesOutput::default();
             return Ok(editing.plan(renamed, |written| Output { written, block_hash, references }));

@@ -1,13 +1,13 @@
 use lapidary_note::ContentHash;
 use lapidary_vault::View;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
-        editing::{FileInput, Found, Written},
+        editing::{FileInput, Found, Made},
         reading,
     },
     spec::{Plan, WriteTool},
@@ -22,13 +22,6 @@ pub(crate) struct Input {
     file: FileInput,
     /// The whole text.
     content: String,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Output {
-    #[serde(flatten)]
-    written: Written,
-    created: bool,
 }
 
 impl WriteTool for FileCreate {
@@ -46,16 +39,16 @@ impl WriteTool for FileCreate {
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Output;
+    type Output = Made;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
         let path = reading::parse_path(&input.file.file)?;
         if let Some(there) = reading::read_if_there(view, &path)? {
             return Err(Reason::DestinationExists { path, current: there.hash });
         }
         match Found::begin(Self::DECLARATION.name, context, view, input.file)? {
             Found::Nothing(creating) => {
-                Ok(creating.plan(input.content.into_bytes(), |written| Output { written, created: true }))
+                Ok(creating.plan(input.content.into_bytes(), |written| Made { written, created: true }))
             }
             // A view does not change.
             Found::File(_) => Err(Reason::Internal),

@@ -9,7 +9,7 @@ use crate::{
     shared::{
         editing::{Editing, FileInput, Written, decoded},
         heading::{self, HeadingInput},
-        references::{References, ReferencesOutput},
+        references::{References, ReferencesInput, ReferencesOutput},
     },
     spec::{Plan, WriteTool},
 };
@@ -28,13 +28,8 @@ pub(crate) struct Input {
     new_text: String,
     /// The `sectionHash` of the heading.
     expected_section_hash: String,
-    /// Rewrite the links to it.
-    #[serde(default = "update_references")]
-    update_references: bool,
-}
-
-fn update_references() -> bool {
-    true
+    #[serde(flatten)]
+    references: ReferencesInput,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -83,7 +78,7 @@ impl WriteTool for HeadingRename {
         let line = heading.line;
         let renamed =
             rename_heading(bytes, &text, heading, &input.new_text).map_err(|error| editing.refusal(error))?.file;
-        if !input.update_references || renamed == *bytes {
+        if !input.references.update_references || renamed == *bytes {
             let section_hash = heading::hash_after_edit(&renamed, line)?;
             let references = ReferencesOutput::default();
             return Ok(editing.plan(renamed, |written| Output { written, section_hash, references }));
