@@ -20,6 +20,7 @@ mod property_tag;
 mod range;
 mod section;
 mod tag;
+mod tag_tree;
 
 pub use block::{append_rows, append_to_block, prepend_rows, prepend_to_block, replace_block, replace_rows};
 pub use block_id::{remove_block_id, rename_block_id, set_block_id};
@@ -33,7 +34,8 @@ pub use property::{PropertyEdit, PropertyError, PropertyPath, edit_properties, e
 pub use property_tag::{TagEdit, edit_property_tag};
 pub use range::{delete_range, insert_at, replace_range};
 pub use section::{Blanks, Section, SectionPart, append_to_section, prepend_to_section, replace_body, replace_section};
-pub use tag::{append_tags, insert_tag, remove_tags, rename_tags};
+pub use tag::{append_tags, insert_tag, is_tag, remove_tags, rename_tags};
+pub use tag_tree::{is_tag_within, rename_tag_tree};
 
 /// What an edit leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -417,3 +417,97 @@ fn properties() {
         }
     });
 }
+
+#[test]
+fn tag_trees() {
+    law(|file, text, content, _| {
+        for (from, to) in [("t", "z"), ("t", "t/u"), ("t/u", "t"), ("a", content.trim())] {
+            let Ok(renamed) = rename_tag_tree(file, text, from, to) else { continue };
+            let new = Text::decode(&renamed.file).expect("text");
+            assert_eq!(named(new.shown()), named(text.shown()));
+            let tags = |note: &Note<'_>| note.tags.len();
+            assert_eq!(tags(&Note::parse(new.shown())), tags(&Note::parse(text.shown())));
+            if renamed.count == 0 {
+                assert_eq!(renamed.file, file);
+            }
+        }
+    });
+}
+
+#[test]
+fn places_of_links() {
+    law(|file, text, content, _| {
+        let note = Note::parse(text.shown());
+        let place = content.trim();
+        for link in &note.links {
+            let Some(relocate) = Relocate::link(link, place.to_owned()) else { continue };
+            let outcome = relocate_links(file, text, &[relocate]);
+            if let Ok(edited) = &outcome {
+                let new = Text::decode(&edited.file).unwrap();
+                let after = Note::parse(new.shown());
+                let found = after.links.iter().find(|found| found.span.start == link.span.start).unwrap();
+                assert_eq!((found.kind, found.embed), (link.kind, link.embed));
+                assert_eq!(found.target(new.shown()), link.target(text.shown()));
+                assert_eq!(found.decoded_subpath(new.shown()).unwrap(), format!("#{place}"));
+            }
+            keeps(file, text, link.span.clone(), outcome);
+        }
+    });
+}
+
+/// What patches are made of.
+const PATCH_PIECES: [&str; 16] = [
+    "@@ -1 +1 @@\n",
+    "@@ -1,2 +1,2 @@\n",
+    "@@ -0,0 +1 @@\n",
+    "@@ -2,0 +3,2 @@ a\n",
+    "@@ -3,1 +2,0 @@\r\n",
+    " a\n",
+    "-a\n",
+    "+a\n",
+    "-# \n",
+    "+word \r\n",
+    "\\ No newline at end of file\n",
+    "\n",
+    "--- a\n+++ b\n",
+    "@@ -99999999999999999999 +1 @@\n",
+    "-",
+    "+é石",
+];
+
+#[test]
+fn patches() {
+    check!().with_type::<(Vec<u8>, Vec<u8>)>().for_each(|(bytes, pieces)| {
+        let file = note(bytes);
+        let Ok(text) = Text::decode(&file) else { return };
+        let patch: String = pieces.iter().map(|byte| PATCH_PIECES[usize::from(*byte) % 16]).collect();
+        let Ok(patch) = Patch::parse(&patch) else { return };
+        let Ok(edited) = patch.apply(&file, &text) else { return };
+        let new = Text::decode(&edited.file).expect("text");
+        assert!(new.shown().get(edited.span).is_some());
+    });
+}
+
+#[test]
+fn a_patch_of_whole_texts_leads_from_one_to_the_other() {
+    law(|file, text, content, _| {
+        let wanted = Text::decode(content.as_bytes()).unwrap();
+        let marked = |mark: char, shown: &str| -> String {
+            let lines = shown.split_inclusive('\n').map(|line| format!("{mark}{}\n", line.trim_end_matches('\n')));
+            let unended = !shown.is_empty() && !shown.ends_with('\n');
+            lines.chain(unended.then(|| "\\ No newline at end of file\n".to_owned())).collect()
+        };
+        let start = |lines: usize| usize::from(lines > 0);
+        let (old, new) = (text.line_count(), wanted.line_count());
+        let header = format!("@@ -{},{old} +{},{new} @@\n", start(old), start(new));
+        let patch = format!("{header}{}{}", marked('-', text.shown()), marked('+', wanted.shown()));
+        if old + new == 0 {
+            return;
+        }
+        match Patch::parse(&patch).unwrap().apply(file, text) {
+            Ok(edited) => assert_eq!(Text::decode(&edited.file).unwrap().shown(), wanted.shown()),
+            // A file that mixes line ends may not allow it; then nothing happens.
+            Err(failure) => assert_eq!(failure, PatchFailure::Edit(EditError::MergedLineEnds)),
+        }
+    });
+}

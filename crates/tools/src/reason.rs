@@ -60,11 +60,10 @@ pub enum Reason {
     /// The same for a tool whose caller can only replace what is there with another tool.
     #[error("{path} already exists.")]
     DestinationExists { path: VaultPath, current: ContentHash },
-    #[error("{argument} mismatch: the {} in {path} is not what was expected.", .part.name())]
+    #[error("{} mismatch: the {} in {path} is not what was expected.", .part.argument(), .part.name())]
     StalePart {
         path: VaultPath,
         part: Part,
-        argument: &'static str,
         expected: ExpectedHash,
         /// Of the part; nothing if there is none any more.
         found: Option<ContentHash>,
@@ -104,7 +103,7 @@ pub enum Reason {
     TextMissing { path: VaultPath, preview: String },
     #[error("The text to find stands {occurrences} times in {path}; it must be unique.")]
     TextNotUnique { path: VaultPath, occurrences: usize },
-    #[error("occurrence {wanted} is out of range: the text stands {occurrences} times in {path}.")]
+    #[error("occurrence {wanted} is out of range: {occurrences} match in {path}.")]
     OccurrenceOutOfRange { path: VaultPath, occurrences: usize, wanted: usize },
     #[error("Invalid {argument}: {problem}")]
     RegexInvalid { argument: &'static str, pattern: String, problem: String },

@@ -49,6 +49,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &Write(edit::file_move::FileMove),
     &Write(edit::file_delete::FileDelete),
     &Write(edit::checkpoint_restore::CheckpointRestore),
+    &Write(edit::tag_rename::TagRename),
     &Agent(agent::find_tool::FindTool),
     &Relay(agent::call_tool::CallTool),
 ];

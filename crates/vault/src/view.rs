@@ -79,8 +79,8 @@ impl View {
     }
 
     /// Whether the caller may change a file at this path. The change itself is judged again when it is made.
-    pub fn may_write(&self, path: &VaultPath) -> bool {
-        self.scope.may_write(path).is_ok()
+    pub fn may_write(&self, path: &VaultPath) -> Result<(), Denied> {
+        self.scope.may_write(path)
     }
 
     /// The files of the vault as they were when the call first asked. Looking through a large vault takes a while, so it

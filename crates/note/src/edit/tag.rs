@@ -125,9 +125,19 @@ fn write(file: &[u8], text: &Text<'_>, changes: &[Change], tag: &str, expected: 
     }
 }
 
+/// A tag without its `#`.
+pub(super) fn tag_name(given: &str) -> &str {
+    given.strip_prefix('#').unwrap_or(given)
+}
+
+/// Whether Obsidian reads this, with or without its `#`, as one tag.
+pub fn is_tag(name: &str) -> bool {
+    checked(name).is_ok()
+}
+
 /// A name that Obsidian reads as one tag, without its `#`.
 pub(super) fn checked(name: &str) -> Result<&str, EditError> {
-    let bare = name.strip_prefix('#').unwrap_or(name);
+    let bare = tag_name(name);
     let whole = !bare.is_empty() && tag_length(bare) == bare.len();
     if whole { Ok(bare) } else { Err(EditError::BadTag { tag: name.to_owned() }) }
 }

@@ -10,6 +10,8 @@ mod access;
 mod approval;
 mod bad_input;
 mod command_line;
+mod file_defects;
+mod file_scenarios;
 mod harness;
 mod http;
 mod leaks;

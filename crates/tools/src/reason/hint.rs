@@ -1,4 +1,4 @@
-use lapidary_note::{EditError, PatchError};
+use lapidary_note::{ContentHash, EditError, PatchError};
 use lapidary_vault::{Denied, VaultPath};
 
 use super::{ArgumentProblem, Disk, Interruption, Reason, Refused};
@@ -42,12 +42,11 @@ impl Reason {
             Self::DestinationExists { current, .. } => format!(
                 "To change part of it use `str_replace` or `apply_edits`; to replace all of it use `file_replace` with `expected_content_hash` {current}."
             ),
-            Self::Stale { current: Some(current), argument, .. } | Self::StalePart { found: Some(current), argument, .. } => {
-                format!("It changed since you read it. Read it again, or repeat with `{argument}` {current} if the change does not matter.")
-            }
+            Self::Stale { current: Some(current), argument, .. } => stale(argument, current),
+            Self::StalePart { found: Some(found), part, .. } => stale(part.argument(), found),
             Self::Stale { current: None, argument, .. } => format!("Nothing is there any more. Leave out `{argument}` to create it."),
-            Self::StalePart { found: None, argument, .. } => {
-                format!("There is none any more. Leave out `{argument}` to make one.")
+            Self::StalePart { found: None, part, .. } => {
+                format!("There is none any more. Leave out `{}` to make one.", part.argument())
             }
             Self::CheckpointMissing { .. } => "`checkpoint_list` shows those that there are.".into(),
             Self::CheckpointAmbiguous { ids, .. } => format!("Send more of its name: {}.", list(ids)),
@@ -126,6 +125,12 @@ fn available_sections(section_type: &str, available: &[String]) -> String {
     let more = if available.len() > SHOWN { ", …" } else { "" };
     let shown = &available[..available.len().min(SHOWN)];
     format!("The note has: {}{more}.", list(shown))
+}
+
+fn stale(argument: &str, current: &ContentHash) -> String {
+    format!(
+        "It changed since you read it. Read it again, or repeat with `{argument}` {current} if the change does not matter."
+    )
 }
 
 fn patch(error: &PatchError) -> String {

@@ -19,6 +19,16 @@ impl Part {
             Self::Frontmatter => "frontmatter",
         }
     }
+
+    /// The argument in which a caller says what it expects.
+    pub fn argument(self) -> &'static str {
+        match self {
+            Self::Section => "expected_section_hash",
+            Self::Block => "expected_block_hash",
+            Self::Range => "expected_range_hash",
+            Self::Frontmatter => "expected_frontmatter_hash",
+        }
+    }
 }
 
 /// What a name that leads to several parts of a note may mean, with what to send for each.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     BlockCandidate, Candidates, Reason,
     reason::clipped,
-    shared::{heading::missing, place::Places},
+    shared::{editing::decoded, heading::missing, place::Places},
 };
 
 /// Which block of a note is meant.
@@ -46,9 +46,14 @@ fn block_span(note: &Note<'_>, block: &Block) -> std::ops::Range<usize> {
     whole_lines(note.text, start.min(block.marker.start)..end)
 }
 
-/// The lines of the block that begins at a place, or right behind blank lines there.
-pub(crate) fn span_at(note: &Note<'_>, start: usize) -> Option<std::ops::Range<usize>> {
-    note.blocks.iter().find(|block| block.span.start >= start).map(|block| block_span(note, block))
+/// The hash of the block with this id that begins at a place or behind it, which the next edit can expect.
+pub(crate) fn hash_after_edit(bytes: &[u8], id: &str, start: usize) -> Result<String, Reason> {
+    let text = decoded(bytes)?;
+    let note = Note::parse(text.shown());
+    let mut named = note.blocks.iter().filter(|block| block.id.eq_ignore_ascii_case(id));
+    let found = named.clone().find(|block| block.span.start >= start).or_else(|| named.next_back());
+    let hash = found.and_then(|block| ContentHash::of_part(bytes, &text, block_span(&note, block)));
+    hash.map(|hash| hash.to_string()).ok_or(Reason::Internal)
 }
 
 impl BlockInput {

@@ -1,6 +1,6 @@
 use std::{ops::Range, sync::Arc};
 
-use lapidary_note::{ContentHash, EditError, ExpectedHash, PropertyError, Text};
+use lapidary_note::{ContentHash, EditError, PropertyError, Text};
 use lapidary_vault::{Change, ChangeSet, File, Guard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,14 @@ pub(crate) struct Written {
     size_after: usize,
     #[serde(rename = "dry_run")]
     dry_run: bool,
+}
+
+/// What those answer that can also make the file.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Made {
+    #[serde(flatten)]
+    pub(crate) written: Written,
+    pub(crate) created: bool,
 }
 
 pub(crate) const EXPECTED_CONTENT: &str = "expected_content_hash";
@@ -130,27 +138,21 @@ impl Editing {
         self.guard == Guard::Caller
     }
 
-    /// The hash that the caller gave for a part of the file.
-    pub(crate) fn parse_hash(&self, argument: &str, given: &str) -> Result<ExpectedHash, Reason> {
-        hash::expected(self.tool, argument, Some(given))?.ok_or(Reason::Internal)
-    }
-
     /// Refuses to go on if a part of the file is not the one the caller saw.
     pub(crate) fn expect_part(
         &self,
         text: &Text<'_>,
         part: Part,
-        argument: &'static str,
         given: &str,
         span: Option<Range<usize>>,
     ) -> Result<(), Reason> {
-        let expected = self.parse_hash(argument, given)?;
+        let expected = hash::expected(self.tool, part.argument(), Some(given))?.ok_or(Reason::Internal)?;
         let found = span.and_then(|span| ContentHash::of_part(&self.before.bytes, text, span));
         if found.is_some_and(|found| expected.matches(&found)) {
             return Ok(());
         }
         let (path, current) = (self.path.clone(), self.before.hash);
-        Err(Reason::StalePart { path, part, argument, expected, found, current })
+        Err(Reason::StalePart { path, part, expected, found, current })
     }
 
     /// That an argument does not fit what is in the file.

@@ -16,8 +16,6 @@ use crate::{
     spec::Plan,
 };
 
-pub(crate) const EXPECTED_FRONTMATTER: &str = "expected_frontmatter_hash";
-
 /// The precondition of all that change properties.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct FrontmatterInput {
@@ -41,8 +39,10 @@ impl FrontmatterInput {
     pub(crate) fn check(&self, editing: &Editing, text: &Text<'_>) -> Result<(), Reason> {
         let block = Frontmatter::find(text.shown()).map(|block| block.span);
         match (&self.expected_frontmatter_hash, block) {
-            (Some(given), block) => editing.expect_part(text, Part::Frontmatter, EXPECTED_FRONTMATTER, given, block),
-            (None, Some(_)) if !editing.is_expected() => Err(editing.bad_argument(EXPECTED_FRONTMATTER, "is required")),
+            (Some(given), block) => editing.expect_part(text, Part::Frontmatter, given, block),
+            (None, Some(_)) if !editing.is_expected() => {
+                Err(editing.bad_argument(Part::Frontmatter.argument(), "is required"))
+            }
             (None, _) => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Candidates, HeadingCandidate, Reason,
     reason::clipped,
-    shared::{hash, place::Places},
+    shared::{editing::decoded, hash, place::Places},
 };
 
 /// What stands between the parts of a path of headings.
@@ -44,7 +44,7 @@ pub(crate) struct Outline<'n> {
 
 /// How much of a hash is shown.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Shown {
+pub(crate) enum HashLength {
     Whole,
     /// What is enough to be sent back.
     Short,
@@ -67,15 +67,15 @@ impl<'n> Outline<'n> {
     pub(crate) fn show(
         &self,
         heading: &Heading,
-        shown: Shown,
+        length: HashLength,
         hash_of: impl Fn(&Heading) -> Option<ContentHash>,
     ) -> HeadingOutput {
         let index = index(self.note, heading);
         let path = self.note.heading_path(heading).join(self.delimiter);
         let others = self.same_path.get(&path).into_iter().flatten().filter(|other| **other != index);
-        let section_hash = hash_of(heading).map(|hash| match shown {
-            Shown::Whole => hash.to_string(),
-            Shown::Short => hash::short(&hash.to_string()).to_owned(),
+        let section_hash = hash_of(heading).map(|hash| match length {
+            HashLength::Whole => hash.to_string(),
+            HashLength::Short => hash::short(&hash.to_string()).to_owned(),
         });
         HeadingOutput {
             id: id(index),
@@ -126,12 +126,18 @@ fn delimiter() -> String {
 
 impl HeadingInput {
     /// Every heading that could be meant, in order.
-    pub(crate) fn all<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
+    fn all<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
         let mut all = note.headings_named(&self.heading, &self.delimiter);
         if let Some(line) = self.line {
             let there = note.heading_at_line(line).map(|heading| heading.line);
             all.retain(|heading| Some(heading.line) == there);
         }
+        all
+    }
+
+    /// Those of them that `occurrence` chooses.
+    pub(crate) fn chosen<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
+        let all = self.all(note);
         match self.occurrence {
             Some(occurrence) => all.get(occurrence.saturating_sub(1)).copied().into_iter().collect(),
             None => all,
@@ -150,10 +156,15 @@ impl HeadingInput {
         hash_of: impl Fn(&Heading) -> Option<ContentHash>,
     ) -> Result<&'n Heading, Reason> {
         let path_of = |heading: &Heading| note.heading_path(heading).join(&self.delimiter);
-        let all = self.all(note);
+        let all = self.chosen(note);
         let whole: Vec<&Heading> = all.iter().copied().filter(|heading| path_of(heading) == self.heading).collect();
         match (&all[..], &whole[..]) {
             ([only], _) | (_, [only]) => Ok(only),
+            ([], _) if self.occurrence.is_some() && !self.all(note).is_empty() => Err(Reason::OccurrenceOutOfRange {
+                path: path.clone(),
+                occurrences: self.all(note).len(),
+                wanted: self.occurrence.unwrap_or_default(),
+            }),
             ([], _) => Err(missing(path, "heading", &self.heading, note.headings.iter().map(path_of))),
             (several, _) => {
                 let candidate = |(number, heading): (usize, &&Heading)| HeadingCandidate {
@@ -185,4 +196,13 @@ pub(crate) fn missing(
         target: clipped(target),
         available: available.take(MOST).map(|name| clipped(&name)).collect(),
     }
+}
+
+/// The hash of the section whose heading stands on a line, which the next edit can expect.
+pub(crate) fn hash_after_edit(bytes: &[u8], line: usize) -> Result<String, Reason> {
+    let text = decoded(bytes)?;
+    let note = Note::parse(text.shown());
+    let section = note.heading_at_line(line).map(|heading| heading.section.clone());
+    let hash = section.and_then(|section| ContentHash::of_part(bytes, &text, section));
+    hash.map(|hash| hash.to_string()).ok_or(Reason::Internal)
 }

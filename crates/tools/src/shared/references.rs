@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use lapidary_note::{
-    Followed, Link, LinkKind, Note, Place, PropertyPath, Relocate, Text, relocate_links, relocate_property_link,
+    EditError, Followed, Link, LinkDefinition, Note, Place, PropertyPath, Relocate, Text, relocate_links,
+    relocate_property_link,
 };
 use lapidary_vault::{Change, Guard, Notes, VaultPath, View};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Context, Reason,
@@ -16,6 +17,18 @@ use crate::{
         index, reading,
     },
 };
+
+/// Whether links follow.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ReferencesInput {
+    /// Rewrite the links to it.
+    #[serde(default = "yes")]
+    pub(crate) update_references: bool,
+}
+
+fn yes() -> bool {
+    true
+}
 
 /// What became of the links to a part of a note.
 #[derive(Default, Serialize, JsonSchema)]
@@ -56,7 +69,7 @@ impl<'v> References<'v> {
     /// The note itself with its own links rewritten.
     pub(crate) fn within(&mut self, bytes: &[u8], text: &Text<'_>, follow: Follow<'_>) -> Result<Vec<u8>, Reason> {
         let target = self.target.clone();
-        let found = self.found(&Note::parse(text.shown()), &target, follow)?;
+        let found = self.found(&Note::parse(text.shown()), &target, follow);
         self.output.references_updated += found.count();
         found.rewritten(&target, bytes)
     }
@@ -73,15 +86,13 @@ impl<'v> References<'v> {
             context.check()?;
             // One that is gone since the vault was looked through has no links any more.
             let Some(before) = reading::read_if_there(view, source)? else { continue };
-            let shown = reading::show(source, &before)?;
-            let found = match self.found(&Note::parse(shown.text()), source, follow) {
-                Err(_) if !view.may_write(source) => continue,
-                found => found?,
-            };
+            // What is no text has no links that anybody could follow.
+            let Ok(shown) = reading::show(source, &before) else { continue };
+            let found = self.found(&Note::parse(shown.text()), source, follow);
             if found.count() == 0 {
                 continue;
             }
-            if shown.is_lossy() || !view.may_write(source) {
+            if shown.is_lossy() || view.may_write(source).is_err() {
                 self.output.references_left += found.count();
                 continue;
             }
@@ -95,53 +106,34 @@ impl<'v> References<'v> {
     }
 
     /// The links of a note that have to change.
-    fn found(&self, note: &Note<'_>, source: &VaultPath, follow: Follow<'_>) -> Result<Found, Reason> {
-        let followed = |text: &str, link: &Link| -> Result<Option<String>, Reason> {
-            let Some(subpath) = link.decoded_subpath(text).filter(|_| link.internal) else { return Ok(None) };
+    fn found(&self, note: &Note<'_>, source: &VaultPath, follow: Follow<'_>) -> Found {
+        let mut found = Found::default();
+        let mut followed = |text: &str, link: &Link| {
+            let subpath = link.decoded_subpath(text).filter(|_| link.internal)?;
             if self.notes.resolve(&link.target(text), source) != Some(&self.target) {
-                return Ok(None);
+                return None;
             }
             match follow(&Place::of(&subpath)) {
-                Followed::Stays => Ok(None),
-                Followed::Becomes(place) => Ok(Some(place)),
+                Followed::Stays => None,
+                Followed::Becomes(place) => Some(place),
                 Followed::Lost => {
-                    let error = lapidary_note::EditError::LinkLost { target: subpath.into_owned() };
-                    Err(refusal(source, error))
+                    found.lost.push(subpath.into_owned());
+                    None
                 }
             }
         };
-        let mut found = Found::default();
-        for link in &note.links {
-            if let Some(place) = followed(note.text, link)? {
-                found.in_text.extend(Relocate::link(link, place));
-            }
-        }
-        for definition in &note.definitions {
-            // A definition is read like the destination of a Markdown link.
-            let link = Link {
-                kind: LinkKind::Markdown,
-                embed: false,
-                internal: definition.internal,
-                span: definition.span.clone(),
-                destination: definition.destination.clone(),
-                path: definition.path.clone(),
-                subpath: definition.subpath.clone(),
-                alias: None,
-                size: None,
-                title: None,
-            };
-            if let Some(place) = followed(note.text, &link)? {
-                found.in_text.extend(Relocate::definition(definition, place));
-            }
-        }
-        found.in_text.sort_by_key(|link| link.destination.start);
-        for property in note.property_links() {
-            if let Some(place) = followed(&property.value, &property.link)? {
-                let path = PropertyPath::parse(&property.key).map_err(|error| refusal(source, error.into()))?;
-                found.in_properties.extend(Relocate::link(&property.link, place).map(|link| (path, link)));
-            }
-        }
-        Ok(found)
+        let mut in_text: Vec<Relocate> =
+            note.links.iter().filter_map(|link| Relocate::link(link, followed(note.text, link)?)).collect();
+        let of_definition =
+            |definition: &LinkDefinition| Relocate::definition(definition, followed(note.text, &definition.as_link())?);
+        in_text.extend(note.definitions.iter().filter_map(of_definition));
+        in_text.sort_by_key(|link| link.destination.start);
+        let in_properties = note.property_links().into_iter().filter_map(|property| {
+            let place = followed(&property.value, &property.link)?;
+            Some((property.key, Relocate::link(&property.link, place)?))
+        });
+        (found.in_properties, found.in_text) = (in_properties.collect(), in_text);
+        found
     }
 }
 
@@ -149,21 +141,27 @@ impl<'v> References<'v> {
 #[derive(Default)]
 struct Found {
     in_text: Vec<Relocate>,
-    in_properties: Vec<(PropertyPath, Relocate)>,
+    /// With the way to the property.
+    in_properties: Vec<(String, Relocate)>,
+    /// Places that no link could name any more.
+    lost: Vec<String>,
 }
 
 impl Found {
     fn count(&self) -> usize {
-        self.in_text.len() + self.in_properties.len()
+        self.in_text.len() + self.in_properties.len() + self.lost.len()
     }
 
     fn rewritten(&self, path: &VaultPath, bytes: &[u8]) -> Result<Vec<u8>, Reason> {
+        let refused = |error: EditError| refusal(path, error);
+        if let Some(target) = self.lost.first() {
+            return Err(refused(EditError::LinkLost { target: target.clone() }));
+        }
         // The text first: it stands behind the properties, so its spans would move.
-        let mut bytes =
-            relocate_links(bytes, &decoded(bytes)?, &self.in_text).map_err(|error| refusal(path, error))?.file;
+        let mut bytes = relocate_links(bytes, &decoded(bytes)?, &self.in_text).map_err(refused)?.file;
         for (property, link) in &self.in_properties {
-            let edited = relocate_property_link(&bytes, &decoded(&bytes)?, property, link);
-            bytes = edited.map_err(|error| refusal(path, error))?.file;
+            let property = PropertyPath::parse(property).map_err(|error| refused(error.into()))?;
+            bytes = relocate_property_link(&bytes, &decoded(&bytes)?, &property, link).map_err(refused)?.file;
         }
         Ok(bytes)
     }

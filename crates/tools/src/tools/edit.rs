@@ -18,3 +18,4 @@ pub(super) mod lines_replace;
 pub(super) mod obsidian_delete_note;
 pub(super) mod obsidian_write_note;
 pub(super) mod str_replace;
+pub(super) mod tag_rename;

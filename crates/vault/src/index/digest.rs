@@ -157,18 +157,7 @@ fn pack_links(note: &Note<'_>, lines: &Lines, links: &mut Packer<'_>, keys: &mut
     }
     // Of reference links, the place that says where they lead.
     for definition in note.definitions.iter().filter(|definition| definition.internal) {
-        let link = Link {
-            kind: LinkKind::Reference,
-            embed: false,
-            internal: true,
-            span: definition.span.clone(),
-            destination: definition.destination.clone(),
-            path: definition.path.clone(),
-            subpath: definition.subpath.clone(),
-            alias: None,
-            size: None,
-            title: None,
-        };
+        let link = Link { kind: LinkKind::Reference, ..definition.as_link() };
         pack(note.text, &link, lines.line(definition.span.start), None);
     }
 }

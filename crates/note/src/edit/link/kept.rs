@@ -84,21 +84,7 @@ impl<'t> Found<'t> {
     }
 
     fn definition(text: &'t str, definition: &LinkDefinition) -> Self {
-        let LinkDefinition { span, label, destination, path, subpath, title, internal } = definition.clone();
-        // A definition is read like the destination of a Markdown link.
-        let link = Link {
-            kind: LinkKind::Markdown,
-            embed: false,
-            internal,
-            span,
-            destination,
-            path,
-            subpath,
-            alias: Some(label),
-            size: None,
-            title,
-        };
-        let found = Self::link(text, &link);
+        let found = Self::link(text, &definition.as_link());
         Self { parts: Parts { kind: None, ..found.parts }, ..found }
     }
 

@@ -4,13 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::block_replace::{EXPECTED_BLOCK, block_hash};
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
     shared::{
-        block::BlockInput,
+        block::{self, BlockInput},
         editing::{Editing, FileInput, Written, decoded},
-        references::{References, ReferencesOutput},
+        references::{References, ReferencesInput, ReferencesOutput},
     },
     spec::{Plan, WriteTool},
 };
@@ -30,13 +29,8 @@ pub(crate) struct Input {
     new_id: String,
     /// The `blockHash` of the block.
     expected_block_hash: String,
-    /// Rewrite the links to it.
-    #[serde(default = "update_references")]
-    update_references: bool,
-}
-
-fn update_references() -> bool {
-    true
+    #[serde(flatten)]
+    references: ReferencesInput,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -79,26 +73,26 @@ impl WriteTool for BlockRename {
         let note = Note::parse(text.shown());
         let found = input.block.find(&editing.path, &note, |span| ContentHash::of_part(bytes, &text, span))?;
         let span = Some(found.span(&note));
-        editing.expect_part(&text, Part::Block, EXPECTED_BLOCK, &input.expected_block_hash, span)?;
+        editing.expect_part(&text, Part::Block, &input.expected_block_hash, span)?;
         let rename = |bytes: &[u8], text: &Text<'_>, block| {
             rename_block_id(bytes, text, block, &input.new_id).map_err(|error| editing.refusal(error))
         };
         let renamed = rename(bytes, &text, found.block)?.file;
-        if !input.update_references || renamed == *bytes {
-            let block_hash = block_hash(&renamed, found.block.span.start)?;
+        let new_id = input.new_id.strip_prefix('^').unwrap_or(&input.new_id);
+        if !input.references.update_references || renamed == *bytes {
+            let block_hash = block::hash_after_edit(&renamed, new_id, found.block.span.start)?;
             let references = ReferencesOutput::default();
             return Ok(editing.plan(renamed, |written| Output { written, block_hash, references }));
         }
         let index = note.blocks.iter().position(|block| block == found.block).ok_or(Reason::Internal)?;
-        let new_id = input.new_id.strip_prefix('^').unwrap_or(&input.new_id);
         let follow = Rename { before: &note, index, new_id };
         let mut references = References::to(context, view, &editing.path)?;
         let own = references.within(bytes, &text, &|place| follow.follow(place))?;
         let own_text = decoded(&own)?;
         let moved = Note::parse(own_text.shown());
-        let block = moved.blocks.get(index).ok_or(Reason::Internal)?;
-        let renamed = rename(&own, &own_text, block)?.file;
-        let block_hash = block_hash(&renamed, block.span.start)?;
+        let moved_block = moved.blocks.get(index).ok_or(Reason::Internal)?;
+        let renamed = rename(&own, &own_text, moved_block)?.file;
+        let block_hash = block::hash_after_edit(&renamed, new_id, moved_block.span.start)?;
         let (others, references) = references.elsewhere(context, view, &|place| follow.follow(place))?;
         let mut plan = editing.plan(renamed, |written| Output { written, block_hash, references });
         plan.changes.changes.extend(others);

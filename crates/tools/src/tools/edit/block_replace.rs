@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
     shared::{
-        block::BlockInput,
-        editing::{Editing, FileInput, Written, decoded},
+        block::{self, BlockInput},
+        editing::{Editing, FileInput, Written},
     },
     spec::{Plan, WriteTool},
 };
@@ -38,8 +38,6 @@ pub(crate) struct Output {
     written: Written,
     block_hash: String,
 }
-
-pub(super) const EXPECTED_BLOCK: &str = "expected_block_hash";
 
 impl WriteTool for BlockReplace {
     const DECLARATION: Declaration = Declaration {
@@ -71,10 +69,10 @@ impl WriteTool for BlockReplace {
         let note = Note::parse(text.shown());
         let found = input.block.find(&editing.path, &note, |span| ContentHash::of_part(bytes, &text, span))?;
         let span = Some(found.span(&note));
-        editing.expect_part(&text, Part::Block, EXPECTED_BLOCK, &input.expected_block_hash, span)?;
+        editing.expect_part(&text, Part::Block, &input.expected_block_hash, span)?;
         let edited =
             replace_block(bytes, &text, found.block, &input.content).map_err(|error| editing.refusal(error))?.file;
-        let block_hash = block_hash(&edited, found.block.span.start)?;
+        let block_hash = block::hash_after_edit(&edited, &found.block.id, found.block.span.start)?;
         Ok(editing.plan(edited, |written| Output { written, block_hash }))
     }
 
@@ -116,13 +114,4 @@ impl WriteTool for BlockReplace {
             },
         ]
     }
-}
-
-/// The hash of the block that begins at a place, which the next edit can expect.
-pub(super) fn block_hash(bytes: &[u8], start: usize) -> Result<String, Reason> {
-    let text = decoded(bytes)?;
-    let note = Note::parse(text.shown());
-    let span = crate::shared::block::span_at(&note, start);
-    let hash = span.and_then(|span| ContentHash::of_part(bytes, &text, span));
-    hash.map(|hash| hash.to_string()).ok_or(Reason::Internal)
 }

@@ -1,12 +1,12 @@
 use lapidary_note::{ContentHash, insert_at, insert_lines};
 use lapidary_vault::View;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::editing::{FileInput, Found, Written},
+    shared::editing::{FileInput, Found, Made},
     spec::{Plan, WriteTool},
 };
 
@@ -28,13 +28,6 @@ fn ensure_trailing_newline() -> bool {
     true
 }
 
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Output {
-    #[serde(flatten)]
-    written: Written,
-    created: bool,
-}
-
 impl WriteTool for FileAppend {
     const DECLARATION: Declaration = Declaration {
         name: "file_append",
@@ -50,9 +43,9 @@ impl WriteTool for FileAppend {
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Output;
+    type Output = Made;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
         let Input { file, mut content, ensure_trailing_newline } = input;
         match Found::begin(Self::DECLARATION.name, context, view, file)? {
             Found::File(editing) => {
@@ -63,13 +56,13 @@ impl WriteTool for FileAppend {
                     false => insert_at(bytes, &text, text.shown().len(), &content),
                 };
                 let edited = edited.map_err(|error| editing.refusal(error))?;
-                Ok(editing.plan(edited.file, |written| Output { written, created: false }))
+                Ok(editing.plan(edited.file, |written| Made { written, created: false }))
             }
             Found::Nothing(creating) => {
                 if ensure_trailing_newline && !content.is_empty() && !content.ends_with('\n') {
                     content.push('\n');
                 }
-                Ok(creating.plan(content.into_bytes(), |written| Output { written, created: true }))
+                Ok(creating.plan(content.into_bytes(), |written| Made { written, created: true }))
             }
         }
     }

@@ -1,13 +1,13 @@
 use lapidary_note::ContentHash;
 use lapidary_vault::View;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
-        editing::{FileInput, Found, Written},
+        editing::{FileInput, Found, Made},
         reading,
     },
     spec::{Plan, WriteTool},
@@ -24,38 +24,31 @@ pub(crate) struct Input {
     content: String,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Output {
-    #[serde(flatten)]
-    written: Written,
-    created: bool,
-}
-
 impl WriteTool for FileCreate {
     const DECLARATION: Declaration = Declaration {
         name: "file_create",
         dotted: Some("file.create"),
-        title: "Create a file",
+        title: "Make a file",
         family: Family::Files,
         group: Group::Edit,
         listed: false,
         idempotent: false,
         paths: &[PathArgument { pointer: "/file", role: Role::Write }],
         reasons: &[Kind::FileExists, Kind::StalePrecondition],
-        words: "make a text file",
+        words: "make file of any kind, txt csv canvas",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Output;
+    type Output = Made;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
         let path = reading::parse_path(&input.file.file)?;
         if let Some(there) = reading::read_if_there(view, &path)? {
             return Err(Reason::DestinationExists { path, current: there.hash });
         }
         match Found::begin(Self::DECLARATION.name, context, view, input.file)? {
             Found::Nothing(creating) => {
-                Ok(creating.plan(input.content.into_bytes(), |written| Output { written, created: true }))
+                Ok(creating.plan(input.content.into_bytes(), |written| Made { written, created: true }))
             }
             // A view does not change.
             Found::File(_) => Err(Reason::Internal),

@@ -1,12 +1,12 @@
 use lapidary_note::ContentHash;
 use lapidary_vault::View;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::editing::{EXPECTED_CONTENT, FileInput, Found, Written},
+    shared::editing::{EXPECTED_CONTENT, FileInput, Found, Made},
     spec::{Plan, WriteTool},
 };
 
@@ -26,13 +26,6 @@ pub(crate) struct Input {
     create_if_missing: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Output {
-    #[serde(flatten)]
-    written: Written,
-    created: bool,
-}
-
 impl WriteTool for FileReplace {
     const DECLARATION: Declaration = Declaration {
         name: "file_replace",
@@ -48,20 +41,20 @@ impl WriteTool for FileReplace {
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Output;
+    type Output = Made;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
         match Found::begin(Self::DECLARATION.name, context, view, input.file)? {
             Found::File(editing) if !editing.is_expected() => {
                 Err(editing.bad_argument(EXPECTED_CONTENT, "is required"))
             }
             Found::File(editing) => {
                 let bytes = editing.text()?.in_own_form(&input.content);
-                Ok(editing.plan(bytes, |written| Output { written, created: false }))
+                Ok(editing.plan(bytes, |written| Made { written, created: false }))
             }
             Found::Nothing(creating) if !input.create_if_missing => Err(creating.missing(view)),
             Found::Nothing(creating) => {
-                Ok(creating.plan(input.content.into_bytes(), |written| Output { written, created: true }))
+                Ok(creating.plan(input.content.into_bytes(), |written| Made { written, created: true }))
             }
         }
     }

@@ -4,13 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::heading_replace_body::section_hash;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
     shared::{
         editing::{Editing, FileInput, Written, decoded},
-        heading::HeadingInput,
-        references::{References, ReferencesOutput},
+        heading::{self, HeadingInput},
+        references::{References, ReferencesInput, ReferencesOutput},
     },
     spec::{Plan, WriteTool},
 };
@@ -29,13 +28,8 @@ pub(crate) struct Input {
     new_text: String,
     /// The `sectionHash` of the heading.
     expected_section_hash: String,
-    /// Rewrite the links to it.
-    #[serde(default = "update_references")]
-    update_references: bool,
-}
-
-fn update_references() -> bool {
-    true
+    #[serde(flatten)]
+    references: ReferencesInput,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -62,6 +56,7 @@ impl WriteTool for HeadingRename {
             Kind::NoteMissing,
             Kind::SectionMissing,
             Kind::TargetAmbiguous,
+            Kind::OccurrenceOutOfRange,
             Kind::StalePrecondition,
             Kind::EditRefused,
         ],
@@ -79,12 +74,12 @@ impl WriteTool for HeadingRename {
         let hash_of = |heading: &Heading| ContentHash::of_part(bytes, &text, heading.section.clone());
         let heading = input.heading.find(&editing.path, &note, hash_of)?;
         let span = Some(heading.section.clone());
-        editing.expect_part(&text, Part::Section, "expected_section_hash", &input.expected_section_hash, span)?;
+        editing.expect_part(&text, Part::Section, &input.expected_section_hash, span)?;
         let line = heading.line;
         let renamed =
             rename_heading(bytes, &text, heading, &input.new_text).map_err(|error| editing.refusal(error))?.file;
-        if !input.update_references || renamed == *bytes {
-            let section_hash = section_hash(&renamed, line)?;
+        if !input.references.update_references || renamed == *bytes {
+            let section_hash = heading::hash_after_edit(&renamed, line)?;
             let references = ReferencesOutput::default();
             return Ok(editing.plan(renamed, |written| Output { written, section_hash, references }));
         }
@@ -101,7 +96,7 @@ impl WriteTool for HeadingRename {
         let line = heading.line;
         let renamed =
             rename_heading(&own, &own_text, heading, &input.new_text).map_err(|error| editing.refusal(error))?.file;
-        let section_hash = section_hash(&renamed, line)?;
+        let section_hash = heading::hash_after_edit(&renamed, line)?;
         let (others, references) = references.elsewhere(context, view, &|place| rename.follow(place))?;
         let mut plan = editing.plan(renamed, |written| Output { written, section_hash, references });
         plan.changes.changes.extend(others);

@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
     shared::{
-        editing::{Editing, FileInput, Written, decoded},
-        heading::HeadingInput,
+        editing::{Editing, FileInput, Written},
+        heading::{self, HeadingInput},
     },
     spec::{Plan, WriteTool},
 };
@@ -62,6 +62,7 @@ impl WriteTool for HeadingReplaceBody {
             Kind::NoteMissing,
             Kind::SectionMissing,
             Kind::TargetAmbiguous,
+            Kind::OccurrenceOutOfRange,
             Kind::StalePrecondition,
             Kind::EditRefused,
         ],
@@ -79,7 +80,7 @@ impl WriteTool for HeadingReplaceBody {
         let hash_of = |heading: &Heading| ContentHash::of_part(bytes, &text, heading.section.clone());
         let heading = input.heading.find(&editing.path, &note, hash_of)?;
         let span = Some(heading.section.clone());
-        editing.expect_part(&text, Part::Section, "expected_section_hash", &input.expected_section_hash, span)?;
+        editing.expect_part(&text, Part::Section, &input.expected_section_hash, span)?;
         let part = match input.scope {
             Scope::Subtree => SectionPart::Subtree,
             Scope::Own => SectionPart::Own,
@@ -87,7 +88,7 @@ impl WriteTool for HeadingReplaceBody {
         let section = Section { heading, part, blanks: Blanks::Kept };
         let edited = replace_body(bytes, &text, &section, &input.content).map_err(|error| editing.refusal(error))?.file;
         let heading_line = heading.line;
-        let section_hash = section_hash(&edited, heading_line)?;
+        let section_hash = heading::hash_after_edit(&edited, heading_line)?;
         Ok(editing.plan(edited, |written| Output { written, heading_line, section_hash }))
     }
 
@@ -148,6 +149,15 @@ impl WriteTool for HeadingReplaceBody {
                 after: &[("a.md", "# A\none\n# A\ntwo\n")],
             },
             Example {
+                says: "There is no third one",
+                before: &[("a.md", "# A\none\n# A\ntwo\n")],
+                input: json!({
+                    "file": "a.md", "heading": "A", "occurrence": 3, "content": "new", "expected_section_hash": hash,
+                }),
+                gives: Gives::Refusal(Kind::OccurrenceOutOfRange),
+                after: &[("a.md", "# A\none\n# A\ntwo\n")],
+            },
+            Example {
                 says: "A section that changed since it was read is left alone",
                 before: NOTES,
                 input: input(json!({ "expected_section_hash": "sha256:000000000000" })),
@@ -156,13 +166,4 @@ impl WriteTool for HeadingReplaceBody {
             },
         ]
     }
-}
-
-/// The hash of the section whose heading stands on a line, which the next edit can expect.
-pub(super) fn section_hash(bytes: &[u8], line: usize) -> Result<String, Reason> {
-    let text = decoded(bytes)?;
-    let note = Note::parse(text.shown());
-    let section = note.heading_at_line(line).map(|heading| heading.section.clone());
-    let hash = section.and_then(|section| ContentHash::of_part(bytes, &text, section));
-    hash.map(|hash| hash.to_string()).ok_or(Reason::Internal)
 }

@@ -80,7 +80,7 @@ impl WriteTool for LinesReplace {
             line: input.from,
             lines: text.line_count(),
         })?;
-        editing.expect_part(&text, Part::Range, "expected_range_hash", &input.expected_range_hash, Some(span))?;
+        editing.expect_part(&text, Part::Range, &input.expected_range_hash, Some(span))?;
         let edited = replace_lines(&editing.before.bytes, &text, lines, &input.content)
             .map_err(|error| editing.refusal(error))?;
         let new = decoded(&edited.file)?;

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
-        heading::{HeadingInput, HeadingOutput, Outline, Shown},
+        heading::{HashLength, HeadingInput, HeadingOutput, Outline},
         reading::{self, NOT_UTF8},
     },
     spec::ReadTool,
@@ -59,9 +59,9 @@ impl ReadTool for HeadingFind {
         let note = Note::parse(shown.text());
         let outline = Outline::of(&note, input.heading.delimiter());
         let hash_of = |heading: &Heading| shown.hash_of(&file, heading.section.clone());
-        let found = input.heading.all(&note);
+        let found = input.heading.chosen(&note);
         Ok(Output {
-            matches: found.into_iter().map(|heading| outline.show(heading, Shown::Whole, hash_of)).collect(),
+            matches: found.into_iter().map(|heading| outline.show(heading, HashLength::Whole, hash_of)).collect(),
             content_hash: file.hash.to_string(),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
         })

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
-        heading::{DELIMITER, HeadingOutput, Outline as Headings, Shown},
+        heading::{DELIMITER, HashLength, HeadingOutput, Outline as Headings},
         page::Page,
         reading::{self, NOT_UTF8},
     },
@@ -100,7 +100,7 @@ impl ReadTool for Outline {
         let headings = Headings::of(&note, DELIMITER);
         let hash_of = |heading: &Heading| shown.hash_of(&file, heading.section.clone());
         let found: Vec<HeadingOutput> =
-            page.items.into_iter().map(|heading| headings.show(heading, Shown::Short, hash_of)).collect();
+            page.items.into_iter().map(|heading| headings.show(heading, HashLength::Short, hash_of)).collect();
         let as_rows = found.len() > MOST_OBJECTS;
         let (rows, headings) =
             if as_rows { (Some(found.iter().map(row).collect()), None) } else { (None, Some(found)) };

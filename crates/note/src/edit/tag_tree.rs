@@ -1,0 +1,120 @@
+use super::{
+    Change, EditError, TagEdit, apply, edit_property_tag,
+    outline::frame,
+    preview,
+    tag::{checked, tag_name},
+};
+use crate::{Note, Replaced, Text};
+
+/// Gives a tag and all tags nested in it another name, in the text and in the properties: with `a` to `b`, `#a/x`
+/// becomes `#b/x`. Names are given with or without `#` and compared without case.
+pub fn rename_tag_tree(file: &[u8], text: &Text<'_>, from: &str, to: &str) -> Result<Replaced, EditError> {
+    let tree = Tree { from: tag_name(from), to: checked(to)? };
+    let in_text = tree.in_text(file, text)?;
+    let new_text = Text::decode(&in_text.file).map_err(|_| EditError::MergedLineEnds)?;
+    let in_properties = tree.in_properties(&in_text.file, &new_text)?;
+    Ok(Replaced { file: in_properties.file, count: in_text.count + in_properties.count })
+}
+
+/// Whether a tag is another or nested in it; both without `#`.
+pub fn is_tag_within(tag: &str, other: &str) -> bool {
+    below(tag, other).is_some()
+}
+
+/// What follows the outer tag, with its slash.
+fn below<'t>(tag: &'t str, outer: &str) -> Option<&'t str> {
+    let mut rest = Some(tag);
+    for wanted in outer.split('/') {
+        let (name, behind) = match rest?.split_once('/') {
+            Some((name, behind)) => (name, Some(behind)),
+            None => (rest?, None),
+        };
+        if name.to_lowercase() != wanted.to_lowercase() {
+            return None;
+        }
+        rest = behind;
+    }
+    Some(rest.map_or("", |rest| &tag[tag.len() - rest.len() - 1..]))
+}
+
+struct Tree<'a> {
+    from: &'a str,
+    to: &'a str,
+}
+
+impl Tree<'_> {
+    fn renamed(&self, tag: &str) -> Option<String> {
+        below(tag, self.from).map(|rest| format!("{}{rest}", self.to))
+    }
+
+    fn in_text(&self, file: &[u8], text: &Text<'_>) -> Result<Replaced, EditError> {
+        let shown = text.shown();
+        let note = Note::parse(shown);
+        let names =
+            |note: &Note<'_>| -> Vec<String> { note.tags.iter().map(|tag| note.text[tag.name()].to_owned()).collect() };
+        let expected: Vec<String> = names(&note).into_iter().map(|name| self.renamed(&name).unwrap_or(name)).collect();
+        let change = |tag: &crate::Tag| Some(Change::new(tag.name(), self.renamed(&shown[tag.name()])?));
+        let changes: Vec<Change> = note.tags.iter().filter_map(change).collect();
+        let edited = preview(shown, &changes).unwrap_or_default();
+        if names(&Note::parse(&edited)) != expected || frame(shown) != frame(&edited) {
+            return Err(EditError::TagLost { tag: self.to.to_owned() });
+        }
+        Ok(Replaced { file: apply(file, text, &changes)?.file, count: changes.len() })
+    }
+
+    fn in_properties(&self, file: &[u8], text: &Text<'_>) -> Result<Replaced, EditError> {
+        let note = Note::parse(text.shown());
+        let mut tags: Vec<String> = note.property_tags().into_iter().map(|tag| tag.name).collect();
+        tags.retain(|tag| is_tag_within(tag, self.from));
+        let count = tags.len();
+        // A new name may be that of another tag which is still to be renamed; that one has to go first.
+        tags.sort_by_key(|tag| tag.matches('/').count());
+        if is_tag_within(self.to, self.from) {
+            tags.reverse();
+        }
+        tags.dedup_by_key(|tag| tag.to_lowercase());
+        let mut file = file.to_vec();
+        for tag in &tags {
+            let Some(to) = self.renamed(tag) else { continue };
+            let text = Text::decode(&file).map_err(|_| EditError::MergedLineEnds)?;
+            file = edit_property_tag(&file, &text, &TagEdit::Rename { from: tag, to: &to })?.file;
+        }
+        Ok(Replaced { file, count })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renamed(file: &str, from: &str, to: &str) -> Result<(String, usize), EditError> {
+        let replaced = rename_tag_tree(file.as_bytes(), &Text::decode(file.as_bytes()).unwrap(), from, to)?;
+        Ok((String::from_utf8(replaced.file).unwrap(), replaced.count))
+    }
+
+    #[test]
+    fn a_tag_takes_those_nested_in_it_along() {
+        for (before, from, to, after, count) in [
+            ("#a #A/x #ab #b/a\n", "a", "z", "#z #z/x #ab #b/a\n", 2),
+            ("#a/b #a/b/c #a\n", "#a/b", "x/y", "#x/y #x/y/c #a\n", 2),
+            ("#a #a/b\r\n", "a", "a/b", "#a/b #a/b/b\r\n", 2),
+            ("`#a` [x](y#a) <!-- #a --> #a.\n", "a", "b", "`#a` [x](y#a) <!-- #a --> #b.\n", 1),
+            ("---\ntags: [a, a/x, b] # c\n---\n#a\n", "a", "z", "---\ntags: [z, z/x, b] # c\n---\n#z\n", 3),
+            ("---\ntags: [a, a/b]\n---\n", "a", "a/b", "---\ntags: [a/b, a/b/b]\n---\n", 2),
+            ("---\ntags: [a/b, a/b/b]\n---\n", "a/b", "a", "---\ntags: [a, a/b]\n---\n", 2),
+            ("---\ntags: [a, z]\n---\n", "a", "z", "---\ntags: [z]\n---\n", 1),
+            ("---\ntags: '#a'\n---\n", "a", "größe", "---\ntags: '#größe'\n---\n", 1),
+            ("#b\n", "a", "z", "#b\n", 0),
+            ("#work #Work\n", "work", "Work", "#Work #Work\n", 2),
+        ] {
+            assert_eq!(renamed(before, from, to), Ok((after.to_owned(), count)), "{before:?} {from} {to}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_tag_is_refused() {
+        for bad in ["", "#", "12", "a b", "a#b"] {
+            assert_eq!(renamed("#a\n", "a", bad), Err(EditError::BadTag { tag: bad.to_owned() }));
+        }
+    }
+}

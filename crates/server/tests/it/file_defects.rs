@@ -1,0 +1,511 @@
+//! What the original of the file tools gets wrong, by its number in the list of defects: each test would fail there.
+
+use std::time::{Duration, SystemTime};
+
+use lapidary_note::ContentHash;
+use serde_json::{Value, json};
+
+use crate::harness::{Era, Server, Vault, reason};
+
+fn serve(vault: &Vault) -> Server {
+    vault.serve_with(&["--tools", "files"], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern)
+}
+
+fn hash(text: &str) -> String {
+    ContentHash::of(text.as_bytes()).to_string()
+}
+
+#[test]
+fn defect_1_of_eight_edits_with_one_hash_one_is_made() {
+    let vault = Vault::new(&[("a.md", b"start\n")]);
+    let mut server = serve(&vault);
+    let ask = |server: &mut Server, number: usize, more: Value| {
+        let mut arguments = json!({ "file": "a.md", "line": 1, "content": format!("line {number}") });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.ask("tools/call", json!({ "name": "lines_insert", "arguments": arguments }))
+    };
+    let expected = json!({ "expected_content_hash": hash("start\n") });
+    let ids: Vec<u64> = (0..8).map(|number| ask(&mut server, number, expected.clone())).collect();
+    let mut replies = replies(&mut server, &ids);
+    let (made, stale): (Vec<Value>, Vec<Value>) = replies.drain(..).partition(|reply| reply["isError"] != true);
+    assert_eq!((made.len(), stale.len()), (1, 7));
+    assert!(stale.iter().all(|reply| reason(reply) == "stale_precondition"));
+    assert_eq!(vault.read("a.md").iter().filter(|byte| **byte == b'\n').count(), 2);
+    // Without a hash nobody insists on anything, and nothing is lost.
+    let ids: Vec<u64> = (10..18).map(|number| ask(&mut server, number, json!({}))).collect();
+    assert!(self::replies(&mut server, &ids).iter().all(|reply| reply["isError"] != true));
+    let text = String::from_utf8(vault.read("a.md")).unwrap();
+    assert!((10..18).all(|number| text.contains(&format!("line {number}\n"))), "{text}");
+}
+
+/// The answers to requests that were sent at once, in whatever order they come.
+fn replies(server: &mut Server, ids: &[u64]) -> Vec<Value> {
+    let mut found = Vec::new();
+    while found.len() < ids.len() {
+        let message = server.message();
+        if ids.iter().any(|id| message["id"] == *id) {
+            found.push(message["result"].clone());
+        }
+    }
+    found
+}
+
+const WINDOWS: &str = "\u{feff}---\r\nid: 007\r\n---\r\n# A\r\n\r\ntext ^t\r\n\r\n## B\r\n- one\r\n- two ^i";
+
+/// Every writer that changes a file, with what it does to the note above: the old text and the new.
+fn edits() -> Vec<(&'static str, Value, &'static str, &'static str)> {
+    let section = "# A\r\n\r\ntext ^t\r\n\r\n## B\r\n- one\r\n- two ^i";
+    vec![
+        ("str_replace", json!({ "find": "text", "replace": "words" }), "text ^t", "words ^t"),
+        (
+            "apply_edits",
+            json!({ "edits": [{ "find": "one\n- two", "replace": "1\n- 2" }] }),
+            "one\r\n- two",
+            "1\r\n- 2",
+        ),
+        (
+            "apply_patch",
+            json!({ "patch": "@@ -6 +6,2 @@\n-text ^t\n+words\n+more ^t\n" }),
+            "text ^t",
+            "words\r\nmore ^t",
+        ),
+        (
+            "lines_replace",
+            json!({ "from": 6, "to": 7, "content": "x\n", "expected_range_hash": hash("text ^t\r\n\r\n") }),
+            "text ^t\r\n\r\n",
+            "x\r\n",
+        ),
+        ("lines_insert", json!({ "line": 5, "content": "new\nlines" }), "# A\r\n", "# A\r\nnew\r\nlines\r\n"),
+        (
+            "heading_replace_body",
+            json!({ "heading": "B", "content": "- x", "expected_section_hash": hash("## B\r\n- one\r\n- two ^i") }),
+            "- one\r\n- two ^i",
+            "- x",
+        ),
+        (
+            "heading_rename",
+            json!({ "heading": "A", "newText": "Z", "expected_section_hash": hash(section) }),
+            "# A",
+            "# Z",
+        ),
+        (
+            "block_replace",
+            json!({ "blockId": "i", "content": "2", "expected_block_hash": hash("- two ^i") }),
+            "- two ^i",
+            "- 2 ^i",
+        ),
+        (
+            "block_rename",
+            json!({ "blockId": "t", "newId": "u", "expected_block_hash": hash("text ^t\r\n") }),
+            "text ^t",
+            "text ^u",
+        ),
+        (
+            "frontmatter_set",
+            json!({ "keyPath": "x", "value": 1, "expected_frontmatter_hash": hash("\u{feff}---\r\nid: 007\r\n---\r\n") }),
+            "id: 007\r\n",
+            "id: 007\r\nx: 1\r\n",
+        ),
+        (
+            "frontmatter_update",
+            json!({ "set": { "x": [1] }, "expected_frontmatter_hash": hash("\u{feff}---\r\nid: 007\r\n---\r\n") }),
+            "id: 007\r\n",
+            "id: 007\r\nx:\r\n  - 1\r\n",
+        ),
+        (
+            "frontmatter_delete",
+            json!({ "keyPath": "id", "expected_frontmatter_hash": hash("\u{feff}---\r\nid: 007\r\n---\r\n") }),
+            "---\r\nid: 007\r\n---\r\n",
+            "",
+        ),
+        ("file_append", json!({ "content": "end" }), "- two ^i", "- two ^i\r\nend\r\n"),
+    ]
+}
+
+#[test]
+fn defect_4_no_writer_changes_a_byte_that_nobody_meant() {
+    for (tool, mut arguments, old, new) in edits() {
+        let vault = Vault::new(&[("n.md", WINDOWS.as_bytes())]);
+        let mut server = serve(&vault);
+        arguments["file"] = json!("n.md");
+        let mut dry = arguments.clone();
+        dry["dry_run"] = json!(true);
+        let shown = server.done(tool, dry);
+        assert!(shown["diff"].as_str().unwrap().starts_with("--- n.md\n+++ n.md\n"), "{tool}: {shown}");
+        assert_eq!(vault.read("n.md"), WINDOWS.as_bytes(), "{tool}");
+        let done = server.done(tool, arguments);
+        let after = WINDOWS.replacen(old, new, 1);
+        assert_eq!(String::from_utf8(vault.read("n.md")).unwrap(), after, "{tool}");
+        assert_eq!(done["contentHash"], hash(&after), "{tool}");
+        assert_eq!(shown["contentHash"], done["contentHash"], "{tool}");
+        assert_eq!((&done["sizeBefore"], &done["sizeAfter"]), (&json!(WINDOWS.len()), &json!(after.len())), "{tool}");
+    }
+}
+
+#[test]
+fn defect_4_a_note_that_is_not_utf8_is_read_and_left_alone() {
+    let broken = b"# A\n\xff\xfe text ^t\n";
+    let vault = Vault::new(&[("n.md", broken)]);
+    let mut server = serve(&vault);
+    for (tool, mut arguments, _, _) in edits() {
+        arguments["file"] = json!("n.md");
+        assert_eq!(server.refused(tool, arguments), "not_text", "{tool}");
+    }
+    let hash = ContentHash::of(broken).to_string();
+    let replaced = json!({ "file": "n.md", "content": "x", "expected_content_hash": hash });
+    assert_eq!(server.refused("file_replace", replaced), "not_text");
+    assert_eq!(vault.read("n.md"), broken);
+    for (tool, arguments) in [
+        ("file_read_range", json!({ "file": "n.md", "from": 1, "to": 9 })),
+        ("outline", json!({ "file": "n.md" })),
+        ("heading_find", json!({ "file": "n.md", "heading": "A" })),
+        ("block_find", json!({ "file": "n.md", "blockId": "t" })),
+        ("frontmatter_get", json!({ "file": "n.md" })),
+    ] {
+        let read = server.done(tool, arguments);
+        assert!(read["notice"].as_str().unwrap().contains("not valid UTF-8"), "{tool}: {read}");
+        assert_eq!(read["contentHash"], hash, "{tool}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn defect_4_mode_and_link_of_a_note_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    for (tool, mut arguments, old, new) in edits() {
+        let vault = Vault::new(&[("real/n.md", WINDOWS.as_bytes())]);
+        let (real, link) = (vault.path().join("real/n.md"), vault.path().join("link.md"));
+        std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink("real/n.md", &link).unwrap();
+        arguments["file"] = json!("link.md");
+        serve(&vault).done(tool, arguments);
+        assert!(link.symlink_metadata().unwrap().is_symlink(), "{tool}");
+        assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{tool}");
+        assert_eq!(vault.read("real/n.md"), WINDOWS.replacen(old, new, 1).as_bytes(), "{tool}");
+    }
+}
+
+#[test]
+fn defect_5_a_block_id_names_what_it_stands_at() {
+    let note = "- a\n- b ^last\n\n- p ^outer\n  - n ^nested\n\n| h |\n| - |\n| r ^row |\n\n> quote\n\n^quote\n\n| t |\n| - |\n| u |\n\n^table\n";
+    let vault = Vault::new(&[("n.md", note.as_bytes())]);
+    let mut server = serve(&vault);
+    for (id, kind, start, end) in [
+        ("last", "list-item", 2, 2),
+        ("outer", "list-item", 4, 4),
+        ("nested", "list-item", 5, 5),
+        ("row", "table-row", 9, 9),
+        ("quote", "other", 11, 13),
+        ("table", "other", 15, 19),
+    ] {
+        let found = server.done("block_find", json!({ "file": "n.md", "blockId": id }))["matches"][0].clone();
+        assert_eq!(
+            (&found["structuralType"], &found["startLine"], &found["endLine"]),
+            (&json!(kind), &json!(start), &json!(end)),
+            "{id}: {found}"
+        );
+        let lines: String = note.split_inclusive('\n').skip(start - 1).take(end - start + 1).collect();
+        assert_eq!(found["blockHash"], hash(&lines), "{id}");
+    }
+    for (id, content, old, new) in [
+        ("last", "B\n", "- b ^last", "- B ^last"),
+        ("nested", "- N", "  - n ^nested", "  - N ^nested"),
+        ("row", "R", "| r ^row |", "| R ^row |"),
+        ("quote", "words", "> quote\n\n^quote", "> words\n\n^quote"),
+    ] {
+        let before = String::from_utf8(vault.read("n.md")).unwrap();
+        let found = server.done("block_find", json!({ "file": "n.md", "blockId": id }))["matches"][0].clone();
+        let arguments =
+            json!({ "file": "n.md", "blockId": id, "content": content, "expected_block_hash": found["blockHash"] });
+        let done = server.done("block_replace", arguments);
+        assert_eq!(String::from_utf8(vault.read("n.md")).unwrap(), before.replacen(old, new, 1), "{id}");
+        let found = server.done("block_find", json!({ "file": "n.md", "blockId": id }))["matches"][0].clone();
+        assert_eq!(done["blockHash"], found["blockHash"], "{id}");
+    }
+}
+
+/// Finds a heading and calls a tool with its hash.
+fn at_heading(server: &mut Server, tool: &str, mut arguments: Value) -> Value {
+    let mut find = json!({ "file": arguments["file"], "heading": arguments["heading"] });
+    for name in ["occurrence", "line", "delimiter"] {
+        if let Some(given) = arguments.get(name) {
+            find[name] = given.clone();
+        }
+    }
+    let found = server.done("heading_find", find);
+    arguments["expected_section_hash"] = found["matches"][0]["sectionHash"].clone();
+    server.call(tool, arguments)
+}
+
+#[test]
+fn defect_6_every_kind_of_heading_survives_its_edits() {
+    for (before, tool, arguments, after) in [
+        ("A\n===\nold\n", "heading_replace_body", json!({ "heading": "A", "content": "new" }), "A\n===\nnew\n"),
+        ("A\n---\nold\n", "heading_rename", json!({ "heading": "A", "newText": "B" }), "B\n---\nold\n"),
+        ("## S", "heading_replace_body", json!({ "heading": "S", "content": "body" }), "## S\nbody"),
+        ("## S ##\nx\n", "heading_rename", json!({ "heading": "S", "newText": "T" }), "## T ##\nx\n"),
+        ("## S ##\nx\n", "heading_replace_body", json!({ "heading": "S", "content": "y" }), "## S ##\ny\n"),
+    ] {
+        let vault = Vault::new(&[("n.md", before.as_bytes())]);
+        let mut server = serve(&vault);
+        let mut arguments = arguments;
+        arguments["file"] = json!("n.md");
+        let result = at_heading(&mut server, tool, arguments);
+        assert_ne!(result["isError"], true, "{result}");
+        assert_eq!(String::from_utf8(vault.read("n.md")).unwrap(), after);
+    }
+    let vault = Vault::new(&[("n.md", b"# A\n")]);
+    let mut server = serve(&vault);
+    let result =
+        at_heading(&mut server, "heading_rename", json!({ "file": "n.md", "heading": "A", "newText": "B\n# C" }));
+    assert_eq!(reason(&result), "edit_refused");
+    assert_eq!(vault.read("n.md"), b"# A\n");
+}
+
+#[test]
+fn defect_7_headings_with_one_path_can_be_told_apart() {
+    let note = "# P\n## N\none\n## N\ntwo\n";
+    for more in [json!({ "occurrence": 2 }), json!({ "line": 4 })] {
+        let vault = Vault::new(&[("n.md", note.as_bytes())]);
+        let mut server = serve(&vault);
+        let mut arguments = json!({ "file": "n.md", "heading": "P::N", "content": "new" });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let result = at_heading(&mut server, "heading_replace_body", arguments);
+        assert_ne!(result["isError"], true, "{result}");
+        assert_eq!(vault.read("n.md"), b"# P\n## N\none\n## N\nnew\n");
+    }
+    let vault = Vault::new(&[("n.md", note.as_bytes())]);
+    let mut server = serve(&vault);
+    let refused = server.call(
+        "heading_replace_body",
+        json!({ "file": "n.md", "heading": "N", "content": "x", "expected_section_hash": hash(note) }),
+    )["structuredContent"]
+        .clone();
+    assert_eq!(refused["code"], "DUPLICATE_TARGET");
+    let matches = refused["details"]["matches"].as_array().unwrap();
+    assert_eq!(
+        (&matches[0]["path"], &matches[1]["line"], &matches[1]["id"]),
+        (&json!("P::N"), &json!(4), &json!("h-3"))
+    );
+    assert!(refused["hint"].as_str().unwrap().contains("`occurrence: 2` (line 4)"), "{refused}");
+    // What the refusal says is enough to go on.
+    let second = json!({
+        "file": "n.md", "heading": "N", "occurrence": matches[1]["occurrence"], "content": "new",
+        "expected_section_hash": matches[1]["sectionHash"],
+    });
+    server.done("heading_replace_body", second);
+    let found = server.done("heading_find", json!({ "file": "n.md", "heading": "P > N", "delimiter": " > " }));
+    assert_eq!(found["matches"].as_array().unwrap().len(), 2, "{found}");
+}
+
+#[test]
+fn defect_8_real_links_follow_a_renamed_block() {
+    let vault = Vault::new(&[
+        ("sub/T.md", b"see [[#^b]]\n\ntext ^b\n"),
+        ("a.md", b"[[T#^b]] ![[sub/T.md#^B|x]] [m](sub/T.md#^b) [[T^b]] `[[T#^b]]`\n"),
+        ("b.md", b"---\nup: \"[[t#^b]]\"\n---\n[r]\n\n[r]: sub/T.md#^b\n"),
+        ("T.txt", b"[[T#^b]]\n"),
+    ]);
+    let mut server = serve(&vault);
+    let arguments =
+        json!({ "file": "sub/T.md", "blockId": "b", "newId": "c-1", "expected_block_hash": hash("text ^b\n") });
+    let done = server.done("block_rename", arguments);
+    assert_eq!((&done["referencesUpdated"], &done["filesUpdated"]), (&json!(6), &json!(2)), "{done}");
+    for (path, after) in [
+        ("sub/T.md", "see [[#^c-1]]\n\ntext ^c-1\n"),
+        ("a.md", "[[T#^c-1]] ![[sub/T.md#^c-1|x]] [m](sub/T.md#^c-1) [[T^b]] `[[T#^b]]`\n"),
+        ("b.md", "---\nup: \"[[t#^c-1]]\"\n---\n[r]\n\n[r]: sub/T.md#^c-1\n"),
+        ("T.txt", "[[T#^b]]\n"),
+    ] {
+        assert_eq!(String::from_utf8(vault.read(path)).unwrap(), after, "{path}");
+    }
+}
+
+#[test]
+fn defect_9_properties_that_nobody_set_stay_as_they_are_written() {
+    let long = "word ".repeat(40);
+    let block = format!(
+        "---\nid: 007\nlong: {long}end\nlist:\n- a\n-   b\nmap: {{ x: 1,y: 2 }}\ntext: |\n  one\n  two\nn: ~\n---\n"
+    );
+    let vault = Vault::new(&[("n.md", format!("{block}body\n").as_bytes()), ("bad.md", b"---\na: b: c\n---\nbody\n")]);
+    let mut server = serve(&vault);
+    let set = json!({ "file": "n.md", "keyPath": "map.x", "value": 9, "expected_frontmatter_hash": hash(&block) });
+    let done = server.done("frontmatter_set", set);
+    let after = block.replace("x: 1,y", "x: 9,y");
+    assert_eq!(String::from_utf8(vault.read("n.md")).unwrap(), format!("{after}body\n"));
+    assert_eq!(done["frontmatterHash"], hash(&after));
+
+    let read = server.done("frontmatter_get", json!({ "file": "bad.md" }));
+    assert_eq!(read["data"], json!({}));
+    assert!(read["notice"].as_str().unwrap().contains("line 2"), "{read}");
+    let set =
+        json!({ "file": "bad.md", "keyPath": "x", "value": 1, "expected_frontmatter_hash": read["frontmatterHash"] });
+    let refused = server.call("frontmatter_set", set)["structuredContent"].clone();
+    assert_eq!((&refused["code"], &refused["error"]["reason"]), (&json!("PARSE_ERROR"), &json!("frontmatter_invalid")));
+    assert_eq!(vault.read("bad.md"), b"---\na: b: c\n---\nbody\n");
+}
+
+#[test]
+fn defect_9_a_deleted_property_leaves_nothing_behind() {
+    for (before, path, after) in [
+        ("---\na: 1\nb:\n  c:\n    d: 1\n---\nx\n", "b.c.d", "---\na: 1\n---\nx\n"),
+        ("---\na: [x]\nb: 1\n---\nx\n", "a.0", "---\nb: 1\n---\nx\n"),
+        ("---\na: 1\n---\nx\n", "a", "x\n"),
+    ] {
+        let vault = Vault::new(&[("n.md", before.as_bytes())]);
+        let mut server = serve(&vault);
+        let read = server.done("frontmatter_get", json!({ "file": "n.md" }));
+        let delete = json!({ "file": "n.md", "keyPath": path, "expected_frontmatter_hash": read["frontmatterHash"] });
+        server.done("frontmatter_delete", delete);
+        assert_eq!(String::from_utf8(vault.read("n.md")).unwrap(), after);
+    }
+}
+
+#[test]
+fn defect_10_a_patch_is_taken_at_its_word() {
+    for (before, patch, after) in [
+        ("a\nb\n", "@@ -1,0 +2 @@\n+x\n", Ok("a\nx\nb\n")),
+        ("", "@@ -0,0 +1 @@\n+x\n", Ok("x\n")),
+        ("a\r\n\r\nb\r\n", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n", Ok("a\r\n\r\nc\r\n")),
+        ("a", "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n", Ok("a\n")),
+        ("a\n", "@@ -9,0 +10 @@\n+x\n", Err("patch_mismatch")),
+        ("a\n", "@@ -1,2 +1,2 @@\n-a\n+b\n", Err("patch_invalid")),
+        ("a\n", "no patch", Err("patch_invalid")),
+        ("b\na\n", "@@ -1 +1 @@\n-a\n+x\n", Err("patch_mismatch")),
+    ] {
+        let vault = Vault::new(&[("n.md", before.as_bytes())]);
+        let result = serve(&vault).call("apply_patch", json!({ "file": "n.md", "patch": patch }));
+        let outcome = if result["isError"] == true { Err(reason(&result)) } else { Ok(()) };
+        assert_eq!(outcome, after.map(|_| ()).map_err(str::to_owned), "{patch}");
+        assert_eq!(String::from_utf8(vault.read("n.md")).unwrap(), after.unwrap_or(before), "{patch}");
+        if outcome == Err("patch_mismatch".to_owned()) {
+            let content = &result["structuredContent"];
+            assert_eq!(content["code"], "STALE_PRECONDITION");
+            assert_eq!(content["error"]["current_content_hash"], hash(before));
+        }
+    }
+}
+
+#[test]
+fn defect_11_a_change_that_leaves_size_and_time_as_they_were_is_seen() {
+    let vault = Vault::new(&[("n.md", b"# A\none\n")]);
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    let age = || {
+        let file = std::fs::File::options().write(true).open(vault.path().join("n.md")).unwrap();
+        file.set_modified(long_ago).unwrap();
+    };
+    age();
+    let mut server = serve(&vault);
+    let read = server.done("outline", json!({ "file": "n.md" }));
+    vault.write("n.md", b"# A\ntwo\n");
+    age();
+    let stale = json!({
+        "file": "n.md", "heading": "A", "content": "new", "expected_section_hash": read["headings"][0]["sectionHash"],
+    });
+    assert_eq!(server.refused("heading_replace_body", stale), "stale_precondition");
+    server.done("lines_insert", json!({ "file": "n.md", "line": 3, "content": "three" }));
+    assert_eq!(vault.read("n.md"), b"# A\ntwo\nthree\n");
+}
+
+#[test]
+fn defect_13_tags_are_renamed_where_obsidian_reads_them() {
+    let vault = Vault::new(&[
+        ("a.md", "---\ntags: [größe, x]\n---\n#Größe/klein `#größe`\n".as_bytes()),
+        ("fixed/b.md", "#größe\n".as_bytes()),
+        ("c.md", b"\xff #gr\xc3\xb6\xc3\x9fe\n"),
+        (".lapidaryprotect", b"fixed/\n"),
+    ]);
+    let mut server = serve(&vault);
+    let arguments = json!({ "from": "#GRÖSSE", "to": "maß" });
+    assert_eq!(server.done("tag_rename", arguments)["changed"], false, "`ß` is not `SS`");
+    let arguments = json!({ "from": "GRÖßE", "to": "maß" });
+    let dry = server.done("tag_rename", json!({ "from": "größe", "to": "maß", "dry_run": true }));
+    assert!(dry["diff"].as_str().unwrap().contains("+#maß/klein"), "{dry}");
+    let done = server.done("tag_rename", arguments);
+    assert_eq!((&done["filesChanged"], &done["replacedCount"], &done["filesLeft"]), (&json!(1), &json!(2), &json!(2)));
+    assert_eq!(done["left"][1]["file"], "fixed/b.md", "{done}");
+    assert_eq!(vault.read("a.md"), "---\ntags: [maß, x]\n---\n#maß/klein `#größe`\n".as_bytes());
+    assert_eq!(vault.read("fixed/b.md"), "#größe\n".as_bytes());
+}
+
+#[test]
+fn defect_21_links_in_notes_that_may_not_be_changed_are_counted() {
+    let files: &[(&str, &[u8])] = &[
+        ("open/T.md", b"# Old\n"),
+        ("open/a.md", b"[[T#Old]]\n"),
+        ("read/b.md", b"[[T#Old]] [[T#Old|x]]\n"),
+        ("hidden/c.md", b"[[T#Old]]\n"),
+    ];
+    let vault = Vault::new(files);
+    let environment =
+        [("OBSIDIAN_READ_PATHS", "open,read"), ("OBSIDIAN_WRITE_PATHS", "open"), ("LAPIDARY_REPETITION", "off")];
+    let mut server = vault.serve_with(&["--tools", "files"], &environment).open(Era::Modern);
+    let rename =
+        json!({ "file": "open/T.md", "heading": "Old", "newText": "New", "expected_section_hash": hash("# Old\n") });
+    let done = server.done("heading_rename", rename);
+    assert_eq!((&done["referencesUpdated"], &done["referencesLeft"]), (&json!(1), &json!(2)), "{done}");
+    assert_eq!((vault.read("open/a.md"), vault.read("read/b.md")), (b"[[T#New]]\n".to_vec(), files[2].1.to_vec()));
+    assert_eq!(vault.read("hidden/c.md"), files[3].1);
+}
+
+#[test]
+fn defect_21_every_writer_takes_the_hash_of_the_file() {
+    for (tool, mut arguments, _, _) in edits() {
+        let vault = Vault::new(&[("n.md", WINDOWS.as_bytes())]);
+        let mut server = serve(&vault);
+        arguments["file"] = json!("n.md");
+        arguments["expected_content_hash"] = json!("sha256:000000000000");
+        let refused = server.call(tool, arguments.clone())["structuredContent"].clone();
+        assert_eq!(refused["code"], "STALE_PRECONDITION", "{tool}");
+        assert_eq!(refused["error"]["current_content_hash"], hash(WINDOWS), "{tool}");
+        assert_eq!(refused["details"]["actual"], hash(WINDOWS), "{tool}");
+        assert_eq!(vault.read("n.md"), WINDOWS.as_bytes());
+        arguments["expected_content_hash"] = refused["error"]["current_content_hash"].clone();
+        server.done(tool, arguments);
+    }
+    let vault = Vault::new(&[]);
+    let mut server = serve(&vault);
+    for tool in ["file_create", "file_append"] {
+        let arguments = json!({ "file": "n.md", "content": "x", "expected_content_hash": hash("gone") });
+        assert_eq!(server.refused(tool, arguments), "stale_precondition", "{tool}");
+    }
+    assert!(vault.everything().is_empty());
+}
+
+#[test]
+fn defect_24_what_is_missing_is_not_found_and_names_nothing_of_the_machine() {
+    let vault = Vault::new(&[("folder/a.md", b"x")]);
+    let around = vault.path().parent().unwrap().to_str().unwrap().to_owned();
+    let mut server = serve(&vault);
+    let mut calls: Vec<(&str, Value)> = edits()
+        .into_iter()
+        .filter(|(tool, ..)| *tool != "file_append")
+        .map(|(tool, arguments, ..)| (tool, arguments))
+        .collect();
+    calls.extend([
+        ("file_read_range", json!({ "from": 1, "to": 1 })),
+        ("outline", json!({})),
+        ("heading_find", json!({ "heading": "A" })),
+        ("block_find", json!({ "blockId": "t" })),
+        ("frontmatter_get", json!({})),
+        ("file_replace", json!({ "content": "x" })),
+    ]);
+    for (tool, mut arguments) in calls {
+        for (file, code, id) in
+            [("none.md", "NOT_FOUND", "note_missing"), ("folder", "INVALID_ARGS", "path_is_directory")]
+        {
+            arguments["file"] = json!(file);
+            let refused = server.call(tool, arguments.clone());
+            assert_eq!(
+                (&refused["structuredContent"]["code"], &*reason(&refused)),
+                (&json!(code), id),
+                "{tool} {file}"
+            );
+            assert!(!refused.to_string().contains(&around), "{refused}");
+        }
+    }
+    for path in ["", "a..b", "."] {
+        let arguments = json!({ "file": "folder/a.md", "keyPath": path });
+        assert_eq!(server.refused("frontmatter_get", arguments), "invalid_arguments", "{path}");
+    }
+}

@@ -1,0 +1,192 @@
+use std::sync::Arc;
+
+use lapidary_note::{is_tag, is_tag_within, rename_tag_tree};
+use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    ArgumentProblem, Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Reason,
+    shared::{editing, index, reading},
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct TagRename;
+
+/// Rename a tag in all notes, in text and properties, with the tags nested in it (`#old/x` becomes `#new/x`).
+///
+/// Look at the diff with `dry_run` first. Case does not matter in `from`; where `to` exists, both become one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// With or without `#`.
+    #[schemars(length(min = 1))]
+    from: String,
+    /// The new name: `area/garden`.
+    #[schemars(length(min = 1))]
+    to: String,
+    /// Show the diff and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    from: String,
+    to: String,
+    changed: bool,
+    replaced_count: usize,
+    files_changed: usize,
+    /// The first hundred.
+    files: Vec<FileOutput>,
+    /// Notes that have the tag and stay as they are, and why; the first hundred.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left: Vec<LeftOutput>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_left: Option<usize>,
+    #[serde(rename = "dry_run")]
+    dry_run: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FileOutput {
+    file: String,
+    replaced_count: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct LeftOutput {
+    file: String,
+    why: String,
+}
+
+/// Longer lists help nobody.
+const MOST_NAMES: usize = 100;
+
+impl WriteTool for TagRename {
+    const DECLARATION: Declaration = Declaration {
+        name: "tag_rename",
+        dotted: Some("tag.rename"),
+        title: "Rename a tag everywhere",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: true,
+        paths: &[],
+        reasons: &[],
+        words: "rename merge a tag in all notes of the vault, nested tags, vault-wide",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let Input { from, to, dry_run } = input;
+        if !is_tag(&to) {
+            return Err(Reason::InvalidArguments {
+                tool: Self::DECLARATION.name.to_owned(),
+                problems: vec![ArgumentProblem {
+                    at: "to".to_owned(),
+                    problem: "is not a tag: letters, digits, `-`, `_` and `/`, no space, not digits alone".to_owned(),
+                    nearest: None,
+                }],
+            });
+        }
+        let (mut changes, mut files, mut left) = (Vec::new(), Vec::new(), Vec::new());
+        for path in notes_with(context, view, &from)? {
+            context.check()?;
+            match renamed(view, path, &from, &to) {
+                Ok(None) => {}
+                Ok(Some((change, replaced_count))) => {
+                    files.push(FileOutput { file: path.to_string(), replaced_count });
+                    changes.push(change);
+                }
+                // The disk itself is at fault, and not only this note.
+                Err(reason @ Reason::Disk { .. }) => return Err(reason),
+                Err(reason) => left.push(LeftOutput { file: path.to_string(), why: reason.to_string() }),
+            }
+        }
+        let (files_changed, files_left) = (files.len(), left.len());
+        let replaced_count = files.iter().map(|file| file.replaced_count).sum();
+        files.truncate(MOST_NAMES);
+        left.truncate(MOST_NAMES);
+        let output = Output {
+            from,
+            to,
+            changed: files_changed > 0,
+            replaced_count,
+            files_changed,
+            files,
+            left,
+            files_left: (files_left > 0).then_some(files_left),
+            dry_run,
+        };
+        Ok(Plan { changes: ChangeSet { changes }, output, dry_run })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] =
+            &[("a.md", "#gem and #gem/red, not #gems\n"), ("b.md", "---\ntags: [Gem, x]\n---\n"), ("c.md", "gem\n")];
+        vec![
+            Example {
+                says: "In text and properties, with what is nested",
+                before: NOTES,
+                input: json!({ "from": "#gem", "to": "stone" }),
+                gives: Gives::Output(json!({
+                    "from": "#gem",
+                    "to": "stone",
+                    "changed": true,
+                    "replacedCount": 3,
+                    "filesChanged": 2,
+                    "files": [{ "file": "a.md", "replacedCount": 2 }, { "file": "b.md", "replacedCount": 1 }],
+                    "dry_run": false,
+                })),
+                after: &[
+                    ("a.md", "#stone and #stone/red, not #gems\n"),
+                    ("b.md", "---\ntags: [stone, x]\n---\n"),
+                    ("c.md", "gem\n"),
+                ],
+            },
+            Example {
+                says: "Look before you leap",
+                before: NOTES,
+                input: json!({ "from": "gem", "to": "stone", "dry_run": true }),
+                gives: Gives::Including(json!({ "filesChanged": 2, "dry_run": true })),
+                after: NOTES,
+            },
+            Example {
+                says: "What is no tag",
+                before: NOTES,
+                input: json!({ "from": "gem", "to": "precious stone" }),
+                gives: Gives::Refusal(Kind::InvalidArguments),
+                after: NOTES,
+            },
+        ]
+    }
+}
+
+/// The notes that have the tag or one nested in it, in path order.
+fn notes_with<'v>(context: &Context<'_>, view: &'v View, tag: &str) -> Result<Vec<&'v VaultPath>, Reason> {
+    let tag = tag.strip_prefix('#').unwrap_or(tag);
+    let notes = index::notes(context, view)?.notes();
+    let has = |digest: &lapidary_vault::Digest<'_>| digest.tags().any(|found| is_tag_within(found.name, tag));
+    Ok(notes.filter(|(_, digest)| has(digest)).map(|(entry, _)| entry.path()).collect())
+}
+
+/// The change of one note; nothing if it says what it should already, or is gone.
+fn renamed(view: &View, path: &VaultPath, from: &str, to: &str) -> Result<Option<(Change, usize)>, Reason> {
+    let Some(before) = reading::read_if_there(view, path)? else { return Ok(None) };
+    view.may_write(path).map_err(|denied| Reason::PathForbidden {
+        path: path.clone(),
+        writing: true,
+        denied: crate::Refused::ByScope(denied),
+    })?;
+    let text = reading::editable(path, &before)?;
+    let renamed = rename_tag_tree(&before.bytes, &text, from, to).map_err(|error| editing::refusal(path, error))?;
+    let change =
+        Change::Write { path: path.clone(), before: Arc::clone(&before), guard: Guard::Plan, bytes: renamed.file };
+    Ok((change.bytes() != before.bytes).then_some((change, renamed.count)))
+}
