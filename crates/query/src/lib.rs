@@ -9,7 +9,7 @@ mod words;
 
 pub use nearest::nearest;
 pub use pattern::{
-    Case, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions, Undecided, lines_after,
-    lines_before,
+    Case, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions, ReplaceError, Replacement,
+    Replacer, Undecided, lines_after, lines_before,
 };
 pub use words::words;
