@@ -23,12 +23,13 @@ mod yaml;
 
 pub use blocks::{Block, BlockKind, blocks};
 pub use edit::{
-    Blanks, EditError, Edited, Lines, LinkForm, PropertyEdit, PropertyError, PropertyPath, Retarget, Section,
-    SectionPart, TagEdit, append_block, append_heading, append_rows, append_tags, append_to_block, append_to_section,
-    delete_lines, delete_range, edit_properties, edit_property, edit_property_tag, insert_at, insert_lines, insert_tag,
+    Blanks, EditError, Edited, Lines, LinkForm, Operation, Patch, PatchContent, PatchError, PatchTarget, Patched,
+    PropertyEdit, PropertyError, PropertyPath, Retarget, Section, SectionPart, Side, TagEdit, TagPlaces, append_block,
+    append_heading, append_rows, append_tags, append_to_block, append_to_section, delete_lines, delete_range,
+    edit_properties, edit_property, edit_property_tag, edit_tag, insert_at, insert_lines, insert_tag, patch,
     prepend_rows, prepend_to_block, prepend_to_section, remove_block_id, remove_tags, rename_block_id, rename_heading,
-    rename_tags, replace_block, replace_body, replace_lines, replace_range, replace_rows, replace_section,
-    retarget_links, retarget_property_link, set_block_id, whole_lines,
+    rename_tags, replace_block, replace_body, replace_lines, replace_range, replace_ranges, replace_rows,
+    replace_section, retarget_links, retarget_property_link, set_block_id, whole_lines,
 };
 pub use fields::{Field, FieldForm};
 pub use frontmatter::{Frontmatter, FrontmatterError};

@@ -280,9 +280,13 @@ fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
     schema.get("required").and_then(Value::as_array).is_some_and(|required| required.contains(&json!(name)))
 }
 
-/// A field without a type takes any JSON, `null` included.
+/// A field without a type takes any JSON, `null` included, and so does one that lists it.
 fn allows_null(schema: Option<&Value>) -> bool {
-    schema.is_some_and(|schema| ["type", "anyOf", "oneOf", "enum", "const"].iter().all(|key| schema.get(key).is_none()))
+    let says_nothing =
+        |schema: &Value| ["type", "anyOf", "oneOf", "enum", "const"].iter().all(|key| schema.get(key).is_none());
+    let lists_null =
+        |schema: &Value| schema["anyOf"].as_array().is_some_and(|choices| choices.contains(&json!({ "type": "null" })));
+    schema.is_some_and(|schema| says_nothing(schema) || lists_null(schema))
 }
 
 fn join(at: &str, name: &str) -> String {

@@ -61,6 +61,20 @@ pub enum Reason {
     SectionRequired,
     #[error("{}", section_missing(.section_type, .target, .path))]
     SectionMissing { path: VaultPath, section_type: &'static str, target: String, available: Vec<String> },
+    #[error("{}", section_missing(.section_type, .target, .path))]
+    SectionTargetMissing { path: VaultPath, section_type: &'static str, target: String, available: Vec<String> },
+    #[error("Several headings of {path} are meant by '{target}'.")]
+    AmbiguousSection { path: VaultPath, target: String, candidates: Vec<String> },
+    #[error("The content stands in '{target}' of {path} already.")]
+    ContentPreexists { path: VaultPath, target: String },
+    #[error("The heading '{heading}' of the content would not stand in the section '{target}' of {path}.")]
+    HeadingOutsideSection { path: VaultPath, target: String, heading: String },
+    #[error("{path} cannot be changed like this: {problem}.")]
+    PatchRejected { path: VaultPath, problem: String },
+    #[error("`set` needs a `value` for '{key}'.")]
+    ValueRequired { key: String },
+    #[error("`{operation}` needs `tags`.")]
+    TagsRequired { operation: &'static str },
     #[error("The properties of {path} are not valid YAML: {problem}.")]
     FrontmatterInvalid { path: VaultPath, problem: String },
     #[error("The text to find is not in {path}.")]
@@ -251,12 +265,24 @@ impl Reason {
                 "expected": expected.to_string(),
                 "actual": current.map(|hash| hash.to_string()),
             }),
-            Self::SectionMissing { path, section_type, target, available } => json!({
+            Self::SectionMissing { path, section_type, target, available }
+            | Self::SectionTargetMissing { path, section_type, target, available } => json!({
                 "path": path.as_str(),
                 "section": { "type": section_type, "target": target },
                 "available": available,
             }),
-            Self::FrontmatterInvalid { path, problem } => json!({ "path": path.as_str(), "problem": problem }),
+            Self::AmbiguousSection { path, target, candidates } => {
+                json!({ "path": path.as_str(), "target": target, "candidates": candidates })
+            }
+            Self::ContentPreexists { path, target } => json!({ "path": path.as_str(), "target": target }),
+            Self::HeadingOutsideSection { path, target, heading } => {
+                json!({ "path": path.as_str(), "target": target, "heading": heading })
+            }
+            Self::ValueRequired { key } => json!({ "key": key }),
+            Self::TagsRequired { operation } => json!({ "operation": operation }),
+            Self::FrontmatterInvalid { path, problem } | Self::PatchRejected { path, problem } => {
+                json!({ "path": path.as_str(), "problem": problem })
+            }
             Self::TextMissing { path, preview } => json!({ "path": path.as_str(), "findPreview": preview }),
             Self::TextNotUnique { path, occurrences } => json!({ "path": path.as_str(), "occurrences": occurrences }),
             Self::OccurrenceOutOfRange { path, occurrences, wanted } => {

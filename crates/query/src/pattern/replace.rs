@@ -40,7 +40,7 @@ pub struct Replacer {
 enum Engine {
     /// Without lookaround and backreferences: in linear time.
     Automaton(Regex),
-    Backtracker(Backtracker),
+    Backtracker(Box<Backtracker>),
 }
 
 /// New text for one match.
@@ -77,7 +77,7 @@ impl Replacer {
         let (engine, names) = if regex.backtracks {
             let backtracker = Backtracker::new(&regex, options)?;
             let names = named(backtracker.group_names());
-            (Engine::Backtracker(backtracker), names)
+            (Engine::Backtracker(Box::new(backtracker)), names)
         } else {
             let config = Config::new()
                 .which_captures(WhichCaptures::All)
@@ -131,12 +131,10 @@ impl Replacer {
                 Ok(found.then(|| groups.iter().map(|group| group.map(|group| group.range())).collect()))
             }
             Engine::Backtracker(_) if text.len() > LONGEST_TRIED => Err(ReplaceError::Undecided),
-            Engine::Backtracker(backtracker) => {
-                backtracker.find_groups(text, from, stop).map_err(|halt| match halt {
-                    Halt::Stopped => ReplaceError::Stopped,
-                    Halt::Undecided => ReplaceError::Undecided,
-                })
-            }
+            Engine::Backtracker(backtracker) => backtracker.find_groups(text, from, stop).map_err(|halt| match halt {
+                Halt::Stopped => ReplaceError::Stopped,
+                Halt::Undecided => ReplaceError::Undecided,
+            }),
         }
     }
 }

@@ -15,6 +15,7 @@ mod http;
 mod leaks;
 mod lifecycle;
 mod listings;
+mod notes;
 mod protocol;
 mod scenarios;
 mod tools_list;

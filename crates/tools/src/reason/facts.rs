@@ -25,6 +25,13 @@ pub enum Kind {
     KeepsChanging,
     SectionRequired,
     SectionMissing,
+    SectionTargetMissing,
+    AmbiguousSection,
+    ContentPreexists,
+    HeadingOutsideSection,
+    PatchRejected,
+    ValueRequired,
+    TagsRequired,
     FrontmatterInvalid,
     TextMissing,
     TextNotUnique,
@@ -81,6 +88,13 @@ impl Kind {
         Self::KeepsChanging,
         Self::SectionRequired,
         Self::SectionMissing,
+        Self::SectionTargetMissing,
+        Self::AmbiguousSection,
+        Self::ContentPreexists,
+        Self::HeadingOutsideSection,
+        Self::PatchRejected,
+        Self::ValueRequired,
+        Self::TagsRequired,
         Self::FrontmatterInvalid,
         Self::TextMissing,
         Self::TextNotUnique,
@@ -232,6 +246,39 @@ impl Kind {
             Self::SectionMissing => {
                 facts("section_missing", -32001, "NOT_FOUND", "The note has no such heading, block or property.")
             }
+            Self::SectionTargetMissing => facts(
+                "section_target_missing",
+                -32007,
+                "NOT_FOUND",
+                "The note has no such heading, block or property to change.",
+            ),
+            Self::AmbiguousSection => {
+                facts("ambiguous_section", -32002, "DUPLICATE_TARGET", "Several headings are meant.")
+            }
+            Self::ContentPreexists => facts(
+                "content_preexists",
+                -32007,
+                "INVALID_ARGS",
+                "What is to be added stands there already, and `applyIfContentPreexists` is not set.",
+            ),
+            Self::HeadingOutsideSection => facts(
+                "heading_outside_section",
+                -32007,
+                "INVALID_ARGS",
+                "The content holds a heading that would end the section instead of standing in it.",
+            ),
+            Self::PatchRejected => facts(
+                "patch_rejected",
+                -32007,
+                "INVALID_ARGS",
+                "The content does not fit the part, or something beside it would be read differently afterwards.",
+            ),
+            Self::ValueRequired => {
+                facts("value_required", -32007, "INVALID_ARGS", "A property is set without a value.")
+            }
+            Self::TagsRequired => {
+                facts("tags_required", -32007, "INVALID_ARGS", "Tags are added or removed, and none are named.")
+            }
             Self::FrontmatterInvalid => {
                 facts("frontmatter_invalid", -32007, "PARSE_ERROR", "The properties are not valid YAML.")
             }
@@ -327,6 +374,13 @@ impl Reason {
             Self::KeepsChanging { .. } => Kind::KeepsChanging,
             Self::SectionRequired => Kind::SectionRequired,
             Self::SectionMissing { .. } => Kind::SectionMissing,
+            Self::SectionTargetMissing { .. } => Kind::SectionTargetMissing,
+            Self::AmbiguousSection { .. } => Kind::AmbiguousSection,
+            Self::ContentPreexists { .. } => Kind::ContentPreexists,
+            Self::HeadingOutsideSection { .. } => Kind::HeadingOutsideSection,
+            Self::PatchRejected { .. } => Kind::PatchRejected,
+            Self::ValueRequired { .. } => Kind::ValueRequired,
+            Self::TagsRequired { .. } => Kind::TagsRequired,
             Self::FrontmatterInvalid { .. } => Kind::FrontmatterInvalid,
             Self::TextMissing { .. } => Kind::TextMissing,
             Self::TextNotUnique { .. } => Kind::TextNotUnique,

@@ -44,7 +44,18 @@ impl Reason {
             Self::Stale { current: None, argument, .. } => format!("Nothing is there any more. Leave out `{argument}` to create it."),
             Self::KeepsChanging { .. } => "Wait a moment and try again.".into(),
             Self::SectionRequired => "Add `section: {\"type\": \"heading\", \"target\": \"…\"}`.".into(),
-            Self::SectionMissing { available, section_type, .. } => available_sections(section_type, available),
+            Self::SectionMissing { available, section_type, .. }
+            | Self::SectionTargetMissing { available, section_type, .. } => available_sections(section_type, available),
+            Self::AmbiguousSection { candidates, .. } => format!("Name one of: {}.", list(candidates)),
+            Self::ContentPreexists { .. } => {
+                "Nothing needs to be done, unless it shall stand there twice: then set `applyIfContentPreexists`.".into()
+            }
+            Self::HeadingOutsideSection { .. } => {
+                "Give the headings in the content more `#` than the section has, or name the section above it.".into()
+            }
+            Self::PatchRejected { .. } => "Read the section again and send content that fits it, or edit the text with `str_replace`.".into(),
+            Self::ValueRequired { .. } => "Add `value`; it may be any JSON, `null` too. To remove the property use `delete`.".into(),
+            Self::TagsRequired { .. } => "Add `tags`, for example `[\"project/garden\"]`.".into(),
             Self::FrontmatterInvalid { .. } => "Read the note with format `content` and repair the lines between the `---` marks first.".into(),
             Self::TextMissing { .. } => "Read the file again and copy the text exactly, spaces and line breaks included.".into(),
             Self::TextNotUnique { occurrences, .. } => {

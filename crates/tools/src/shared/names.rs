@@ -75,16 +75,8 @@ impl NameRegex {
 
     /// As the note tools have always taken it: short, and without a repetition of what ends in one.
     pub(crate) fn guarded(argument: &'static str, given: &str) -> Result<Self, Reason> {
-        const LONGEST: usize = 256;
-        let nested = |three: &[u8]| matches!(three, [b'+' | b'*' | b'}', b')', b'*' | b'+' | b'{']);
-        let problem = if given.chars().count() > LONGEST {
-            format!("pattern exceeds {LONGEST}-character limit")
-        } else if given.as_bytes().windows(3).any(nested) {
-            "pattern contains nested quantifiers".to_owned()
-        } else {
-            return Self::parse(argument, given);
-        };
-        Err(Reason::RegexUnsafe { argument, pattern: clipped(given), problem })
+        guard_regex(argument, given, 256)?;
+        Self::parse(argument, given)
     }
 
     pub(crate) fn matches(&self, name: &str) -> Result<bool, Reason> {
@@ -95,6 +87,19 @@ impl NameRegex {
             problem: undecided.to_string(),
         })
     }
+}
+
+/// Refuses what the note tools have always refused: a long expression, and one that repeats what ends in a repetition.
+pub(crate) fn guard_regex(argument: &'static str, given: &str, longest: usize) -> Result<(), Reason> {
+    let nested = |three: &[u8]| matches!(three, [b'+' | b'*' | b'}', b')', b'*' | b'+' | b'{']);
+    let problem = if given.chars().count() > longest {
+        format!("pattern exceeds {longest}-character limit")
+    } else if given.as_bytes().windows(3).any(nested) {
+        "pattern contains nested quantifiers".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Reason::RegexUnsafe { argument, pattern: clipped(given), problem })
 }
 
 #[cfg(test)]

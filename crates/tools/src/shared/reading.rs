@@ -15,11 +15,14 @@ pub(crate) fn parse_path(given: &str) -> Result<VaultPath, Reason> {
 /// Reads a file; a missing one is answered with the names that were probably meant.
 pub(crate) fn read(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
     view.read(path).map_err(|error| match error {
-        ReadError::Store(StoreError::Missing) => {
-            Reason::NoteMissing { path: path.clone(), suggestions: suggestions(view, path) }
-        }
+        ReadError::Store(StoreError::Missing) => missing(view, path),
         error => refusal(path, error),
     })
+}
+
+/// Nothing is there; the names that were probably meant.
+pub(crate) fn missing(view: &View, path: &VaultPath) -> Reason {
+    Reason::NoteMissing { path: path.clone(), suggestions: suggestions(view, path) }
 }
 
 /// The file at a path, or nothing where nothing is.

@@ -29,14 +29,15 @@ pub(crate) struct Found {
 }
 
 impl Target {
-    pub(crate) fn path(&self) -> Result<VaultPath, Reason> {
+    /// Where the note is, or would be.
+    pub(crate) fn locate(&self) -> Result<VaultPath, Reason> {
         let Self::Path { path } = self;
         parse_path(path)
     }
 
     /// The note, also when only the case of its name is wrong and nothing else could be meant.
     pub(crate) fn find(&self, view: &View) -> Result<Found, Reason> {
-        let path = self.path()?;
+        let path = self.locate()?;
         let missing = match read(view, &path) {
             Ok(file) => return Ok(Found { path, file, requested: None }),
             Err(reason @ Reason::NoteMissing { .. }) => reason,

@@ -12,6 +12,7 @@ use crate::{
         hash,
         properties::{self, Properties},
         reading::{self, NOT_UTF8, Shown},
+        section::{Section, SectionOutput, SectionType, names},
         tags,
         target::{Found, Target},
         time::milliseconds,
@@ -48,34 +49,6 @@ enum Format {
     Full,
     DocumentMap,
     Section,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Section {
-    /// What `target` names.
-    r#type: SectionType,
-    /// A heading (`Tasks`, or `Project::Tasks` where it is not unique), a block id, or a property.
-    #[schemars(length(min = 1))]
-    target: String,
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum SectionType {
-    Heading,
-    Block,
-    Frontmatter,
-}
-
-impl SectionType {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Heading => "heading",
-            Self::Block => "block",
-            Self::Frontmatter => "frontmatter",
-        }
-    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -147,12 +120,6 @@ struct Stat {
 struct OutgoingLink {
     target: String,
     r#type: &'static str,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct SectionOutput {
-    r#type: SectionType,
-    target: String,
 }
 
 impl ReadTool for ObsidianGetNote {
@@ -322,7 +289,7 @@ fn one_section(
         path: path.clone(),
         section_type: section.r#type.name(),
         target: clipped(&section.target),
-        available: available.iter().take(MOST_NAMES).map(|name| clipped(name)).collect(),
+        available: names(&available),
     };
     let part = |span: std::ops::Range<usize>| Some(text[span].trim_end_matches('\n').to_owned());
     let (mut section_target, mut candidates, mut value_text, mut value_json) = (None, Vec::new(), None, None);
@@ -360,12 +327,9 @@ fn one_section(
             value_json = Some(properties::json(value));
         }
     }
-    let section = SectionOutput { r#type: section.r#type, target: section.target.clone() };
+    let section = section.named(&section.target);
     Ok(Body::Section { section, section_target, candidates, value_text, value_json })
 }
-
-/// Of what a note has, as much as a refusal lists.
-const MOST_NAMES: usize = 50;
 
 fn markdown(note: &NoteOutput) -> String {
     let head = format!("**{}** (format: {}) · hash `{}`", note.path, note.format, hash::short(&note.content_hash));
