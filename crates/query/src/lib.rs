@@ -3,10 +3,12 @@
 //! The query languages (search operators, Dataview, Bases) will live here; today it knows words, names that are nearly
 //! right, and patterns that lines match.
 
+mod moment;
 mod nearest;
 mod pattern;
 mod words;
 
+pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::nearest;
 pub use pattern::{
     Case, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions, ReplaceError, Replacement,

@@ -255,12 +255,18 @@ fn item_type(schema: &Map<String, Value>) -> Option<&str> {
     schema.get("items")?.get("type")?.as_str()
 }
 
-/// The one field of an object that a bare text can stand for, and the object's constant fields.
+/// The one field of an object that a bare text can stand for, and the object's constant fields. Where nothing is required,
+/// that is the only one that takes any text.
 fn only_text_field(schema: &Map<String, Value>) -> Option<(String, Map<String, Value>)> {
     let properties = schema.get("properties")?.as_object()?;
     let mut constants = Map::new();
     let mut texts = Vec::new();
-    for name in schema.get("required")?.as_array()?.iter().filter_map(Value::as_str) {
+    let Some(required) = schema.get("required").and_then(Value::as_array) else {
+        let free = |field: &Value| field["type"] == "string" && field.get("enum").or(field.get("pattern")).is_none();
+        let mut free = properties.iter().filter(|(_, field)| free(field)).map(|(name, _)| name.clone());
+        return free.next().filter(|_| free.next().is_none()).map(|name| (name, constants));
+    };
+    for name in required.iter().filter_map(Value::as_str) {
         let field = properties.get(name)?;
         match field.get("const") {
             Some(value) => {

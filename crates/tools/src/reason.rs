@@ -51,6 +51,12 @@ pub enum Reason {
     FileTooLarge { path: VaultPath, bytes: u64, limit: u64 },
     #[error("The answer would have {bytes} bytes; the limit is {limit}.")]
     ReplyTooLarge { bytes: u64, limit: u64 },
+    #[error("Which note is open is known to the Obsidian app alone, and this server is not connected to it.")]
+    NoActiveFile,
+    #[error("No {period} note found{}.", .date.as_ref().map_or(String::new(), |date| format!(" for {date}")))]
+    PeriodicNotFound { period: &'static str, date: Option<String>, path: VaultPath },
+    #[error("{}", periodic_disabled(.period, *.unreadable))]
+    PeriodicDisabled { period: &'static str, unreadable: Option<&'static str> },
     #[error("{path} already exists.")]
     FileExists { path: VaultPath, current: ContentHash },
     #[error("{argument} mismatch: {path} is not what was expected.")]
@@ -200,6 +206,13 @@ fn section_missing(section_type: &str, target: &str, path: &VaultPath) -> String
     }
 }
 
+fn periodic_disabled(period: &str, unreadable: Option<&str>) -> String {
+    match unreadable {
+        Some(file) => format!("Where {period} notes are cannot be told: {file} cannot be read."),
+        None => format!("This vault has no {period} notes: they are not enabled in Obsidian."),
+    }
+}
+
 fn interrupted(interruption: &Interruption) -> String {
     match interruption {
         Interruption::TakenBack => "The call was cancelled.".to_owned(),
@@ -260,6 +273,10 @@ impl Reason {
             }
             Self::ReplyTooLarge { bytes, limit } => json!({ "submitted": bytes, "limit": limit }),
             Self::FileExists { path, .. } => json!({ "path": path.as_str() }),
+            Self::PeriodicNotFound { period, date, path } => {
+                json!({ "period": period, "date": date, "path": path.as_str() })
+            }
+            Self::PeriodicDisabled { period, .. } => json!({ "period": period }),
             Self::Stale { path, expected, current, .. } => json!({
                 "path": path.as_str(),
                 "expected": expected.to_string(),
@@ -294,6 +311,7 @@ impl Reason {
             Self::Repeated { times } => json!({ "times": times }),
             Self::Disk { path, .. } => json!({ "path": path.as_ref().map(VaultPath::as_str) }),
             Self::SectionRequired
+            | Self::NoActiveFile
             | Self::Declined
             | Self::NobodyToAsk
             | Self::ConsentExpired

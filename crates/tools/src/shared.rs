@@ -9,6 +9,7 @@ pub(crate) mod link;
 pub(crate) mod names;
 pub(crate) mod page;
 pub(crate) mod patching;
+pub(crate) mod periodic;
 pub(crate) mod place;
 pub(crate) mod properties;
 pub(crate) mod reading;

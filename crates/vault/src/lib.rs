@@ -8,6 +8,7 @@ mod path;
 mod patience;
 mod scan;
 mod scope;
+mod settings;
 pub mod store;
 mod vault;
 mod view;
@@ -22,5 +23,6 @@ pub use scan::{Budget, Hit, Scanned, Stop, Window};
 pub use scope::{
     Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, Scope, ScopeError,
 };
+pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::{CommitError, Turn, TurnError, Vault, VaultLimits};
 pub use view::{File, ReadError, View};

@@ -5,11 +5,13 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
+use lapidary_query::Period;
 
 use crate::{
-    Denied, Files, IndexError, Notes, Scope, VaultPath,
+    Denied, Files, IndexError, Notes, PeriodicNotes, Scope, SettingsError, VaultPath,
     index::Live,
     keeper::keep,
+    settings,
     store::{Entry, EntryKind, Store, StoreError},
 };
 
@@ -64,6 +66,11 @@ impl View {
     /// The name of the vault.
     pub fn vault(&self) -> &str {
         &self.vault
+    }
+
+    /// Where the owner keeps the notes of a period, if anywhere. Whether a caller may see those is another question.
+    pub fn periodic_notes(&self, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
+        settings::periodic_notes(&*self.store, period)
     }
 
     /// Whether the caller may know of a folder at this path. The answer is the same whether or not one is there, but for

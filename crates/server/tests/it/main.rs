@@ -16,6 +16,7 @@ mod leaks;
 mod lifecycle;
 mod listings;
 mod notes;
+mod periodic;
 mod protocol;
 mod scenarios;
 mod tools_list;

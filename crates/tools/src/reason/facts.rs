@@ -20,6 +20,9 @@ pub enum Kind {
     NotText,
     FileTooLarge,
     ReplyTooLarge,
+    NoActiveFile,
+    PeriodicNotFound,
+    PeriodicDisabled,
     FileExists,
     StalePrecondition,
     KeepsChanging,
@@ -83,6 +86,9 @@ impl Kind {
         Self::NotText,
         Self::FileTooLarge,
         Self::ReplyTooLarge,
+        Self::NoActiveFile,
+        Self::PeriodicNotFound,
+        Self::PeriodicDisabled,
         Self::FileExists,
         Self::StalePrecondition,
         Self::KeepsChanging,
@@ -131,6 +137,9 @@ impl Kind {
 
     /// And if it is the path of a file.
     pub const WITH_A_FILE: &[Self] = &[Self::PathIsDirectory, Self::NotAFile, Self::NotText, Self::FileTooLarge];
+
+    /// And if the file can be named as the open or a periodic note.
+    pub const WITH_A_TARGET: &[Self] = &[Self::NoActiveFile, Self::PeriodicNotFound, Self::PeriodicDisabled];
 
     /// What any tool that works on a vault may answer besides.
     pub const IN_A_VAULT: &[Self] =
@@ -218,6 +227,24 @@ impl Kind {
                 -32007,
                 "BUDGET_EXCEEDED",
                 "The answer would be larger than LAPIDARY_MAX_REPLY_BYTES.",
+            ),
+            Self::NoActiveFile => facts(
+                "no_active_file",
+                -32001,
+                "NOT_FOUND",
+                "The note that is open in Obsidian was asked for, and the app cannot be asked.",
+            ),
+            Self::PeriodicNotFound => facts(
+                "periodic_not_found",
+                -32001,
+                "NOT_FOUND",
+                "There is no note for this day, week, month, quarter or year. `path` is where it would be.",
+            ),
+            Self::PeriodicDisabled => facts(
+                "periodic_disabled",
+                -32007,
+                "INVALID_ARGS",
+                "Obsidian keeps no notes of this period in the vault, or its settings cannot be read.",
             ),
             Self::FileExists => facts(
                 "file_exists",
@@ -369,6 +396,9 @@ impl Reason {
             Self::NotText { .. } => Kind::NotText,
             Self::FileTooLarge { .. } => Kind::FileTooLarge,
             Self::ReplyTooLarge { .. } => Kind::ReplyTooLarge,
+            Self::NoActiveFile => Kind::NoActiveFile,
+            Self::PeriodicNotFound { .. } => Kind::PeriodicNotFound,
+            Self::PeriodicDisabled { .. } => Kind::PeriodicDisabled,
             Self::FileExists { .. } => Kind::FileExists,
             Self::Stale { .. } => Kind::StalePrecondition,
             Self::KeepsChanging { .. } => Kind::KeepsChanging,

@@ -35,6 +35,13 @@ impl Reason {
             Self::ReplyTooLarge { .. } => {
                 "Ask for less. A list takes a smaller `limit` or a folder; of a note, `obsidian_get_note` with format `document-map` shows what is there and format `section` reads one part.".into()
             }
+            Self::NoActiveFile => "Ask the person which note is meant and name it by its path.".into(),
+            Self::PeriodicNotFound { path, .. } => {
+                format!("It would be `{path}`. To make it, call `obsidian_write_note` with that path.")
+            }
+            Self::PeriodicDisabled { .. } => {
+                "Name the note by its path. The owner can enable the core plugin Daily notes or the plugin Periodic Notes.".into()
+            }
             Self::FileExists { current, .. } => format!(
                 "To change part of it use `str_replace`; to replace all of it repeat the call with `overwrite: true` and `expectedHash` {current}."
             ),

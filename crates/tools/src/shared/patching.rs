@@ -1,7 +1,7 @@
 use lapidary_note::{EditError, Operation, Patch, PatchContent, PatchError, Patched, PropertyError, patch};
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ContentType {
     #[default]

@@ -8,9 +8,8 @@ use crate::reason::clipped;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Section {
-    /// What `target` names.
     pub(crate) r#type: SectionType,
-    /// A heading (`Tasks`, or `Project::Tasks` where it is not unique), a block id, or a property.
+    /// Heading (`Tasks`, or `Project::Tasks` if not unique), block id, or property.
     #[schemars(length(min = 1))]
     pub(crate) target: String,
 }

@@ -56,7 +56,7 @@ impl Writing {
         expected: Option<&str>,
         dry_run: bool,
     ) -> Result<Self, Reason> {
-        let path = target.locate()?;
+        let path = target.locate(tool, context, view)?;
         let expected = hash::expected(tool, EXPECTED, expected)?;
         let before = reading::read_if_there(view, &path)?;
         context.check()?;

@@ -51,7 +51,7 @@ enum Operation {
     List,
 }
 
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Location {
     #[default]

@@ -29,12 +29,11 @@ pub(crate) struct Input {
     target: Target,
     /// Which part.
     section: Section,
-    /// Add behind, add before, or put in its place.
+    /// Add behind or before, or put in its place.
     operation: Change,
     /// The new text, without the heading.
     content: String,
-    /// `json`: the content is a typed value for a property (lists are joined), or rows of a table block:
-    /// `["a", "b"]` or a list of those.
+    /// `json`: a typed value for a property (lists are joined), or rows of a table block (`["a", "b"]`, or several).
     #[serde(default)]
     content_type: ContentType,
     /// How.

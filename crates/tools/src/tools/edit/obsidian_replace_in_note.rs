@@ -65,7 +65,7 @@ fn yes() -> bool {
     true
 }
 
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Scope {
     #[default]

@@ -148,7 +148,7 @@ impl ReadTool for ObsidianGetNote {
         if input.format == Format::Section && input.section.is_none() {
             return Err(Reason::SectionRequired);
         }
-        let Found { path, file, requested } = input.target.find(view)?;
+        let Found { path, file, requested } = input.target.find(Self::DECLARATION.name, context, view)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let mut notices = Vec::new();
@@ -218,6 +218,23 @@ impl ReadTool for ObsidianGetNote {
                 gives: Gives::Including(
                     json!({ "result": { "path": "Projects/Plan.md", "requestedPath": "Projects/plan.md" } }),
                 ),
+                after: &[],
+            },
+            Example {
+                says: "The daily note of a day, as Obsidian is set",
+                before: &[
+                    (".obsidian/daily-notes.json", "{\"folder\": \"Daily\", \"format\": \"YYYY/MM-DD\"}"),
+                    ("Daily/2026/04-13.md", "Rain.\n"),
+                ],
+                input: json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "2026-04-13" } }),
+                gives: Gives::Including(json!({ "result": { "path": "Daily/2026/04-13.md", "content": "Rain.\n" } })),
+                after: &[],
+            },
+            Example {
+                says: "A daily note that nobody has written yet",
+                before: &[],
+                input: json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "2026-04-13" } }),
+                gives: Gives::Refusal(Kind::PeriodicNotFound),
                 after: &[],
             },
             Example {
