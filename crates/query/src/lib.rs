@@ -1,13 +1,15 @@
 //! What people ask for. Pure: rows and words in, answers out.
 //!
 //! The query languages (search operators, Dataview, Bases) will live here; today it knows words, names that are nearly
-//! right, and patterns that lines match.
+//! right, patterns that lines match, JsonLogic, and dates as moment.js writes them.
 
+mod jsonlogic;
 mod moment;
 mod nearest;
 mod pattern;
 mod words;
 
+pub use jsonlogic::{Logic, LogicError, LogicHalt, is_truthy};
 pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::nearest;
 pub use pattern::{

@@ -122,6 +122,14 @@ impl Replacer {
         Ok(found)
     }
 
+    /// Whether it is found anywhere in a text.
+    pub fn is_match(&self, text: &str) -> Result<bool, ReplaceError> {
+        match &self.engine {
+            Engine::Automaton(regex) => Ok(regex.is_match(text)),
+            Engine::Backtracker(_) => Ok(self.find(text, 0, &|| false)?.is_some()),
+        }
+    }
+
     fn find(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<Groups>, ReplaceError> {
         match &self.engine {
             Engine::Automaton(regex) => {
