@@ -6,7 +6,7 @@ mod evaluate;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use serde_json::Value;
 
@@ -173,11 +173,9 @@ impl Parser {
     }
 
     fn pattern(&mut self, kind: Kind, pattern: &str) -> Result<(), LogicError> {
-        let key = (kind, pattern.to_owned());
-        if !self.patterns.contains_key(&key) {
-            let compiled = compile(kind, pattern)
-                .map_err(|problem| LogicError::Pattern { pattern: pattern.chars().take(100).collect(), problem })?;
-            self.patterns.insert(key, compiled);
+        if let Entry::Vacant(place) = self.patterns.entry((kind, pattern.to_owned())) {
+            let refused = |problem| LogicError::Pattern { pattern: pattern.chars().take(100).collect(), problem };
+            place.insert(compile(kind, pattern).map_err(refused)?);
         }
         Ok(())
     }

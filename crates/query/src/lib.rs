@@ -7,6 +7,7 @@ mod jsonlogic;
 mod moment;
 mod nearest;
 mod pattern;
+mod simple;
 mod words;
 
 pub use jsonlogic::{Logic, LogicError, LogicHalt, is_truthy};
@@ -16,4 +17,5 @@ pub use pattern::{
     Case, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions, ReplaceError, Replacement,
     Replacer, Undecided, lines_after, lines_before,
 };
+pub use simple::{SimpleMatches, SimpleQuery};
 pub use words::words;

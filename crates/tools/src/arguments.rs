@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use lapidary_query::{nearest, words};
 use serde_json::{Map, Value, json};
 
-use crate::{ArgumentProblem, Reason, reason::clipped};
+use crate::{ArgumentProblem, Reason, reason::clipped, renamed::successor_of_argument};
 
 /// Arguments that fit the schema, and what had to be repaired for that.
 #[derive(Debug, PartialEq)]
@@ -55,7 +55,8 @@ impl Check {
         for (key, value) in given {
             let Some(name) = self.name(at, &key, properties, &spellings, closed) else { continue };
             // `null` for an optional argument means that it is left out.
-            if value.is_null() && !is_required(schema, &name) && !allows_null(properties.get(&name)) {
+            let known = properties.get(&name);
+            if value.is_null() && known.is_some() && !is_required(schema, &name) && !allows_null(known) {
                 continue;
             }
             let place = join(at, &name);
@@ -98,7 +99,8 @@ impl Check {
         if self.problems.len() >= MOST_PROBLEMS {
             return None;
         }
-        let nearest = nearest(key, properties.keys().map(String::as_str)).map(str::to_owned);
+        let renamed = successor_of_argument(key).filter(|name| properties.contains_key(*name));
+        let nearest = renamed.or_else(|| nearest(key, properties.keys().map(String::as_str))).map(str::to_owned);
         let key: &str = &clipped(key);
         self.problems.push(ArgumentProblem {
             at: join(at, key),

@@ -93,6 +93,16 @@ pub enum Reason {
     RegexInvalid { argument: &'static str, pattern: String, problem: String },
     #[error("Unsafe {argument}: {problem}")]
     RegexUnsafe { argument: &'static str, pattern: String, problem: String },
+    #[error("`pathPrefix` is only for mode `text`, not for `{mode}`.")]
+    PathPrefixInvalidMode { mode: &'static str },
+    #[error("Mode `{mode}` needs a `query`.")]
+    QueryRequired { mode: &'static str },
+    #[error("Mode `{mode}` needs `logic`.")]
+    LogicRequired { mode: &'static str },
+    #[error("The logic cannot be used: {problem}.")]
+    LogicInvalid { problem: String },
+    #[error("`contextLength` {given} is too large; the limit is {limit}.")]
+    ContextLengthTooLarge { given: usize, limit: usize },
     #[error("The person who was asked said no.")]
     Declined,
     #[error("This change needs a person's consent, and there is nobody to ask.")]
@@ -238,6 +248,12 @@ fn disk(problem: &Disk, path: Option<&VaultPath>) -> String {
 }
 
 impl Reason {
+    /// One argument that cannot be used.
+    pub fn bad_argument(tool: &str, at: &str, problem: impl Into<String>) -> Self {
+        let problem = ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None };
+        Self::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
+    }
+
     /// What a program needs to go on, as it stands in `data` or `details`.
     pub fn data(&self) -> Map<String, Value> {
         let strings = |paths: &[VaultPath]| paths.iter().map(VaultPath::to_string).collect::<Vec<_>>();
@@ -308,6 +324,11 @@ impl Reason {
             Self::RegexInvalid { argument, pattern, .. } | Self::RegexUnsafe { argument, pattern, .. } => {
                 json!({ *argument: pattern })
             }
+            Self::PathPrefixInvalidMode { mode } | Self::QueryRequired { mode } | Self::LogicRequired { mode } => {
+                json!({ "mode": mode })
+            }
+            Self::LogicInvalid { problem } => json!({ "problem": problem }),
+            Self::ContextLengthTooLarge { given, limit } => json!({ "contextLength": given, "limit": limit }),
             Self::Repeated { times } => json!({ "times": times }),
             Self::Disk { path, .. } => json!({ "path": path.as_ref().map(VaultPath::as_str) }),
             Self::SectionRequired

@@ -1,6 +1,7 @@
 //! What several tools need, under the name of the thing.
 
 pub(crate) mod budget;
+pub(crate) mod cursor;
 pub(crate) mod fence;
 pub(crate) mod folder;
 pub(crate) mod hash;

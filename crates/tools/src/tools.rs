@@ -11,6 +11,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &Read(read::obsidian_get_note::ObsidianGetNote),
     &Read(read::obsidian_list_notes::ObsidianListNotes),
     &Read(read::obsidian_list_tags::ObsidianListTags),
+    &Read(read::obsidian_search_notes::ObsidianSearchNotes),
+    &Read(read::obsidian_open_in_ui::ObsidianOpenInUi),
     &Agent(read::vault_list::VaultList),
     &Read(read::vault_info::VaultInfo),
     &Read(read::file_list::FileList),

@@ -19,6 +19,7 @@ mod notes;
 mod periodic;
 mod protocol;
 mod scenarios;
+mod search_notes;
 mod tools_list;
 
 /// A test file that is not declared would never run.

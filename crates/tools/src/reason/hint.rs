@@ -1,14 +1,17 @@
 use lapidary_vault::{Denied, VaultPath};
 
 use super::{ArgumentProblem, Disk, Interruption, Reason, Refused};
-use crate::catalogue::Off;
+use crate::{catalogue::Off, successor};
 
 impl Reason {
     /// One or two sentences that name the next step.
     pub fn hint(&self) -> String {
         match self {
             Self::InvalidArguments { tool, problems } => arguments(tool, problems),
-            Self::ToolUnknown { nearest: Some(nearest), .. } => format!("Did you mean `{nearest}`?"),
+            Self::ToolUnknown { name, nearest: Some(nearest) } => {
+                let moved = successor(name).filter(|successor| successor.tool == nearest);
+                moved.map_or_else(|| format!("Did you mean `{nearest}`?"), |successor| successor.hint())
+            }
             Self::ToolUnknown { nearest: None, .. } => "Describe what you want to do to `find_tool`.".into(),
             Self::ToolOff { off: Off::ReadOnly, .. } => "Only reading is possible. Tell the person what you would have changed.".into(),
             Self::ToolOff { .. } => "Use another tool, or ask the person to switch it on.".into(),
@@ -71,6 +74,17 @@ impl Reason {
             Self::OccurrenceOutOfRange { occurrences, .. } => format!("Set `occurrence` to a number from 1 to {occurrences}."),
             Self::RegexInvalid { .. } => "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.".into(),
             Self::RegexUnsafe { .. } => "Use a shorter expression, without a repetition inside a repeated group.".into(),
+            Self::PathPrefixInvalidMode { .. } => {
+                "Leave out `pathPrefix`; in `logic` write {\"glob\": [\"Folder/*\", {\"var\": \"path\"}]}.".into()
+            }
+            Self::QueryRequired { .. } => "Set `query` to the words to find.".into(),
+            Self::LogicRequired { .. } => {
+                "Set `logic`, for example {\"==\": [{\"var\": \"frontmatter.status\"}, \"open\"]}.".into()
+            }
+            Self::LogicInvalid { .. } => {
+                "Correct the rule. `glob` and `regexp` take the pattern first: {\"glob\": [\"Projects/*\", {\"var\": \"path\"}]}.".into()
+            }
+            Self::ContextLengthTooLarge { limit, .. } => format!("Set it to {limit} or less, and read the note for more."),
             Self::Declined => "Nothing was changed. Ask the person what to do instead.".into(),
             Self::NobodyToAsk => "Nothing was changed. The owner can allow such changes in the approval settings, or use a client that can ask.".into(),
             Self::ConsentExpired => "Nothing was changed. Make the call again so that the person is asked again.".into(),

@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use lapidary_query::{Pattern, PatternError, PatternKind, PatternOptions};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-use crate::{ArgumentProblem, Reason, reason::clipped};
+use crate::{Reason, reason::clipped};
 
 /// `é` can be one character or two, and which of them a disk keeps is not what a caller wants to know.
 pub(crate) fn composed(name: &str) -> Cow<'_, str> {
@@ -26,10 +26,7 @@ pub(crate) struct Glob {
 impl Glob {
     pub(crate) fn parse(tool: &str, argument: &str, given: &str) -> Result<Self, Reason> {
         const EXTENDED: [&str; 5] = ["@(", "+(", "?(", "*(", "!("];
-        let refused = |problem: String| {
-            let problem = ArgumentProblem { at: argument.to_owned(), problem, nearest: None };
-            Reason::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
-        };
+        let refused = |problem: String| Reason::bad_argument(tool, argument, problem);
         if given.chars().count() > LONGEST {
             return Err(refused(format!("must have at most {LONGEST} characters")));
         }

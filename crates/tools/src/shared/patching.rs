@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::{
-    ArgumentProblem, Reason,
+    Reason,
     reason::clipped,
     shared::{
         properties,
@@ -54,8 +54,7 @@ fn json(tool: &str, content: &str) -> Result<Json, Reason> {
 }
 
 pub(crate) fn not_json(tool: &str, error: &serde_json::Error) -> Reason {
-    let problem = ArgumentProblem { at: "content".to_owned(), problem: format!("is not JSON: {error}"), nearest: None };
-    Reason::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
+    Reason::bad_argument(tool, "content", format!("is not JSON: {error}"))
 }
 
 fn patch_refusal(path: &VaultPath, section: &Section, error: PatchError) -> Reason {

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use crate::{
-    ArgumentProblem, Context, Reason,
+    Context, Reason,
     shared::{
         periodic,
         reading::{files_beside, parse_path, read},
@@ -76,7 +76,7 @@ pub(crate) struct Found {
 impl Target {
     /// Where the note is. What is named by its path need not be there.
     pub(crate) fn locate(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<VaultPath, Reason> {
-        let required = |at: &str| bad_argument(tool, at, "is required for this type of target");
+        let required = |at: &str| Reason::bad_argument(tool, at, "is required for this type of target");
         match self.r#type {
             TargetType::Path => parse_path(self.path.as_deref().ok_or_else(|| required("target.path"))?),
             TargetType::Active => Err(Reason::NoActiveFile),
@@ -91,7 +91,7 @@ impl Target {
         let Some(given) = &self.date else { return Ok(None) };
         // The parser takes other forms too, in which a client may mean something else.
         let day = Some(given).filter(|given| given.len() == "YYYY-MM-DD".len()).and_then(|given| given.parse().ok());
-        day.map(Some).ok_or_else(|| bad_argument(tool, "target.date", "must be a day, written YYYY-MM-DD"))
+        day.map(Some).ok_or_else(|| Reason::bad_argument(tool, "target.date", "must be a day, written YYYY-MM-DD"))
     }
 
     /// The note, also when only the case of its name is wrong and nothing else could be meant.
@@ -115,11 +115,6 @@ pub(crate) fn find(view: &View, path: VaultPath) -> Result<Found, Reason> {
         [only] => Ok(Found { file: read(view, only)?, path: only.clone(), requested: Some(path) }),
         _ => Err(Reason::AmbiguousPath { path, matches }),
     }
-}
-
-fn bad_argument(tool: &str, at: &str, problem: &str) -> Reason {
-    let problem = ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None };
-    Reason::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
 }
 
 impl From<PeriodName> for Period {

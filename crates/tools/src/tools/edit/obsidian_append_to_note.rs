@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    ArgumentProblem, Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
         patching::{ContentType, Wanted, edit_refusal, patched},
         reading,
@@ -90,7 +90,8 @@ impl WriteTool for ObsidianAppendToNote {
             return Ok(writing.plan_text(done.file, Some(done.target)));
         }
         if input.content_type == ContentType::Json {
-            return Err(json_needs_a_section(tool));
+            let problem = "must be `markdown` unless `section` names a property or a table";
+            return Err(Reason::bad_argument(tool, "contentType", problem));
         }
         let bytes = appended(&writing, &input.content)?;
         Ok(writing.plan_text(bytes, None))
@@ -151,12 +152,4 @@ fn appended(writing: &Writing, content: &str) -> Result<Vec<u8>, Reason> {
     let line_end = if shown.is_empty() || shown.ends_with('\n') || content.is_empty() { "" } else { "\n" };
     let edited = insert_at(&file.bytes, &text, shown.len(), &format!("{line_end}{content}"));
     edited.map(|edited| edited.file).map_err(|error| edit_refusal(&writing.path, &error))
-}
-
-fn json_needs_a_section(tool: &str) -> Reason {
-    let problem = "must be `markdown` unless `section` names a property or a table".to_owned();
-    Reason::InvalidArguments {
-        tool: tool.to_owned(),
-        problems: vec![ArgumentProblem { at: "contentType".to_owned(), problem, nearest: None }],
-    }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    ArgumentProblem, Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     reason::clipped,
     shared::{
         fence::one_line,
@@ -269,8 +269,7 @@ fn wanted(given: &[String]) -> Result<Vec<&str>, Reason> {
 }
 
 fn bad_tag(problem: &str) -> Reason {
-    let problem = ArgumentProblem { at: "tags".to_owned(), problem: problem.to_owned(), nearest: None };
-    Reason::InvalidArguments { tool: ObsidianManageTags::DECLARATION.name.to_owned(), problems: vec![problem] }
+    Reason::bad_argument(ObsidianManageTags::DECLARATION.name, "tags", problem)
 }
 
 fn refusal(path: &VaultPath, error: &EditError) -> Reason {
