@@ -20,7 +20,7 @@ SECONDS ?= 60
 fuzz:
 	BOLERO_RANDOM_TEST_TIME_MS=$(SECONDS)000 BOLERO_RANDOM_ITERATIONS=1000000000 \
 		cargo test --release --package lapidary-note --package lapidary-query \
-			--test fuzz_edits --test structure --test fuzz_pattern
+			--test fuzz_edits --test structure --test fuzz_pattern --test fuzz_jsonlogic
 
 # Measure; the results are kept in benches/results/.
 bench:

@@ -12,14 +12,17 @@ mod block_id;
 mod heading;
 mod lines;
 mod link;
+mod merge;
 mod missing;
 mod outline;
+mod patch;
 mod place;
 mod property;
 mod property_tag;
 mod range;
 mod section;
 mod tag;
+mod tag_places;
 mod tag_tree;
 
 pub use block::{append_rows, append_to_block, prepend_rows, prepend_to_block, replace_block, replace_rows};
@@ -29,12 +32,15 @@ pub use lines::{Lines, delete_lines, insert_lines, replace_lines, whole_lines};
 pub use link::{
     LinkForm, Relocate, Retarget, relocate_links, relocate_property_link, retarget_links, retarget_property_link,
 };
+pub use merge::Side;
 pub use missing::{append_block, append_heading};
+pub use patch::{Operation, PatchContent, PatchTarget, Patched, SectionPatch, SectionPatchError, patch_section};
 pub use property::{PropertyEdit, PropertyError, PropertyPath, edit_properties, edit_property};
 pub use property_tag::{TagEdit, edit_property_tag};
-pub use range::{delete_range, insert_at, replace_range};
+pub use range::{delete_range, insert_at, replace_range, replace_ranges};
 pub use section::{Blanks, Section, SectionPart, append_to_section, prepend_to_section, replace_body, replace_section};
 pub use tag::{append_tags, insert_tag, is_tag, remove_tags, rename_tags};
+pub use tag_places::{TagPlaces, edit_tag};
 pub use tag_tree::{is_tag_within, rename_tag_tree};
 
 /// What an edit leads to.

@@ -26,13 +26,14 @@ mod yaml;
 pub use blocks::{Block, BlockKind, blocks};
 pub use canvas::{CanvasKind, CanvasValue, canvas_values, with_canvas_values};
 pub use edit::{
-    Blanks, EditError, Edited, Lines, LinkForm, PropertyEdit, PropertyError, PropertyPath, Relocate, Retarget, Section,
-    SectionPart, TagEdit, append_block, append_heading, append_rows, append_tags, append_to_block, append_to_section,
-    delete_lines, delete_range, edit_properties, edit_property, edit_property_tag, insert_at, insert_lines, insert_tag,
-    is_tag, is_tag_within, prepend_rows, prepend_to_block, prepend_to_section, relocate_links, relocate_property_link,
-    remove_block_id, remove_tags, rename_block_id, rename_heading, rename_tag_tree, rename_tags, replace_block,
-    replace_body, replace_lines, replace_range, replace_rows, replace_section, retarget_links, retarget_property_link,
-    set_block_id, whole_lines,
+    Blanks, EditError, Edited, Lines, LinkForm, Operation, PatchContent, PatchTarget, Patched, PropertyEdit,
+    PropertyError, PropertyPath, Relocate, Retarget, Section, SectionPart, SectionPatch, SectionPatchError, Side,
+    TagEdit, TagPlaces, append_block, append_heading, append_rows, append_tags, append_to_block, append_to_section,
+    delete_lines, delete_range, edit_properties, edit_property, edit_property_tag, edit_tag, insert_at, insert_lines,
+    insert_tag, is_tag, is_tag_within, patch_section, prepend_rows, prepend_to_block, prepend_to_section,
+    relocate_links, relocate_property_link, remove_block_id, remove_tags, rename_block_id, rename_heading,
+    rename_tag_tree, rename_tags, replace_block, replace_body, replace_lines, replace_range, replace_ranges,
+    replace_rows, replace_section, retarget_links, retarget_property_link, set_block_id, whole_lines,
 };
 pub use fields::{Field, FieldForm};
 pub use frontmatter::{Frontmatter, FrontmatterError};

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use jiff::{Timestamp, Unit};
+use jiff::{Timestamp, Unit, Zoned, tz::TimeZone};
 
 /// The pipeline's clock. Everything else is handed the time as an argument.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,12 @@ impl Clock {
     pub(crate) fn now(self) -> SystemTime {
         (self.0)()
     }
+}
+
+/// The time on the owner's wall: in the zone that is set for this process or this machine.
+pub(crate) fn on_the_wall(time: SystemTime) -> Zoned {
+    // A clock that is set to before the year -9999 or behind 9999 is no clock.
+    Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::system())
 }
 
 /// `2026-11-15T20:15:00.123Z`

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use crate::{
     Answer, Decision, Question, Request, ServedVault, Stage, Verdict,
     audit::AuditLine,
+    clock::on_the_wall,
     consent::Subject,
     digest::digest,
     pipeline::{Pipeline, family_of},
@@ -67,6 +68,7 @@ impl<'a> Call<'a> {
             catalogue: &self.pipeline.setup.catalogue,
             vaults: &vaults,
             scan: self.pipeline.setup.limits.scan,
+            now: on_the_wall(self.pipeline.setup.clock.now()),
         };
         match served {
             Some(served) => self.in_vault(entry, served, &context, &arguments, request),

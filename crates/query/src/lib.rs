@@ -1,15 +1,21 @@
 //! What people ask for. Pure: rows and words in, answers out.
 //!
 //! The query languages (search operators, Dataview, Bases) will live here; today it knows words, names that are nearly
-//! right, and patterns that lines match.
+//! right, patterns that lines match, JsonLogic, and dates as moment.js writes them.
 
+mod jsonlogic;
+mod moment;
 mod nearest;
 mod pattern;
+mod simple;
 mod words;
 
+pub use jsonlogic::{Logic, LogicError, LogicHalt, is_truthy};
+pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::nearest;
 pub use pattern::{
-    Case, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions, Undecided, lines_after,
-    lines_before,
+    Case, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions, ReplaceError, Replacement,
+    Replacer, Undecided, lines_after, lines_before,
 };
+pub use simple::{SimpleMatches, SimpleQuery};
 pub use words::words;

@@ -11,6 +11,7 @@ mod line;
 mod lines;
 mod literal;
 mod nfc;
+mod replace;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ use literal::Literal;
 
 pub use line::{lines_after, lines_before};
 pub use lines::{LineCount, LineMatch, Lines};
+pub use replace::{ReplaceError, Replacement, Replacer};
 
 /// Longer patterns are refused before they are read, since the time of a search grows with them. A literal in its own
 /// case is no matter of time and may have any length.

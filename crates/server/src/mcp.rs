@@ -261,9 +261,7 @@ fn result(rendered: Rendered) -> CallToolResult {
 /// -32602 as in the specification; "method not found" would become a 404 over HTTP.
 fn unknown_tool(name: &str, nearest: Option<&str>) -> ErrorData {
     let shown: String = name.chars().take(100).collect();
-    let hint = nearest.map_or_else(
-        || "Describe what you want to do to `find_tool`.".to_owned(),
-        |nearest| format!("Did you mean `{nearest}`?"),
-    );
+    let hint =
+        lapidary_tools::Reason::ToolUnknown { name: name.to_owned(), nearest: nearest.map(str::to_owned) }.hint();
     ErrorData::invalid_params(format!("Unknown tool: {shown}. {hint}"), None)
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use lapidary_query::{nearest, words};
 use serde_json::{Map, Value, json};
 
-use crate::{ArgumentProblem, Reason, reason::clipped};
+use crate::{ArgumentProblem, Reason, reason::clipped, renamed::successor_of_argument};
 
 /// Arguments that fit the schema, and what had to be repaired for that.
 #[derive(Debug, PartialEq)]
@@ -55,7 +55,8 @@ impl Check {
         for (key, value) in given {
             let Some(name) = self.name(at, &key, properties, &spellings, closed) else { continue };
             // `null` for an optional argument means that it is left out.
-            if value.is_null() && !is_required(schema, &name) && !allows_null(properties.get(&name)) {
+            let known = properties.get(&name);
+            if value.is_null() && known.is_some() && !is_required(schema, &name) && !allows_null(known) {
                 continue;
             }
             let place = join(at, &name);
@@ -98,7 +99,8 @@ impl Check {
         if self.problems.len() >= MOST_PROBLEMS {
             return None;
         }
-        let nearest = nearest(key, properties.keys().map(String::as_str)).map(str::to_owned);
+        let renamed = successor_of_argument(key).filter(|name| properties.contains_key(*name));
+        let nearest = renamed.or_else(|| nearest(key, properties.keys().map(String::as_str))).map(str::to_owned);
         let key: &str = &clipped(key);
         self.problems.push(ArgumentProblem {
             at: join(at, key),
@@ -255,12 +257,18 @@ fn item_type(schema: &Map<String, Value>) -> Option<&str> {
     schema.get("items")?.get("type")?.as_str()
 }
 
-/// The one field of an object that a bare text can stand for, and the object's constant fields.
+/// The one field of an object that a bare text can stand for, and the object's constant fields. Where nothing is required,
+/// that is the only one that takes any text.
 fn only_text_field(schema: &Map<String, Value>) -> Option<(String, Map<String, Value>)> {
     let properties = schema.get("properties")?.as_object()?;
     let mut constants = Map::new();
     let mut texts = Vec::new();
-    for name in schema.get("required")?.as_array()?.iter().filter_map(Value::as_str) {
+    let Some(required) = schema.get("required").and_then(Value::as_array) else {
+        let free = |field: &Value| field["type"] == "string" && field.get("enum").or(field.get("pattern")).is_none();
+        let mut free = properties.iter().filter(|(_, field)| free(field)).map(|(name, _)| name.clone());
+        return free.next().filter(|_| free.next().is_none()).map(|name| (name, constants));
+    };
+    for name in required.iter().filter_map(Value::as_str) {
         let field = properties.get(name)?;
         match field.get("const") {
             Some(value) => {
@@ -280,9 +288,13 @@ fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
     schema.get("required").and_then(Value::as_array).is_some_and(|required| required.contains(&json!(name)))
 }
 
-/// A field without a type takes any JSON, `null` included.
+/// A field without a type takes any JSON, `null` included, and so does one that lists it.
 fn allows_null(schema: Option<&Value>) -> bool {
-    schema.is_some_and(|schema| ["type", "anyOf", "oneOf", "enum", "const"].iter().all(|key| schema.get(key).is_none()))
+    let says_nothing =
+        |schema: &Value| ["type", "anyOf", "oneOf", "enum", "const"].iter().all(|key| schema.get(key).is_none());
+    let lists_null =
+        |schema: &Value| schema["anyOf"].as_array().is_some_and(|choices| choices.contains(&json!({ "type": "null" })));
+    schema.is_some_and(|schema| says_nothing(schema) || lists_null(schema))
 }
 
 fn join(at: &str, name: &str) -> String {

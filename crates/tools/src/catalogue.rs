@@ -2,7 +2,7 @@
 
 use lapidary_query::nearest;
 
-use crate::{AnyTool, Effect, Family, Group, Spec, TOOLS, schema};
+use crate::{AnyTool, Effect, Family, Group, Spec, TOOLS, schema, successor};
 
 /// All tools with their standing, in the order of the list.
 pub struct Catalogue {
@@ -88,7 +88,14 @@ impl Catalogue {
         self.entries
             .iter()
             .find(|entry| entry.spec.name() == plain)
-            .ok_or_else(|| NoSuchTool { nearest: nearest(&plain, self.on().map(|entry| entry.spec.name())) })
+            .ok_or_else(|| NoSuchTool { nearest: self.instead_of(&plain) })
+    }
+
+    /// What was probably meant by a name that is none: the tool that has taken its place, or the nearest name.
+    fn instead_of(&self, name: &str) -> Option<&'static str> {
+        let names = || self.on().map(|entry| entry.spec.name());
+        let successor = successor(name).map(|successor| successor.tool);
+        successor.filter(|tool| names().any(|name| name == *tool)).or_else(|| nearest(name, names()))
     }
 }
 

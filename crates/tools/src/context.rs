@@ -3,6 +3,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use jiff::Zoned;
+
 use crate::{Catalogue, Interruption, Reason};
 
 /// What a call knows besides the vault. The same context and view give the same answer.
@@ -12,6 +14,8 @@ pub struct Context<'a> {
     /// The names of all vaults that are served.
     pub vaults: &'a [String],
     pub scan: ScanLimits,
+    /// When the call was made, by the clock on the owner's wall.
+    pub now: Zoned,
 }
 
 /// How much a call may look through before it answers with what it has; 0 is no limit.

@@ -5,6 +5,7 @@ mod arguments;
 mod catalogue;
 mod context;
 mod reason;
+mod renamed;
 mod schema;
 mod shared;
 mod spec;
@@ -18,6 +19,7 @@ pub use reason::{
     ArgumentProblem, BlockCandidate, Candidates, Disk, Facts, HeadingCandidate, Interruption, Kind, Part, Reason,
     Refused, clipped,
 };
+pub use renamed::{Successor, successor};
 pub use spec::{AnyTool, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec};
 pub use tools::TOOLS;
 pub use wire::{Rendered, render_answer, render_change, render_dry_run, render_refusal};

@@ -53,6 +53,12 @@ pub enum Reason {
     FileTooLarge { path: VaultPath, bytes: u64, limit: u64 },
     #[error("The answer would have {bytes} bytes; the limit is {limit}.")]
     ReplyTooLarge { bytes: u64, limit: u64 },
+    #[error("Which note is open is known to the Obsidian app alone, and this server is not connected to it.")]
+    NoActiveFile,
+    #[error("No {period} note found{}.", .date.as_ref().map_or(String::new(), |date| format!(" for {date}")))]
+    PeriodicNotFound { period: &'static str, date: Option<String>, path: VaultPath },
+    #[error("{}", periodic_disabled(.period, *.unreadable))]
+    PeriodicDisabled { period: &'static str, unreadable: Option<&'static str> },
     #[error("{path} already exists.")]
     FileExists { path: VaultPath, current: ContentHash },
     #[error("{argument} mismatch: {path} is not what was expected.")]
@@ -97,6 +103,20 @@ pub enum Reason {
     /// One of several steps of a call was refused, so none was made.
     #[error("{list}[{index}] failed: {reason}")]
     InStep { list: &'static str, index: usize, reason: Box<Reason> },
+    #[error("{}", section_missing(.section_type, .target, .path))]
+    SectionTargetMissing { path: VaultPath, section_type: &'static str, target: String, available: Vec<String> },
+    #[error("Several headings of {path} are meant by '{target}'.")]
+    AmbiguousSection { path: VaultPath, target: String, candidates: Vec<String> },
+    #[error("The content stands in '{target}' of {path} already.")]
+    ContentPreexists { path: VaultPath, target: String },
+    #[error("The heading '{heading}' of the content would not stand in the section '{target}' of {path}.")]
+    HeadingOutsideSection { path: VaultPath, target: String, heading: String },
+    #[error("{path} cannot be changed like this: {problem}.")]
+    PatchRejected { path: VaultPath, problem: String },
+    #[error("`set` needs a `value` for '{key}'.")]
+    ValueRequired { key: String },
+    #[error("`{operation}` needs `tags`.")]
+    TagsRequired { operation: &'static str },
     #[error("The properties of {path} are not valid YAML: {problem}.")]
     FrontmatterInvalid { path: VaultPath, problem: String },
     #[error("The text to find is not in {path}.")]
@@ -109,6 +129,16 @@ pub enum Reason {
     RegexInvalid { argument: &'static str, pattern: String, problem: String },
     #[error("Unsafe {argument}: {problem}")]
     RegexUnsafe { argument: &'static str, pattern: String, problem: String },
+    #[error("`pathPrefix` is only for mode `text`, not for `{mode}`.")]
+    PathPrefixInvalidMode { mode: &'static str },
+    #[error("Mode `{mode}` needs a `query`.")]
+    QueryRequired { mode: &'static str },
+    #[error("Mode `{mode}` needs `logic`.")]
+    LogicRequired { mode: &'static str },
+    #[error("The logic cannot be used: {problem}.")]
+    LogicInvalid { problem: String },
+    #[error("`contextLength` {given} is too large; the limit is {limit}.")]
+    ContextLengthTooLarge { given: usize, limit: usize },
     #[error("The person who was asked said no.")]
     Declined,
     #[error("This change needs a person's consent, and there is nobody to ask.")]
@@ -222,6 +252,13 @@ fn section_missing(section_type: &str, target: &str, path: &VaultPath) -> String
     }
 }
 
+fn periodic_disabled(period: &str, unreadable: Option<&str>) -> String {
+    match unreadable {
+        Some(file) => format!("Where {period} notes are cannot be told: {file} cannot be read."),
+        None => format!("This vault has no {period} notes: they are not enabled in Obsidian."),
+    }
+}
+
 fn interrupted(interruption: &Interruption) -> String {
     match interruption {
         Interruption::TakenBack => "The call was cancelled.".to_owned(),
@@ -247,15 +284,15 @@ fn disk(problem: &Disk, path: Option<&VaultPath>) -> String {
 }
 
 impl Reason {
-    /// That one argument does not fit.
-    pub(crate) fn bad_argument(tool: &str, at: &str, problem: &str) -> Self {
-        let problem = ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None };
-        Self::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
-    }
-
     /// That what we keep ourselves cannot be used.
     pub(crate) fn no_state() -> Self {
         Self::Disk { path: None, problem: Disk::NoState }
+    }
+
+    /// One argument that cannot be used.
+    pub fn bad_argument(tool: &str, at: &str, problem: impl Into<String>) -> Self {
+        let problem = ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None };
+        Self::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
     }
 
     /// What a program needs to go on, as it stands in `data` or `details`.
@@ -293,6 +330,10 @@ impl Reason {
             }
             Self::ReplyTooLarge { bytes, limit } => json!({ "submitted": bytes, "limit": limit }),
             Self::FileExists { path, .. } | Self::DestinationExists { path, .. } => json!({ "path": path.as_str() }),
+            Self::PeriodicNotFound { period, date, path } => {
+                json!({ "period": period, "date": date, "path": path.as_str() })
+            }
+            Self::PeriodicDisabled { period, .. } => json!({ "period": period }),
             Self::Stale { path, expected, current, .. } => json!({
                 "path": path.as_str(),
                 "expected": expected.to_string(),
@@ -330,12 +371,24 @@ impl Reason {
                 data.insert("index".to_owned(), json!(index));
                 Value::Object(data)
             }
-            Self::SectionMissing { path, section_type, target, available } => json!({
+            Self::SectionMissing { path, section_type, target, available }
+            | Self::SectionTargetMissing { path, section_type, target, available } => json!({
                 "path": path.as_str(),
                 "section": { "type": section_type, "target": target },
                 "available": available,
             }),
-            Self::FrontmatterInvalid { path, problem } => json!({ "path": path.as_str(), "problem": problem }),
+            Self::AmbiguousSection { path, target, candidates } => {
+                json!({ "path": path.as_str(), "target": target, "candidates": candidates })
+            }
+            Self::ContentPreexists { path, target } => json!({ "path": path.as_str(), "target": target }),
+            Self::HeadingOutsideSection { path, target, heading } => {
+                json!({ "path": path.as_str(), "target": target, "heading": heading })
+            }
+            Self::ValueRequired { key } => json!({ "key": key }),
+            Self::TagsRequired { operation } => json!({ "operation": operation }),
+            Self::FrontmatterInvalid { path, problem } | Self::PatchRejected { path, problem } => {
+                json!({ "path": path.as_str(), "problem": problem })
+            }
             Self::TextMissing { path, preview } => json!({ "path": path.as_str(), "findPreview": preview }),
             Self::TextNotUnique { path, occurrences } => json!({ "path": path.as_str(), "occurrences": occurrences }),
             Self::OccurrenceOutOfRange { path, occurrences, wanted } => {
@@ -344,9 +397,15 @@ impl Reason {
             Self::RegexInvalid { argument, pattern, .. } | Self::RegexUnsafe { argument, pattern, .. } => {
                 json!({ *argument: pattern })
             }
+            Self::PathPrefixInvalidMode { mode } | Self::QueryRequired { mode } | Self::LogicRequired { mode } => {
+                json!({ "mode": mode })
+            }
+            Self::LogicInvalid { problem } => json!({ "problem": problem }),
+            Self::ContextLengthTooLarge { given, limit } => json!({ "contextLength": given, "limit": limit }),
             Self::Repeated { times } => json!({ "times": times }),
             Self::Disk { path, .. } => json!({ "path": path.as_ref().map(VaultPath::as_str) }),
             Self::SectionRequired
+            | Self::NoActiveFile
             | Self::Declined
             | Self::NobodyToAsk
             | Self::ConsentExpired

@@ -184,6 +184,9 @@ impl Spec {
         if self.declaration.paths.iter().any(|path| path.role != Role::List) {
             reasons.extend(Kind::WITH_A_FILE);
         }
+        if self.declaration.paths.iter().any(|path| path.pointer.starts_with("/target/")) {
+            reasons.extend(Kind::WITH_A_TARGET);
+        }
         if self.effect != Effect::Read && self.needs_vault {
             reasons.extend(Kind::WHEN_WRITING);
         }

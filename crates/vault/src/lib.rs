@@ -11,6 +11,7 @@ mod path;
 mod patience;
 mod scan;
 mod scope;
+mod settings;
 pub mod store;
 mod vault;
 mod view;
@@ -28,5 +29,6 @@ pub use scan::{Budget, Hit, Scanned, Stop, Window};
 pub use scope::{
     Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, Scope, ScopeError,
 };
+pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::{Vault, VaultLimits};
 pub use view::{File, ReadError, View};

@@ -5,12 +5,14 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
+use lapidary_query::Period;
 
 use crate::{
-    Denied, Files, IndexError, Notes, Scope, VaultPath,
+    Denied, Files, IndexError, Notes, PeriodicNotes, Scope, SettingsError, VaultPath,
     commit::Changes,
     index::Live,
     keeper::keep,
+    settings,
     store::{Entry, EntryKind, StoreError},
 };
 
@@ -67,15 +69,15 @@ impl View {
         &self.vault
     }
 
+    /// Where the owner keeps the notes of a period, if anywhere. Whether a caller may see those is another question.
+    pub fn periodic_notes(&self, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
+        settings::periodic_notes(&*self.changes.store, period)
+    }
+
     /// Whether the caller may know of a folder at this path. The answer is the same whether or not one is there, but for
     /// an ignored one, which is not.
     pub fn may_enter(&self, folder: &VaultPath) -> Result<(), ReadError> {
         self.scope.may_enter(folder).map_err(denied)
-    }
-
-    /// The same, with the reason.
-    pub fn check_write(&self, path: &VaultPath) -> Result<(), Denied> {
-        self.scope.may_write(path)
     }
 
     /// Whether the caller may change a file at this path. The change itself is judged again when it is made.

@@ -8,6 +8,16 @@ pub fn replace_range(file: &[u8], text: &Text<'_>, span: Range<usize>, new: &str
     apply(file, text, &[Change::new(span, new)])
 }
 
+/// Puts new texts in place of several spans, which are in order and do not overlap.
+pub fn replace_ranges(
+    file: &[u8],
+    text: &Text<'_>,
+    changes: impl IntoIterator<Item = (Range<usize>, String)>,
+) -> Result<Edited, EditError> {
+    let changes: Vec<Change> = changes.into_iter().map(|(span, new)| Change::new(span, new)).collect();
+    apply(file, text, &changes)
+}
+
 pub fn insert_at(file: &[u8], text: &Text<'_>, at: usize, new: &str) -> Result<Edited, EditError> {
     replace_range(file, text, at..at, new)
 }

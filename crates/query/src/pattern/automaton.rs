@@ -18,7 +18,7 @@ use super::{Case, PatternError, PatternOptions, engine::splits_character, syntax
 pub(super) const MAX_AUTOMATON_BYTES: usize = 10 * 1024 * 1024;
 
 /// What a search may remember of the automaton in each thread; with less, long patterns fall back to a slow search.
-const MAX_MEMORY_BYTES: usize = 8 * 1024 * 1024;
+pub(super) const MAX_MEMORY_BYTES: usize = 8 * 1024 * 1024;
 
 /// Deeper nesting is refused.
 const MAX_NESTING: u32 = 100;
@@ -36,28 +36,17 @@ pub(super) struct Automaton {
 
 impl Automaton {
     pub(super) fn literal(text: &str, options: &PatternOptions) -> Result<Self, PatternError> {
-        let hir = parse(&regex_syntax::escape(text), options)?;
+        let hir = parse(&regex_syntax::escape(text), options, Ends::OfLines)?;
         Self::new(hir, options.whole_word)
     }
 
     pub(super) fn regex(regex: &Translated, options: &PatternOptions) -> Result<Self, PatternError> {
-        let hir = parse(&regex.text, options).map_err(|error| match error {
-            PatternError::Refused { reason, at } => {
-                PatternError::Refused { reason, at: at.map(|at| regex.given_place(at)) }
-            }
-            other => other,
-        })?;
-        let hir = if options.whole_word {
-            Hir::concat(vec![Hir::look(Look::WordStartHalfUnicode), hir, Hir::look(Look::WordEndHalfUnicode)])
-        } else {
-            hir
-        };
-        Self::new(hir, false)
+        Self::new(parse_regex(regex, options, Ends::OfLines)?, false)
     }
 
     /// For a pattern that is matched otherwise, to find where it may match.
     pub(super) fn loose(text: &str, options: &PatternOptions) -> Result<Self, PatternError> {
-        Self::new(parse(text, options)?, false)
+        Self::new(parse(text, options, Ends::OfLines)?, false)
     }
 
     fn new(hir: Hir, checks_word: bool) -> Result<Self, PatternError> {
@@ -67,13 +56,7 @@ impl Automaton {
             .which_captures(WhichCaptures::Implicit)
             .nfa_size_limit(Some(MAX_AUTOMATON_BYTES))
             .hybrid_cache_capacity(MAX_MEMORY_BYTES);
-        let regex = Regex::builder().configure(config).build_from_hir(&hir).map_err(|error| {
-            if error.size_limit().is_some() {
-                PatternError::TooLarge { limit: MAX_AUTOMATON_BYTES }
-            } else {
-                PatternError::Refused { reason: error.to_string(), at: None }
-            }
-        })?;
+        let regex = build(config, &hir)?;
         let may_be_empty = hir.properties().minimum_len().is_none_or(|least| least == 0);
         // An empty match could also lie behind the carriage return, where the line has ended already.
         let sees_cr = may_be_empty || sees_cr(&hir);
@@ -122,10 +105,42 @@ impl Automaton {
     }
 }
 
-fn parse(text: &str, options: &PatternOptions) -> Result<Hir, PatternError> {
+/// What `^` and `$` are the ends of.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Ends {
+    OfLines,
+    OfText,
+}
+
+pub(super) fn build(config: Config, hir: &Hir) -> Result<Regex, PatternError> {
+    Regex::builder().configure(config).build_from_hir(hir).map_err(|error| {
+        if error.size_limit().is_some() {
+            PatternError::TooLarge { limit: MAX_AUTOMATON_BYTES }
+        } else {
+            PatternError::Refused { reason: error.to_string(), at: None }
+        }
+    })
+}
+
+/// A regular expression, between the ends of words where only whole ones are wanted.
+pub(super) fn parse_regex(regex: &Translated, options: &PatternOptions, ends: Ends) -> Result<Hir, PatternError> {
+    let hir = parse(&regex.text, options, ends).map_err(|error| match error {
+        PatternError::Refused { reason, at } => {
+            PatternError::Refused { reason, at: at.map(|at| regex.given_place(at)) }
+        }
+        other => other,
+    })?;
+    Ok(if options.whole_word {
+        Hir::concat(vec![Hir::look(Look::WordStartHalfUnicode), hir, Hir::look(Look::WordEndHalfUnicode)])
+    } else {
+        hir
+    })
+}
+
+fn parse(text: &str, options: &PatternOptions, ends: Ends) -> Result<Hir, PatternError> {
     ParserBuilder::new()
         .nest_limit(MAX_NESTING)
-        .multi_line(true)
+        .multi_line(ends == Ends::OfLines)
         .case_insensitive(options.case == Case::Insensitive)
         .build()
         .parse(text)

@@ -25,6 +25,9 @@ const PLACES_BETWEEN_QUESTIONS: usize = 64;
 /// Longer programs are refused.
 const MAX_INSTRUCTIONS: usize = 50_000;
 
+/// Where each group of a match stands, the whole match first; `None` for a group that took no part.
+pub(super) type Groups = Vec<Option<Range<usize>>>;
+
 /// Stands for a byte that is no UTF-8: one byte long, and no letter.
 const UNREADABLE: char = '\u{1a}';
 
@@ -76,6 +79,26 @@ impl Backtracker {
 
     /// The first match at or behind a place.
     pub(super) fn find(&self, line: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<Range<usize>>, Halt> {
+        self.search(line, from, stop, find)
+    }
+
+    /// The same with its groups, the whole match first.
+    pub(super) fn find_groups(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<Groups>, Halt> {
+        self.search(text, from, stop, find_groups)
+    }
+
+    /// The groups that have a name, by number.
+    pub(super) fn group_names(&self) -> impl Iterator<Item = Option<&str>> {
+        self.short.capture_names()
+    }
+
+    fn search<T>(
+        &self,
+        line: &str,
+        from: usize,
+        stop: &dyn Fn() -> bool,
+        find: impl Fn(&Regex, RegexInput<'_, str>) -> Result<Option<T>, Halt>,
+    ) -> Result<Option<T>, Halt> {
         if line.len() <= SHORT_LINE {
             return find(&self.short, RegexInput::new(line).from_pos(from));
         }
@@ -84,8 +107,8 @@ impl Backtracker {
             if tried % PLACES_BETWEEN_QUESTIONS == 0 && stop() {
                 return Err(Halt::Stopped);
             }
-            if let Some(span) = find(&self.long, RegexInput::new(line).from_pos(place).anchored(true))? {
-                return Ok(Some(span));
+            if let Some(found) = find(&self.long, RegexInput::new(line).from_pos(place).anchored(true))? {
+                return Ok(Some(found));
             }
         }
         Ok(None)
@@ -95,6 +118,11 @@ impl Backtracker {
 fn find(regex: &Regex, input: RegexInput<'_, str>) -> Result<Option<Range<usize>>, Halt> {
     // While it searches it can only fail by its limits.
     regex.find_input(input).map(|found| found.map(|found| found.range())).map_err(|_| Halt::Undecided)
+}
+
+fn find_groups(regex: &Regex, input: RegexInput<'_, str>) -> Result<Option<Groups>, Halt> {
+    let found = regex.captures_input(input).map_err(|_| Halt::Undecided)?;
+    Ok(found.map(|groups| groups.iter().map(|group| group.map(|group| group.range())).collect()))
 }
 
 fn with_stand_ins(line: &[u8]) -> String {

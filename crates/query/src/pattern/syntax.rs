@@ -33,6 +33,23 @@ pub(super) fn translate(given: &str) -> Result<Translated, PatternError> {
     translate_with(given, false)
 }
 
+/// The same for somebody who asks where the groups are.
+pub(super) fn translate_with_groups(given: &str) -> Result<Translated, PatternError> {
+    translate_with(given, true)
+}
+
+/// A text that stands for itself. With `loose_space`, every run of white space in it finds any other.
+pub(super) fn literal(text: &str, loose_space: bool) -> Result<Translated, PatternError> {
+    let mut written = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| loose_space && c.is_whitespace()) {
+        written += &regex_syntax::escape(&rest[..at]);
+        written += r"\s+";
+        rest = rest[at..].trim_start();
+    }
+    translate_with(&(written + &regex_syntax::escape(rest)), true)
+}
+
 fn translate_with(given: &str, keeps_groups: bool) -> Result<Translated, PatternError> {
     let out = Translated {
         text: String::new(),

@@ -17,8 +17,11 @@ mod http;
 mod leaks;
 mod lifecycle;
 mod listings;
+mod notes;
+mod periodic;
 mod protocol;
 mod scenarios;
+mod search_notes;
 mod tools_list;
 
 /// A test file that is not declared would never run.

@@ -20,6 +20,9 @@ pub enum Kind {
     NotText,
     FileTooLarge,
     ReplyTooLarge,
+    NoActiveFile,
+    PeriodicNotFound,
+    PeriodicDisabled,
     FileExists,
     StalePrecondition,
     CheckpointMissing,
@@ -33,12 +36,24 @@ pub enum Kind {
     PatchInvalid,
     PatchMismatch,
     EditRefused,
+    SectionTargetMissing,
+    AmbiguousSection,
+    ContentPreexists,
+    HeadingOutsideSection,
+    PatchRejected,
+    ValueRequired,
+    TagsRequired,
     FrontmatterInvalid,
     TextMissing,
     TextNotUnique,
     OccurrenceOutOfRange,
     RegexInvalid,
     RegexUnsafe,
+    PathPrefixInvalidMode,
+    QueryRequired,
+    LogicRequired,
+    LogicInvalid,
+    ContextLengthTooLarge,
     Cancelled,
     ApprovalUnavailable,
     ApprovalExpired,
@@ -84,6 +99,9 @@ impl Kind {
         Self::NotText,
         Self::FileTooLarge,
         Self::ReplyTooLarge,
+        Self::NoActiveFile,
+        Self::PeriodicNotFound,
+        Self::PeriodicDisabled,
         Self::FileExists,
         Self::StalePrecondition,
         Self::CheckpointMissing,
@@ -97,12 +115,24 @@ impl Kind {
         Self::PatchInvalid,
         Self::PatchMismatch,
         Self::EditRefused,
+        Self::SectionTargetMissing,
+        Self::AmbiguousSection,
+        Self::ContentPreexists,
+        Self::HeadingOutsideSection,
+        Self::PatchRejected,
+        Self::ValueRequired,
+        Self::TagsRequired,
         Self::FrontmatterInvalid,
         Self::TextMissing,
         Self::TextNotUnique,
         Self::OccurrenceOutOfRange,
         Self::RegexInvalid,
         Self::RegexUnsafe,
+        Self::PathPrefixInvalidMode,
+        Self::QueryRequired,
+        Self::LogicRequired,
+        Self::LogicInvalid,
+        Self::ContextLengthTooLarge,
         Self::Cancelled,
         Self::ApprovalUnavailable,
         Self::ApprovalExpired,
@@ -133,6 +163,9 @@ impl Kind {
 
     /// And if it is the path of a file.
     pub const WITH_A_FILE: &[Self] = &[Self::PathIsDirectory, Self::NotAFile, Self::NotText, Self::FileTooLarge];
+
+    /// And if the file can be named as the open or a periodic note.
+    pub const WITH_A_TARGET: &[Self] = &[Self::NoActiveFile, Self::PeriodicNotFound, Self::PeriodicDisabled];
 
     /// What any tool that works on a vault may answer besides.
     pub const IN_A_VAULT: &[Self] =
@@ -221,6 +254,24 @@ impl Kind {
                 "BUDGET_EXCEEDED",
                 "The answer would be larger than LAPIDARY_MAX_REPLY_BYTES.",
             ),
+            Self::NoActiveFile => facts(
+                "no_active_file",
+                -32001,
+                "NOT_FOUND",
+                "The note that is open in Obsidian was asked for, and the app cannot be asked.",
+            ),
+            Self::PeriodicNotFound => facts(
+                "periodic_not_found",
+                -32001,
+                "NOT_FOUND",
+                "There is no note for this day, week, month, quarter or year. `path` is where it would be.",
+            ),
+            Self::PeriodicDisabled => facts(
+                "periodic_disabled",
+                -32007,
+                "INVALID_ARGS",
+                "Obsidian keeps no notes of this period in the vault, or its settings cannot be read.",
+            ),
             Self::FileExists => facts(
                 "file_exists",
                 -32002,
@@ -290,6 +341,39 @@ impl Kind {
                 "INVALID_ARGS",
                 "The change cannot be made without changing something else, or would not be read back as what was asked for.",
             ),
+            Self::SectionTargetMissing => facts(
+                "section_target_missing",
+                -32007,
+                "NOT_FOUND",
+                "The note has no such heading, block or property to change.",
+            ),
+            Self::AmbiguousSection => {
+                facts("ambiguous_section", -32002, "DUPLICATE_TARGET", "Several headings are meant.")
+            }
+            Self::ContentPreexists => facts(
+                "content_preexists",
+                -32007,
+                "INVALID_ARGS",
+                "What is to be added stands there already, and `applyIfContentPreexists` is not set.",
+            ),
+            Self::HeadingOutsideSection => facts(
+                "heading_outside_section",
+                -32007,
+                "INVALID_ARGS",
+                "The content holds a heading that would end the section instead of standing in it.",
+            ),
+            Self::PatchRejected => facts(
+                "patch_rejected",
+                -32007,
+                "INVALID_ARGS",
+                "The content does not fit the part, or something beside it would be read differently afterwards.",
+            ),
+            Self::ValueRequired => {
+                facts("value_required", -32007, "INVALID_ARGS", "A property is set without a value.")
+            }
+            Self::TagsRequired => {
+                facts("tags_required", -32007, "INVALID_ARGS", "Tags are added or removed, and none are named.")
+            }
             Self::FrontmatterInvalid => {
                 facts("frontmatter_invalid", -32007, "PARSE_ERROR", "The properties are not valid YAML.")
             }
@@ -311,6 +395,26 @@ impl Kind {
                 -32007,
                 "INVALID_ARGS",
                 "The regular expression is too long, nests repetitions, or took too many attempts.",
+            ),
+            Self::PathPrefixInvalidMode => facts(
+                "path_prefix_invalid_mode",
+                -32007,
+                "INVALID_ARGS",
+                "`pathPrefix` was given in another mode than `text`.",
+            ),
+            Self::QueryRequired => facts("query_required", -32007, "INVALID_ARGS", "The mode needs a `query`."),
+            Self::LogicRequired => facts("logic_required", -32007, "INVALID_ARGS", "The mode needs `logic`."),
+            Self::LogicInvalid => facts(
+                "logic_invalid",
+                -32007,
+                "INVALID_ARGS",
+                "The logic has an unknown operator or a broken pattern, is too large, or takes too many steps.",
+            ),
+            Self::ContextLengthTooLarge => facts(
+                "context_length_too_large",
+                -32007,
+                "INVALID_ARGS",
+                "More text around each match was asked for than is sent.",
             ),
             Self::Cancelled => facts("cancelled", -32600, "PERMISSION_DENIED", "A person was asked and said no."),
             Self::ApprovalUnavailable => facts(
@@ -380,6 +484,9 @@ impl Reason {
             Self::NotText { .. } => Kind::NotText,
             Self::FileTooLarge { .. } => Kind::FileTooLarge,
             Self::ReplyTooLarge { .. } => Kind::ReplyTooLarge,
+            Self::NoActiveFile => Kind::NoActiveFile,
+            Self::PeriodicNotFound { .. } => Kind::PeriodicNotFound,
+            Self::PeriodicDisabled { .. } => Kind::PeriodicDisabled,
             Self::FileExists { .. } => Kind::FileExists,
             Self::DestinationExists { .. } => Kind::FileExists,
             Self::Stale { .. } | Self::StalePart { .. } => Kind::StalePrecondition,
@@ -395,12 +502,24 @@ impl Reason {
             Self::PatchMismatch { .. } => Kind::PatchMismatch,
             Self::EditRefused { .. } => Kind::EditRefused,
             Self::InStep { reason, .. } => reason.kind(),
+            Self::SectionTargetMissing { .. } => Kind::SectionTargetMissing,
+            Self::AmbiguousSection { .. } => Kind::AmbiguousSection,
+            Self::ContentPreexists { .. } => Kind::ContentPreexists,
+            Self::HeadingOutsideSection { .. } => Kind::HeadingOutsideSection,
+            Self::PatchRejected { .. } => Kind::PatchRejected,
+            Self::ValueRequired { .. } => Kind::ValueRequired,
+            Self::TagsRequired { .. } => Kind::TagsRequired,
             Self::FrontmatterInvalid { .. } => Kind::FrontmatterInvalid,
             Self::TextMissing { .. } => Kind::TextMissing,
             Self::TextNotUnique { .. } => Kind::TextNotUnique,
             Self::OccurrenceOutOfRange { .. } => Kind::OccurrenceOutOfRange,
             Self::RegexInvalid { .. } => Kind::RegexInvalid,
             Self::RegexUnsafe { .. } => Kind::RegexUnsafe,
+            Self::PathPrefixInvalidMode { .. } => Kind::PathPrefixInvalidMode,
+            Self::QueryRequired { .. } => Kind::QueryRequired,
+            Self::LogicRequired { .. } => Kind::LogicRequired,
+            Self::LogicInvalid { .. } => Kind::LogicInvalid,
+            Self::ContextLengthTooLarge { .. } => Kind::ContextLengthTooLarge,
             Self::Declined => Kind::Cancelled,
             Self::NobodyToAsk => Kind::ApprovalUnavailable,
             Self::ConsentExpired => Kind::ApprovalExpired,

@@ -2,14 +2,17 @@ use lapidary_note::{ContentHash, EditError, PatchError};
 use lapidary_vault::{Denied, VaultPath};
 
 use super::{ArgumentProblem, Disk, Interruption, Reason, Refused};
-use crate::catalogue::Off;
+use crate::{catalogue::Off, successor};
 
 impl Reason {
     /// One or two sentences that name the next step.
     pub fn hint(&self) -> String {
         match self {
             Self::InvalidArguments { tool, problems } => arguments(tool, problems),
-            Self::ToolUnknown { nearest: Some(nearest), .. } => format!("Did you mean `{nearest}`?"),
+            Self::ToolUnknown { name, nearest: Some(nearest) } => {
+                let moved = successor(name).filter(|successor| successor.tool == nearest);
+                moved.map_or_else(|| format!("Did you mean `{nearest}`?"), |successor| successor.hint())
+            }
             Self::ToolUnknown { nearest: None, .. } => "Describe what you want to do to `find_tool`.".into(),
             Self::ToolOff { off: Off::ReadOnly, .. } => "Only reading is possible. Tell the person what you would have changed.".into(),
             Self::ToolOff { .. } => "Use another tool, or ask the person to switch it on.".into(),
@@ -36,6 +39,13 @@ impl Reason {
             Self::ReplyTooLarge { .. } => {
                 "Ask for less. A list takes a smaller `limit` or a folder; of a note, `obsidian_get_note` with format `document-map` shows what is there and format `section` reads one part.".into()
             }
+            Self::NoActiveFile => "Ask the person which note is meant and name it by its path.".into(),
+            Self::PeriodicNotFound { path, .. } => {
+                format!("It would be `{path}`. To make it, call `obsidian_write_note` with that path.")
+            }
+            Self::PeriodicDisabled { .. } => {
+                "Name the note by its path. The owner can enable the core plugin Daily notes or the plugin Periodic Notes.".into()
+            }
             Self::FileExists { current, .. } => format!(
                 "To change part of it use `str_replace`; to replace all of it repeat the call with `overwrite: true` and `expectedHash` {current}."
             ),
@@ -56,7 +66,18 @@ impl Reason {
             }
             Self::KeepsChanging { .. } => "Wait a moment and try again.".into(),
             Self::SectionRequired => "Add `section: {\"type\": \"heading\", \"target\": \"…\"}`.".into(),
-            Self::SectionMissing { available, section_type, .. } => available_sections(section_type, available),
+            Self::SectionMissing { available, section_type, .. }
+            | Self::SectionTargetMissing { available, section_type, .. } => available_sections(section_type, available),
+            Self::AmbiguousSection { candidates, .. } => format!("Name one of: {}.", list(candidates)),
+            Self::ContentPreexists { .. } => {
+                "Nothing needs to be done, unless it shall stand there twice: then set `applyIfContentPreexists`.".into()
+            }
+            Self::HeadingOutsideSection { .. } => {
+                "Give the headings in the content more `#` than the section has, or name the section above it.".into()
+            }
+            Self::PatchRejected { .. } => "Read the section again and send content that fits it, or edit the text with `str_replace`.".into(),
+            Self::ValueRequired { .. } => "Add `value`; it may be any JSON, `null` too. To remove the property use `delete`.".into(),
+            Self::TagsRequired { .. } => "Add `tags`, for example `[\"project/garden\"]`.".into(),
             Self::Ambiguous { candidates, .. } => format!("Repeat with one of: {}.", candidates.choices()),
             Self::LineOutOfRange { lines, .. } => format!("Lines count from 1 to {lines}; read the file again if it should have more."),
             Self::PatchInvalid(error) => patch(error),
@@ -74,6 +95,17 @@ impl Reason {
             Self::OccurrenceOutOfRange { occurrences, .. } => format!("Set `occurrence` to a number from 1 to {occurrences}."),
             Self::RegexInvalid { .. } => "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.".into(),
             Self::RegexUnsafe { .. } => "Use a shorter expression, without a repetition inside a repeated group.".into(),
+            Self::PathPrefixInvalidMode { .. } => {
+                "Leave out `pathPrefix`; in `logic` write {\"glob\": [\"Folder/*\", {\"var\": \"path\"}]}.".into()
+            }
+            Self::QueryRequired { .. } => "Set `query` to the words to find.".into(),
+            Self::LogicRequired { .. } => {
+                "Set `logic`, for example {\"==\": [{\"var\": \"frontmatter.status\"}, \"open\"]}.".into()
+            }
+            Self::LogicInvalid { .. } => {
+                "Correct the rule. `glob` and `regexp` take the pattern first: {\"glob\": [\"Projects/*\", {\"var\": \"path\"}]}.".into()
+            }
+            Self::ContextLengthTooLarge { limit, .. } => format!("Set it to {limit} or less, and read the note for more."),
             Self::Declined => "Nothing was changed. Ask the person what to do instead.".into(),
             Self::NobodyToAsk => "Nothing was changed. The owner can allow such changes in the approval settings, or use a client that can ask.".into(),
             Self::ConsentExpired => "Nothing was changed. Make the call again so that the person is asked again.".into(),

@@ -1,18 +1,12 @@
 use lapidary_note::{ContentHash, ExpectedHash};
 use lapidary_vault::VaultPath;
 
-use crate::{ArgumentProblem, Reason};
+use crate::Reason;
 
 /// The hash that a caller sent along.
 pub(crate) fn expected(tool: &str, argument: &str, given: Option<&str>) -> Result<Option<ExpectedHash>, Reason> {
-    given.map(ExpectedHash::parse).transpose().map_err(|_| Reason::InvalidArguments {
-        tool: tool.to_owned(),
-        problems: vec![ArgumentProblem {
-            at: argument.to_owned(),
-            problem: "must be `sha256:` and 12 to 64 hex digits".to_owned(),
-            nearest: None,
-        }],
-    })
+    let refused = |_| Reason::bad_argument(tool, argument, "must be `sha256:` and 12 to 64 hex digits");
+    given.map(ExpectedHash::parse).transpose().map_err(refused)
 }
 
 /// Refuses to go on if the file is not the one the caller saw.

@@ -104,7 +104,7 @@ impl<'v> Moving<'v> {
                 if source.is_note() { self.in_note(&source, &before)? } else { self.in_canvas(&source, &before) };
             let Some((count, bytes)) = found else { continue };
             match bytes {
-                Some(bytes) if view.may_write(&source) => {
+                Some(bytes) if view.may_write(&source).is_ok() => {
                     self.output.links_updated += count;
                     self.output.files_updated += 1;
                     rewrites.push(Rewrite { path: source, before, bytes });

@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use lapidary_query::{Pattern, PatternError, PatternKind, PatternOptions};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-use crate::{ArgumentProblem, Reason, reason::clipped};
+use crate::{Reason, reason::clipped};
 
 /// `é` can be one character or two, and which of them a disk keeps is not what a caller wants to know.
 pub(crate) fn composed(name: &str) -> Cow<'_, str> {
@@ -26,10 +26,7 @@ pub(crate) struct Glob {
 impl Glob {
     pub(crate) fn parse(tool: &str, argument: &str, given: &str) -> Result<Self, Reason> {
         const EXTENDED: [&str; 5] = ["@(", "+(", "?(", "*(", "!("];
-        let refused = |problem: String| {
-            let problem = ArgumentProblem { at: argument.to_owned(), problem, nearest: None };
-            Reason::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
-        };
+        let refused = |problem: String| Reason::bad_argument(tool, argument, problem);
         if given.chars().count() > LONGEST {
             return Err(refused(format!("must have at most {LONGEST} characters")));
         }
@@ -75,16 +72,8 @@ impl NameRegex {
 
     /// As the note tools have always taken it: short, and without a repetition of what ends in one.
     pub(crate) fn guarded(argument: &'static str, given: &str) -> Result<Self, Reason> {
-        const LONGEST: usize = 256;
-        let nested = |three: &[u8]| matches!(three, [b'+' | b'*' | b'}', b')', b'*' | b'+' | b'{']);
-        let problem = if given.chars().count() > LONGEST {
-            format!("pattern exceeds {LONGEST}-character limit")
-        } else if given.as_bytes().windows(3).any(nested) {
-            "pattern contains nested quantifiers".to_owned()
-        } else {
-            return Self::parse(argument, given);
-        };
-        Err(Reason::RegexUnsafe { argument, pattern: clipped(given), problem })
+        guard_regex(argument, given, 256)?;
+        Self::parse(argument, given)
     }
 
     pub(crate) fn matches(&self, name: &str) -> Result<bool, Reason> {
@@ -95,6 +84,19 @@ impl NameRegex {
             problem: undecided.to_string(),
         })
     }
+}
+
+/// Refuses what the note tools have always refused: a long expression, and one that repeats what ends in a repetition.
+pub(crate) fn guard_regex(argument: &'static str, given: &str, longest: usize) -> Result<(), Reason> {
+    let nested = |three: &[u8]| matches!(three, [b'+' | b'*' | b'}', b')', b'*' | b'+' | b'{']);
+    let problem = if given.chars().count() > longest {
+        format!("pattern exceeds {longest}-character limit")
+    } else if given.as_bytes().windows(3).any(nested) {
+        "pattern contains nested quantifiers".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Reason::RegexUnsafe { argument, pattern: clipped(given), problem })
 }
 
 #[cfg(test)]

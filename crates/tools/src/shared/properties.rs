@@ -76,3 +76,17 @@ pub(crate) fn json(value: &Value) -> Json {
         Value::Map(entries) => Json::Object(entries.iter().map(|(name, value)| (name.clone(), json(value))).collect()),
     }
 }
+
+/// JSON as a property can hold it.
+pub(crate) fn value(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => {
+            number.as_i64().map_or_else(|| Value::Float(number.as_f64().unwrap_or(f64::NAN)), Value::Integer)
+        }
+        Json::String(text) => Value::Text(text.clone()),
+        Json::Array(items) => Value::List(items.iter().map(value).collect()),
+        Json::Object(entries) => Value::Map(entries.iter().map(|(name, json)| (name.clone(), value(json))).collect()),
+    }
+}

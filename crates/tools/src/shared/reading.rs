@@ -75,14 +75,22 @@ pub(crate) fn show<'a>(path: &VaultPath, file: &'a File) -> Result<Shown<'a>, Re
     }
     Ok(match Text::decode(&file.bytes) {
         Ok(text) => Shown::Exact(text),
-        Err(_) => {
-            Shown::Lossy(String::from_utf8_lossy(without_bom(&file.bytes)).replace("\r\n", "\n").replace('\r', "\n"))
-        }
+        Err(_) => Shown::Lossy(lossy(&file.bytes)),
     })
 }
 
-fn without_bom(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
+/// Text as well as it can be shown.
+fn lossy(bytes: &[u8]) -> String {
+    let body = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    String::from_utf8_lossy(body).replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// What is shown of the bytes of a note, whatever they are.
+pub(crate) fn with_shown<T>(bytes: &[u8], look: impl FnOnce(&str) -> T) -> T {
+    match Text::decode(bytes) {
+        Ok(text) => look(text.shown()),
+        Err(_) => look(&lossy(bytes)),
+    }
 }
 
 impl Shown<'_> {

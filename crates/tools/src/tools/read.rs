@@ -14,6 +14,8 @@ pub(super) mod metadata_read;
 pub(super) mod obsidian_get_note;
 pub(super) mod obsidian_list_notes;
 pub(super) mod obsidian_list_tags;
+pub(super) mod obsidian_open_in_ui;
+pub(super) mod obsidian_search_notes;
 pub(super) mod outline;
 pub(super) mod search_content;
 pub(super) mod tags_list;

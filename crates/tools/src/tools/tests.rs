@@ -6,6 +6,7 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
+use jiff::{Zoned, civil::date, tz::TimeZone};
 use lapidary_vault::{
     Scope, Vault, VaultPath,
     store::{MemoryStore, Origin},
@@ -21,8 +22,13 @@ use crate::{
 fn call(vault: &Vault, tool: &str, arguments: Map<String, Value>) -> Result<Value, Reason> {
     let catalogue = Catalogue::new(&Selection::default(), &[]).unwrap();
     let cancel = Cancel::after(Duration::from_secs(60));
-    let context =
-        Context { cancel: &cancel, catalogue: &catalogue, scan: ScanLimits::default(), vaults: &["test".to_owned()] };
+    let context = Context {
+        cancel: &cancel,
+        catalogue: &catalogue,
+        scan: ScanLimits::default(),
+        vaults: &["test".to_owned()],
+        now: noon(),
+    };
     let Ok(entry) = catalogue.find(tool) else {
         return Err(Reason::ToolUnknown { name: tool.to_owned(), nearest: None });
     };
@@ -51,6 +57,11 @@ fn made_first(vault: &Vault, gives: Gives) -> Gives {
         }
         gives => gives,
     }
+}
+
+/// A Wednesday.
+pub(super) fn noon() -> Zoned {
+    date(2026, 4, 15).at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap()
 }
 
 /// Strict clients drop an answer that is not what the schema says.

@@ -9,15 +9,16 @@ use std::{
 
 use lapidary_note::LinkKind;
 use lapidary_query::Pattern;
+use rayon::prelude::*;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::{
     digest::{Digest, LinkDigest},
     file::{FileId, FileState},
-    live::Live,
+    live::{IndexError, Live},
     names::mention_key,
     snapshot::Snapshot,
-    texts::Source as TextSource,
+    texts::{GoOn, Source as TextSource},
 };
 use crate::{
     Scope, VaultPath,
@@ -196,6 +197,27 @@ impl Files {
     /// Whether there is nothing below a folder that the caller may not see. Not to be told to callers.
     pub fn shows_all_below(&self, folder: &VaultPath) -> bool {
         self.snapshot.files_below(folder).all(|state| self.visible.shows(state.id))
+    }
+
+    /// What `look` makes of the texts of all notes, on all cores, in path order. A note that cannot be read is passed over.
+    pub fn map_texts<T: Send>(
+        &self,
+        go_on: GoOn<'_>,
+        look: impl Fn(FileEntry<'_>, &[u8]) -> Option<T> + Sync,
+    ) -> Result<Vec<T>, IndexError> {
+        let notes = self.iter().filter(FileEntry::is_note);
+        let states: Vec<Arc<FileState>> = notes.map(|entry| Arc::clone(entry.0)).collect();
+        self.live.load_texts(&states, go_on);
+        let source = self.live.source();
+        let one = |state: &Arc<FileState>| {
+            if !go_on() {
+                return Err(IndexError::Stopped);
+            }
+            let text = state.text().or_else(|| source.read_once(state));
+            Ok(text.and_then(|text| look(FileEntry(state), &text)))
+        };
+        let found: Vec<Option<T>> = states.par_iter().map(one).collect::<Result<_, _>>()?;
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// A folder as it is spelt on disk, which may be the other of the two ways to store letters with accents.

@@ -262,7 +262,7 @@ fn move_folder(
         let given = format!("{to}{below}");
         let new = VaultPath::parse(&given).map_err(|problem| Reason::PathInvalid { given, problem })?;
         for path in [entry.path(), &new] {
-            view.check_write(path).map_err(|denied| Reason::PathForbidden {
+            view.may_write(path).map_err(|denied| Reason::PathForbidden {
                 path: path.clone(),
                 writing: true,
                 denied: Refused::ByScope(denied),

@@ -64,8 +64,8 @@ impl WriteTool for ObsidianDeleteNote {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
-        let path = input.target.path()?;
         let name = Self::DECLARATION.name;
+        let path = input.target.locate(name, context, view)?;
         let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
         let before = reading::read(view, &path)?;
         context.check()?;
@@ -76,7 +76,7 @@ impl WriteTool for ObsidianDeleteNote {
         let change = to_trash(view, path.clone(), before, guard);
         if is_for_good(&change) && expected.is_none() {
             let why = format!("is required: this vault has no trash, so it would be gone. The note has {hash}");
-            return Err(Reason::bad_argument(name, EXPECTED, &why));
+            return Err(Reason::bad_argument(name, EXPECTED, why));
         }
         let output = Output {
             path: path.to_string(),

@@ -1,30 +1,37 @@
-use std::sync::Arc;
-
-use lapidary_note::{ContentHash, ExpectedHash};
-use lapidary_vault::{Change, ChangeSet, File, Guard, VaultPath, View};
+use lapidary_note::{ContentHash, Operation};
+use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::json;
 
 use crate::{
-    ArgumentProblem, Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{hash, reading, target::Target},
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        patching::{ContentType, Wanted, not_json, patched},
+        reading,
+        section::Section,
+        target::Target,
+        writing::{NoteWritten, Writing},
+    },
     spec::{Plan, WriteTool},
 };
 
 pub(crate) struct ObsidianWriteNote;
 
-/// Create a note in the Obsidian vault, or replace one completely with `overwrite: true`.
+/// Create a note in the Obsidian vault, or replace one completely with `overwrite: true`, or one section of it.
 ///
-/// To change part of a note use `str_replace`. Missing folders are made; an overwritten note keeps its line endings.
+/// To change part of a text use `str_replace`. Missing folders are made; an overwritten note keeps its line endings.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
     target: Target,
-    /// The whole new text, properties included.
+    /// The whole new text, properties included; or that of the section, without its heading.
     content: String,
-    /// `json`: check that the content is JSON and store it compactly.
+    /// Replace only this; it has to be there.
+    #[serde(default)]
+    section: Option<Section>,
+    /// `json`: the content is JSON, stored compactly; in a section, a typed property or table rows.
     #[serde(default)]
     content_type: ContentType,
     /// Replace the note if it exists.
@@ -38,29 +45,6 @@ pub(crate) struct Input {
     dry_run: bool,
 }
 
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "lowercase")]
-enum ContentType {
-    #[default]
-    Markdown,
-    Json,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Output {
-    path: String,
-    section_targeted: bool,
-    created: bool,
-    previous_size_in_bytes: usize,
-    current_size_in_bytes: usize,
-    content_hash: String,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    dry_run: bool,
-}
-
-const EXPECTED: &str = "expectedHash";
-
 impl WriteTool for ObsidianWriteNote {
     const DECLARATION: Declaration = Declaration {
         name: "obsidian_write_note",
@@ -71,59 +55,56 @@ impl WriteTool for ObsidianWriteNote {
         listed: true,
         idempotent: true,
         paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
-        reasons: &[Kind::FileExists, Kind::StalePrecondition],
-        words: "create new note, make write save a file, overwrite replace whole note",
+        reasons: &[
+            Kind::FileExists,
+            Kind::StalePrecondition,
+            Kind::NoteMissing,
+            Kind::SectionTargetMissing,
+            Kind::AmbiguousSection,
+            Kind::HeadingOutsideSection,
+            Kind::PatchRejected,
+            Kind::FrontmatterInvalid,
+        ],
+        words: "create new note, make write save a file, overwrite replace whole note, rewrite a section",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Output;
+    type Output = NoteWritten;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
-        let path = input.target.path()?;
-        let expected = hash::expected(Self::DECLARATION.name, EXPECTED, input.expected_hash.as_deref())?;
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<NoteWritten>, Reason> {
+        let tool = Self::DECLARATION.name;
+        let writing =
+            Writing::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+        if let Some(section) = &input.section {
+            let wanted = Wanted {
+                tool,
+                section,
+                operation: Operation::Replace,
+                content: &input.content,
+                content_type: input.content_type,
+                create: false,
+                repeat: true,
+                trim: false,
+            };
+            let done = patched(&writing, view, &wanted)?;
+            return Ok(writing.plan_text(done.file, Some(done.target)));
+        }
         let content = match input.content_type {
             ContentType::Markdown => input.content,
             ContentType::Json => compact_json(&input.content)?,
         };
-        let before = reading::read_if_there(view, &path)?;
-        context.check()?;
-        hash::check(&path, EXPECTED, expected.as_ref(), before.as_ref().map(|file| &file.hash))?;
-        let change = match &before {
+        let bytes = match writing.before() {
             Some(file) if !input.overwrite => {
-                return Err(Reason::FileExists { path, current: file.hash });
+                return Err(Reason::FileExists { path: writing.path.clone(), current: file.hash });
             }
-            Some(file) => replace(&path, file, &content, expected.as_ref())?,
-            None => Change::Create { path: path.clone(), bytes: content.into_bytes() },
+            Some(file) => in_the_form_of(&writing.path, file, &content)?,
+            None => content.into_bytes(),
         };
-        let output = Output {
-            path: path.to_string(),
-            section_targeted: false,
-            created: before.is_none(),
-            previous_size_in_bytes: before.as_ref().map_or(0, |file| file.bytes.len()),
-            current_size_in_bytes: change.bytes().len(),
-            content_hash: ContentHash::of(change.bytes()).to_string(),
-            dry_run: input.dry_run,
-        };
-        let unchanged = before.is_some_and(|file| file.bytes == change.bytes());
-        let changes = if unchanged { ChangeSet::default() } else { ChangeSet::one(change) };
-        Ok(Plan { changes, output, dry_run: input.dry_run })
+        Ok(writing.plan_text(bytes, None))
     }
 
-    fn text(&self, output: &Output) -> Option<String> {
-        let done = match (output.dry_run, output.created) {
-            (true, true) => "Would create",
-            (true, false) => "Would write",
-            (false, true) => "Created",
-            (false, false) => "Wrote",
-        };
-        Some(format!(
-            "**{done} {}**\n*Size:* {} → {} bytes\n*Section targeted:* false\n*Created:* {}\n*Hash:* `{}`",
-            output.path,
-            output.previous_size_in_bytes,
-            output.current_size_in_bytes,
-            output.created,
-            hash::short(&output.content_hash),
-        ))
+    fn text(&self, output: &NoteWritten) -> Option<String> {
+        Some(output.text("Wrote", "Would write"))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -159,33 +140,26 @@ impl WriteTool for ObsidianWriteNote {
                 ),
                 after: &[("Inbox/Idea.md", "new\r\n")],
             },
+            Example {
+                says: "One section of a note",
+                before: &[("Inbox/Idea.md", "# Idea\n\nold\n\n# Log\n")],
+                input: json!({ "target": target, "content": "new", "section": { "type": "heading", "target": "Idea" } }),
+                gives: Gives::Including(json!({ "sectionTargeted": true, "sectionTarget": "Idea", "created": false })),
+                after: &[("Inbox/Idea.md", "# Idea\nnew\n\n# Log\n")],
+            },
         ]
     }
 }
 
-fn replace(
-    path: &VaultPath,
-    file: &Arc<File>,
-    content: &str,
-    expected: Option<&ExpectedHash>,
-) -> Result<Change, Reason> {
-    let bytes = reading::editable(path, file)?.in_own_form(content);
-    let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
-    Ok(Change::Write { path: path.clone(), before: Arc::clone(file), guard, bytes })
+/// The content with the byte order mark and the line ends of the file that it replaces.
+fn in_the_form_of(path: &VaultPath, file: &File, content: &str) -> Result<Vec<u8>, Reason> {
+    Ok(reading::editable(path, file)?.in_own_form(content))
 }
 
 /// The same JSON without white space. The text itself is kept: numbers and repeated names would not survive being read.
 fn compact_json(content: &str) -> Result<String, Reason> {
-    if let Err(error) = serde_json::from_str::<IgnoredAny>(content) {
-        return Err(Reason::InvalidArguments {
-            tool: ObsidianWriteNote::DECLARATION.name.to_owned(),
-            problems: vec![ArgumentProblem {
-                at: "content".into(),
-                problem: format!("is not JSON: {error}"),
-                nearest: None,
-            }],
-        });
-    }
+    serde_json::from_str::<IgnoredAny>(content)
+        .map_err(|error| not_json(ObsidianWriteNote::DECLARATION.name, &error))?;
     let (mut in_text, mut escaped) = (false, false);
     let kept = |c: &char| {
         let keep = in_text || !c.is_ascii_whitespace();

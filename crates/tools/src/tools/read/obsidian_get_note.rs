@@ -12,6 +12,7 @@ use crate::{
         hash,
         properties::{self, Properties},
         reading::{self, NOT_UTF8, Shown},
+        section::{Section, SectionOutput, SectionType, names},
         tags,
         target::{Found, Target},
         time::milliseconds,
@@ -48,34 +49,6 @@ enum Format {
     Full,
     DocumentMap,
     Section,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Section {
-    /// What `target` names.
-    r#type: SectionType,
-    /// A heading (`Tasks`, or `Project::Tasks` where it is not unique), a block id, or a property.
-    #[schemars(length(min = 1))]
-    target: String,
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum SectionType {
-    Heading,
-    Block,
-    Frontmatter,
-}
-
-impl SectionType {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Heading => "heading",
-            Self::Block => "block",
-            Self::Frontmatter => "frontmatter",
-        }
-    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -149,12 +122,6 @@ struct OutgoingLink {
     r#type: &'static str,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct SectionOutput {
-    r#type: SectionType,
-    target: String,
-}
-
 impl ReadTool for ObsidianGetNote {
     const DECLARATION: Declaration = Declaration {
         name: "obsidian_get_note",
@@ -181,7 +148,7 @@ impl ReadTool for ObsidianGetNote {
         if input.format == Format::Section && input.section.is_none() {
             return Err(Reason::SectionRequired);
         }
-        let Found { path, file, requested } = input.target.find(view)?;
+        let Found { path, file, requested } = input.target.find(Self::DECLARATION.name, context, view)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let mut notices = Vec::new();
@@ -254,6 +221,23 @@ impl ReadTool for ObsidianGetNote {
                 after: &[],
             },
             Example {
+                says: "The daily note of a day, as Obsidian is set",
+                before: &[
+                    (".obsidian/daily-notes.json", "{\"folder\": \"Daily\", \"format\": \"YYYY/MM-DD\"}"),
+                    ("Daily/2026/04-13.md", "Rain.\n"),
+                ],
+                input: json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "2026-04-13" } }),
+                gives: Gives::Including(json!({ "result": { "path": "Daily/2026/04-13.md", "content": "Rain.\n" } })),
+                after: &[],
+            },
+            Example {
+                says: "A daily note that nobody has written yet",
+                before: &[],
+                input: json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "2026-04-13" } }),
+                gives: Gives::Refusal(Kind::PeriodicNotFound),
+                after: &[],
+            },
+            Example {
                 says: "A heading that is not there",
                 before: NOTES,
                 input: json!({ "format": "section", "target": target, "section": { "type": "heading", "target": "Budget" } }),
@@ -322,7 +306,7 @@ fn one_section(
         path: path.clone(),
         section_type: section.r#type.name(),
         target: clipped(&section.target),
-        available: available.iter().take(MOST_NAMES).map(|name| clipped(name)).collect(),
+        available: names(&available),
     };
     let part = |span: std::ops::Range<usize>| Some(text[span].trim_end_matches('\n').to_owned());
     let (mut section_target, mut candidates, mut value_text, mut value_json) = (None, Vec::new(), None, None);
@@ -360,12 +344,9 @@ fn one_section(
             value_json = Some(properties::json(value));
         }
     }
-    let section = SectionOutput { r#type: section.r#type, target: section.target.clone() };
+    let section = section.named(&section.target);
     Ok(Body::Section { section, section_target, candidates, value_text, value_json })
 }
-
-/// Of what a note has, as much as a refusal lists.
-const MOST_NAMES: usize = 50;
 
 fn markdown(note: &NoteOutput) -> String {
     let head = format!("**{}** (format: {}) · hash `{}`", note.path, note.format, hash::short(&note.content_hash));

@@ -330,7 +330,13 @@ mod tests {
             let view = Vault::private("v".into(), store).view(Arc::new(Scope::default()), 1000);
             let catalogue = Catalogue::new(&Selection::default(), &[]).unwrap();
             let cancel = Cancel::after(Duration::from_secs(60));
-            let context = Context { cancel: &cancel, catalogue: &catalogue, vaults: &[], scan: ScanLimits::default() };
+            let context = Context {
+                cancel: &cancel,
+                catalogue: &catalogue,
+                vaults: &[],
+                scan: ScanLimits::default(),
+                now: jiff::Zoned::default(),
+            };
             let input = serde_json::from_value(json!({ "query": "needle" })).unwrap();
             let found = SearchContent.run(&context, &view, input).unwrap();
             let text = Text::decode(note.as_bytes()).unwrap();

@@ -1,0 +1,222 @@
+//! JsonLogic: rules in JSON over data in JSON, with the coercions of JavaScript as in json-logic-js, and two operators of
+//! Obsidian's Local REST API, `glob` and `regexp`, which take the pattern first.
+
+mod coerce;
+mod evaluate;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+
+use serde_json::Value;
+
+use crate::{PatternError, PatternKind, PatternOptions, Replacer, nearest};
+
+pub use coerce::is_truthy;
+
+/// Deeper rules are refused; people nest a handful of levels.
+const MAX_DEPTH: usize = 64;
+/// And longer ones, in values of all kinds.
+const MAX_VALUES: usize = 10_000;
+
+const OPERATORS: [&str; 36] = [
+    "==",
+    "===",
+    "!=",
+    "!==",
+    ">",
+    ">=",
+    "<",
+    "<=",
+    "!!",
+    "!",
+    "%",
+    "log",
+    "in",
+    "cat",
+    "substr",
+    "+",
+    "*",
+    "-",
+    "/",
+    "min",
+    "max",
+    "merge",
+    "var",
+    "missing",
+    "missing_some",
+    "if",
+    "?:",
+    "and",
+    "or",
+    "filter",
+    "map",
+    "reduce",
+    "all",
+    "none",
+    "some",
+    "glob",
+];
+const REGEXP: &str = "regexp";
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogicError {
+    #[error("there is no operator `{name}`{}", nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+    UnknownOperator { name: String, nearest: Option<&'static str> },
+    #[error("the rule is nested more than {MAX_DEPTH} levels deep")]
+    TooDeep,
+    #[error("the rule has more than {MAX_VALUES} values")]
+    TooLong,
+    #[error("`{pattern}`: {problem}")]
+    Pattern { pattern: String, problem: PatternError },
+}
+
+/// Why a rule was not finished.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogicHalt {
+    #[error("the rule takes too many steps or makes too much of its data")]
+    TooMuch,
+    #[error("a pattern needs too many attempts")]
+    Undecided,
+    /// A pattern that the rule itself has put together.
+    #[error("`{pattern}`: {problem}")]
+    Pattern { pattern: String, problem: PatternError },
+}
+
+/// A rule that has been looked through.
+pub struct Logic {
+    rule: Value,
+    /// Those that stand in the rule as they are.
+    patterns: BTreeMap<(Kind, String), Replacer>,
+    reads: Reads,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Glob,
+    Regexp,
+}
+
+/// Which parts of the data a rule looks at.
+#[derive(Debug, Default)]
+struct Reads {
+    everything: bool,
+    fields: BTreeSet<String>,
+}
+
+impl Logic {
+    pub fn parse(rule: Value) -> Result<Self, LogicError> {
+        let mut parser = Parser { values: 0, patterns: BTreeMap::new(), reads: Reads::default() };
+        parser.look_through(&rule, 0, true)?;
+        let Parser { patterns, reads, .. } = parser;
+        Ok(Self { rule, patterns, reads })
+    }
+
+    /// Whether the rule may look at a top-level field of the data.
+    pub fn reads(&self, field: &str) -> bool {
+        self.reads.everything || self.reads.fields.contains(field)
+    }
+
+    /// What the rule makes of the data.
+    pub fn apply(&self, data: &Value) -> Result<Value, LogicHalt> {
+        evaluate::apply(self, data)
+    }
+}
+
+struct Parser {
+    values: usize,
+    patterns: BTreeMap<(Kind, String), Replacer>,
+    reads: Reads,
+}
+
+impl Parser {
+    /// `outer` as long as `var` means the data itself and not an element of some list.
+    fn look_through(&mut self, rule: &Value, depth: usize, outer: bool) -> Result<(), LogicError> {
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return Err(LogicError::TooLong);
+        }
+        if depth > MAX_DEPTH {
+            return Err(LogicError::TooDeep);
+        }
+        match rule {
+            Value::Array(items) => items.iter().try_for_each(|item| self.look_through(item, depth + 1, outer)),
+            Value::Object(entries) => match (entries.len(), entries.iter().next()) {
+                (1, Some((operator, arguments))) => self.operation(operator, arguments, depth, outer),
+                // Anything but one entry is data.
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn operation(&mut self, operator: &str, given: &Value, depth: usize, outer: bool) -> Result<(), LogicError> {
+        if operator != REGEXP && !OPERATORS.contains(&operator) {
+            let known = OPERATORS.into_iter().chain([REGEXP]);
+            return Err(LogicError::UnknownOperator {
+                name: operator.chars().take(50).collect(),
+                nearest: nearest(operator, known),
+            });
+        }
+        let arguments = arguments(given);
+        match (operator, arguments.first()) {
+            ("var" | "missing" | "missing_some", _) if outer => self.reads.add(arguments),
+            ("glob", Some(Value::String(pattern))) => self.pattern(Kind::Glob, pattern)?,
+            (REGEXP, Some(Value::String(pattern))) => self.pattern(Kind::Regexp, pattern)?,
+            _ => {}
+        }
+        let scoped = matches!(operator, "filter" | "map" | "reduce" | "all" | "none" | "some");
+        arguments
+            .iter()
+            .enumerate()
+            .try_for_each(|(at, argument)| self.look_through(argument, depth + 1, outer && !(scoped && at == 1)))
+    }
+
+    fn pattern(&mut self, kind: Kind, pattern: &str) -> Result<(), LogicError> {
+        if let Entry::Vacant(place) = self.patterns.entry((kind, pattern.to_owned())) {
+            let refused = |problem| LogicError::Pattern { pattern: pattern.chars().take(100).collect(), problem };
+            place.insert(compile(kind, pattern).map_err(refused)?);
+        }
+        Ok(())
+    }
+}
+
+impl Reads {
+    /// Whatever a name is made of may be any name.
+    fn add(&mut self, names: &[Value]) {
+        if names.is_empty() {
+            self.everything = true;
+        }
+        for name in names {
+            match name {
+                Value::String(name) if !name.is_empty() => {
+                    self.fields.insert(name.split('.').next().unwrap_or_default().to_owned());
+                }
+                Value::Array(names) => self.add(names),
+                Value::Number(_) => {}
+                _ => self.everything = true,
+            }
+        }
+    }
+}
+
+/// One argument may stand without a list.
+fn arguments(given: &Value) -> &[Value] {
+    match given {
+        Value::Array(arguments) => arguments,
+        one => std::slice::from_ref(one),
+    }
+}
+
+/// A glob is a whole text in which `*` stands for anything on one line, slashes too; nothing else is special in it.
+fn compile(kind: Kind, pattern: &str) -> Result<Replacer, PatternError> {
+    let options = PatternOptions { kind: PatternKind::Regex, ..PatternOptions::default() };
+    match kind {
+        Kind::Regexp if pattern.is_empty() => Replacer::compile("(?:)", &options, false),
+        Kind::Regexp => Replacer::compile(pattern, &options, false),
+        Kind::Glob => {
+            let parts: Vec<String> = pattern.split('*').map(regex_syntax::escape).collect();
+            Replacer::compile(&format!("^{}$", parts.join(".*")), &options, false)
+        }
+    }
+}

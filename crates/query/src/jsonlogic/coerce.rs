@@ -1,0 +1,151 @@
+//! How JavaScript sees one kind of value as another.
+
+use std::{borrow::Cow, cmp::Ordering};
+
+use serde_json::{Number, Value};
+
+/// As JsonLogic has it: an empty list is nothing.
+pub fn is_truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(_) => true,
+    }
+}
+
+/// A number as JSON has it: whole ones without a point, and nothing where there is none.
+pub(super) fn number(value: f64) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be a whole number that fits")]
+    if value.fract() == 0.0 && value.abs() <= EXACT {
+        return Value::from(value as i64);
+    }
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+/// `Number(value)`
+pub(super) fn to_number(value: &Value) -> f64 {
+    match value {
+        Value::Null => 0.0,
+        Value::Bool(value) => f64::from(u8::from(*value)),
+        Value::Number(number) => number.as_f64().unwrap_or(f64::NAN),
+        Value::String(text) => text_to_number(text),
+        Value::Array(_) | Value::Object(_) => text_to_number(&to_text(value)),
+    }
+}
+
+fn text_to_number(text: &str) -> f64 {
+    let text = text.trim();
+    let digits = |prefix: &str, radix| {
+        let rest = text.strip_prefix(prefix)?;
+        u64::from_str_radix(rest, radix).ok().filter(|_| !rest.starts_with('+'))
+    };
+    #[expect(clippy::cast_precision_loss, reason = "numbers of JavaScript have no more digits")]
+    if let Some(number) = digits("0x", 16).or_else(|| digits("0b", 2)).or_else(|| digits("0o", 8)) {
+        return number as f64;
+    }
+    match text {
+        "" => 0.0,
+        "Infinity" | "+Infinity" => f64::INFINITY,
+        "-Infinity" => f64::NEG_INFINITY,
+        // Rust knows more words for numbers than JavaScript does.
+        _ if text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)) => {
+            text.parse().unwrap_or(f64::NAN)
+        }
+        _ => f64::NAN,
+    }
+}
+
+/// `parseFloat(value)`: as much of its text as is a number.
+pub(super) fn parse_float(value: &Value) -> f64 {
+    if let Value::Number(number) = value {
+        return number.as_f64().unwrap_or(f64::NAN);
+    }
+    let text = to_text(value);
+    let text = text.trim_start();
+    let bytes = text.as_bytes();
+    let digits = |from: usize| bytes[from.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let sign = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
+    let whole = digits(sign);
+    let mut end = sign + whole;
+    if bytes.get(end) == Some(&b'.') {
+        let fraction = digits(end + 1);
+        if whole + fraction > 0 {
+            end += 1 + fraction;
+        }
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits(end + 1 + sign);
+        end += if exponent > 0 { 1 + sign + exponent } else { 0 };
+    }
+    text[..end].parse().unwrap_or(f64::NAN)
+}
+
+/// `String(value)`
+pub(super) fn to_text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Null => Cow::Borrowed("null"),
+        Value::Bool(true) => Cow::Borrowed("true"),
+        Value::Bool(false) => Cow::Borrowed("false"),
+        Value::Number(number) => Cow::Owned(number_to_text(number)),
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Array(items) => Cow::Owned(joined(items, ",")),
+        Value::Object(_) => Cow::Borrowed("[object Object]"),
+    }
+}
+
+fn number_to_text(number: &Number) -> String {
+    match number.as_f64() {
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e21 => format!("{float:.0}"),
+        _ => number.to_string(),
+    }
+}
+
+/// `items.join(separator)`: nothing for `null`.
+pub(super) fn joined(items: &[Value], separator: &str) -> String {
+    let mut text = String::new();
+    for (at, item) in items.iter().enumerate() {
+        text += if at == 0 { "" } else { separator };
+        if !item.is_null() {
+            text += &to_text(item);
+        }
+    }
+    text
+}
+
+/// `a === b`. Lists and objects are equal to themselves only.
+pub(super) fn strictly_equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => std::ptr::eq(a, b),
+        _ => a == b,
+    }
+}
+
+/// `a == b`
+pub(super) fn loosely_equal(a: &Value, b: &Value) -> bool {
+    use Value::{Array, Bool, Null, Number, Object, String};
+    match (a, b) {
+        (Null, _) | (_, Null) => a.is_null() && b.is_null(),
+        (String(_), String(_)) | (Number(_), Number(_)) | (Bool(_), Bool(_)) => strictly_equal(a, b),
+        (Array(_) | Object(_), Array(_) | Object(_)) => strictly_equal(a, b),
+        (Array(_) | Object(_), String(text)) | (String(text), Array(_) | Object(_)) => {
+            let other = if a.is_string() { b } else { a };
+            to_text(other) == *text
+        }
+        _ => to_number(a) == to_number(b),
+    }
+}
+
+/// The order of two values, if they have one.
+pub(super) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
+    let is_text = |value: &Value| matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_));
+    if is_text(a) && is_text(b) {
+        return Some(to_text(a).encode_utf16().cmp(to_text(b).encode_utf16()));
+    }
+    to_number(a).partial_cmp(&to_number(b))
+}

@@ -1,0 +1,376 @@
+use std::{borrow::Cow, cmp::Ordering};
+
+use serde_json::{Map, Value};
+
+use super::{
+    Kind, Logic, LogicHalt, REGEXP, arguments,
+    coerce::{compare, is_truthy, joined, loosely_equal, number, parse_float, strictly_equal, to_number, to_text},
+    compile,
+};
+use crate::ReplaceError;
+
+/// What one rule may do with one note: operations, and values or bytes that it makes.
+const MAX_STEPS: usize = 1_000_000;
+/// A pattern that is not in the rule has to be compiled, which takes as long as a thousand simple steps.
+const COMPILING: usize = 1_000;
+
+type Evaluated<'v> = Result<Cow<'v, Value>, LogicHalt>;
+
+pub(super) fn apply(logic: &Logic, data: &Value) -> Result<Value, LogicHalt> {
+    let mut evaluation = Evaluation { logic, steps: 0 };
+    evaluation.apply(&logic.rule, data).map(Cow::into_owned)
+}
+
+struct Evaluation<'l> {
+    logic: &'l Logic,
+    steps: usize,
+}
+
+impl<'l> Evaluation<'l> {
+    fn spend(&mut self, steps: usize) -> Result<(), LogicHalt> {
+        self.steps = self.steps.saturating_add(steps);
+        if self.steps > MAX_STEPS { Err(LogicHalt::TooMuch) } else { Ok(()) }
+    }
+
+    /// A value that outlives what it was taken from.
+    fn kept(&mut self, value: Cow<'_, Value>) -> Result<Value, LogicHalt> {
+        if let Cow::Borrowed(value) = &value {
+            self.spend(weight(value))?;
+        }
+        Ok(value.into_owned())
+    }
+
+    fn made<'v>(&mut self, value: Value) -> Evaluated<'v> {
+        self.spend(weight(&value))?;
+        Ok(Cow::Owned(value))
+    }
+
+    fn apply<'v>(&mut self, rule: &'v Value, data: &'v Value) -> Evaluated<'v>
+    where
+        'l: 'v,
+    {
+        self.spend(1)?;
+        match rule {
+            Value::Array(items) => {
+                let mut values = Vec::with_capacity(items.len());
+                for item in items {
+                    let value = self.apply(item, data)?;
+                    values.push(self.kept(value)?);
+                }
+                Ok(Cow::Owned(Value::Array(values)))
+            }
+            Value::Object(entries) if entries.len() == 1 => match entries.iter().next() {
+                Some((operator, given)) => self.operation(operator, arguments(given), data),
+                None => Ok(Cow::Borrowed(rule)),
+            },
+            _ => Ok(Cow::Borrowed(rule)),
+        }
+    }
+
+    /// Those that do not look at all of their arguments, or not with this data.
+    fn operation<'v>(&mut self, operator: &str, given: &'v [Value], data: &'v Value) -> Evaluated<'v>
+    where
+        'l: 'v,
+    {
+        match operator {
+            "if" | "?:" => self.choose(given, data),
+            "and" => self.first(given, data, |value| !is_truthy(value)),
+            "or" => self.first(given, data, is_truthy),
+            "filter" | "map" | "all" | "none" | "some" => self.each(operator, given, data),
+            "reduce" => self.reduce(given, data),
+            _ => {
+                let mut values = Vec::with_capacity(given.len());
+                for argument in given {
+                    values.push(self.apply(argument, data)?);
+                }
+                self.plain(operator, &values, data)
+            }
+        }
+    }
+
+    fn choose<'v>(&mut self, given: &'v [Value], data: &'v Value) -> Evaluated<'v>
+    where
+        'l: 'v,
+    {
+        let mut rest = given;
+        while let [condition, then, otherwise @ ..] = rest {
+            if is_truthy(&*self.apply(condition, data)?) {
+                return self.apply(then, data);
+            }
+            rest = otherwise;
+        }
+        rest.first().map_or(Ok(Cow::Owned(Value::Null)), |last| self.apply(last, data))
+    }
+
+    /// The first value of a kind, or the last.
+    fn first<'v>(&mut self, given: &'v [Value], data: &'v Value, wanted: fn(&Value) -> bool) -> Evaluated<'v>
+    where
+        'l: 'v,
+    {
+        let mut last = Cow::Owned(Value::Null);
+        for argument in given {
+            last = self.apply(argument, data)?;
+            if wanted(&last) {
+                break;
+            }
+        }
+        Ok(last)
+    }
+
+    fn each<'v>(&mut self, operator: &str, given: &'v [Value], data: &'v Value) -> Evaluated<'v>
+    where
+        'l: 'v,
+    {
+        let list = self.argument(given, 0, data)?;
+        let rule = given.get(1).unwrap_or(&Value::Null);
+        let items = list.as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut kept = Vec::new();
+        for item in items {
+            let value = self.apply(rule, item)?;
+            match operator {
+                "map" => kept.push(self.kept(value)?),
+                "filter" if is_truthy(&value) => kept.push(self.kept(Cow::Borrowed(item))?),
+                "all" if !is_truthy(&value) => return Ok(Cow::Owned(Value::Bool(false))),
+                "none" if is_truthy(&value) => return Ok(Cow::Owned(Value::Bool(false))),
+                "some" if is_truthy(&value) => return Ok(Cow::Owned(Value::Bool(true))),
+                _ => {}
+            }
+        }
+        Ok(Cow::Owned(match operator {
+            // All of nothing is false.
+            "all" => Value::Bool(!items.is_empty()),
+            "none" => Value::Bool(true),
+            "some" => Value::Bool(false),
+            _ => Value::Array(kept),
+        }))
+    }
+
+    fn reduce<'v>(&mut self, given: &'v [Value], data: &'v Value) -> Evaluated<'v>
+    where
+        'l: 'v,
+    {
+        let list = self.argument(given, 0, data)?;
+        let rule = given.get(1).unwrap_or(&Value::Null);
+        let initial = self.argument(given, 2, data)?;
+        let mut accumulator = self.kept(initial)?;
+        for item in list.as_array().map(Vec::as_slice).unwrap_or_default() {
+            let current = self.kept(Cow::Borrowed(item))?;
+            let scope = Value::Object(Map::from_iter([
+                ("current".to_owned(), current),
+                ("accumulator".to_owned(), accumulator),
+            ]));
+            accumulator = self.apply_within(rule, &scope)?;
+        }
+        Ok(Cow::Owned(accumulator))
+    }
+
+    /// The value of a rule over data that is gone afterwards.
+    fn apply_within(&mut self, rule: &Value, data: &Value) -> Result<Value, LogicHalt> {
+        let mut inner = Evaluation { logic: self.logic, steps: self.steps };
+        let value = inner.apply(rule, data)?;
+        let kept = inner.kept(value)?;
+        self.steps = inner.steps;
+        Ok(kept)
+    }
+
+    fn argument<'v>(&mut self, given: &'v [Value], at: usize, data: &'v Value) -> Evaluated<'v>
+    where
+        'l: 'v,
+    {
+        given.get(at).map_or(Ok(Cow::Owned(Value::Null)), |argument| self.apply(argument, data))
+    }
+
+    fn plain<'v>(&mut self, operator: &str, values: &[Cow<'v, Value>], data: &'v Value) -> Evaluated<'v> {
+        let null = Cow::Owned(Value::Null);
+        let at = |index: usize| values.get(index).unwrap_or(&null);
+        let (a, b) = (&**at(0), &**at(1));
+        let in_order = |holds: fn(Ordering) -> bool| {
+            let pair = |a: &Value, b: &Value| compare(a, b).is_some_and(holds);
+            // Between two others, if there is a third.
+            pair(a, b) && values.get(2).is_none_or(|c| pair(b, c))
+        };
+        let result = match operator {
+            "==" => Value::Bool(loosely_equal(a, b)),
+            "!=" => Value::Bool(!loosely_equal(a, b)),
+            "===" => Value::Bool(values.len() > 1 && strictly_equal(a, b)),
+            "!==" => Value::Bool(values.len() < 2 || !strictly_equal(a, b)),
+            ">" => Value::Bool(compare(a, b).is_some_and(Ordering::is_gt)),
+            ">=" => Value::Bool(compare(a, b).is_some_and(Ordering::is_ge)),
+            "<" => Value::Bool(in_order(Ordering::is_lt)),
+            "<=" => Value::Bool(in_order(Ordering::is_le)),
+            "!!" => Value::Bool(is_truthy(a)),
+            "!" => Value::Bool(!is_truthy(a)),
+            "%" => number(to_number(a) % to_number(b)),
+            "/" => number(to_number(a) / to_number(b)),
+            "-" if values.len() < 2 => number(-to_number(a)),
+            "-" => number(to_number(a) - to_number(b)),
+            "+" => number(values.iter().map(|value| parse_float(value)).sum()),
+            "*" if values.len() == 1 => return Ok(values[0].clone()),
+            "*" => number(values.iter().map(|value| parse_float(value)).product()),
+            "min" => number(extreme(values, f64::min)),
+            "max" => number(extreme(values, f64::max)),
+            "in" => Value::Bool(is_in(a, b)),
+            "log" => return Ok(at(0).clone()),
+            "cat" => {
+                let parts: Vec<Value> = values.iter().map(|value| value.clone().into_owned()).collect();
+                Value::String(joined(&parts, ""))
+            }
+            "substr" => Value::String(substr(
+                &to_text(a),
+                values.get(1).map(|b| to_number(b)),
+                values.get(2).map(|c| to_number(c)),
+            )),
+            "merge" => merge(values),
+            "var" => return Ok(self.var(values, data)),
+            "missing" => self.missing(values, data),
+            "missing_some" => {
+                let wanted = vec![Cow::Borrowed(b)];
+                let missing = self.missing(&wanted, data);
+                let (all, gone) = (b.as_array().map_or(0, Vec::len), missing.as_array().map_or(0, Vec::len));
+                #[expect(clippy::cast_precision_loss, reason = "nobody asks for so many keys")]
+                let enough = (all - gone.min(all)) as f64 >= to_number(a);
+                if enough { Value::Array(Vec::new()) } else { missing }
+            }
+            "glob" => Value::Bool(self.matches(Kind::Glob, a, b)?),
+            REGEXP => Value::Bool(self.matches(Kind::Regexp, a, b)?),
+            // All others have been refused when the rule was read.
+            _ => Value::Null,
+        };
+        self.made(result)
+    }
+
+    fn var<'v>(&self, values: &[Cow<'v, Value>], data: &'v Value) -> Cow<'v, Value> {
+        let name = values.first().map(|name| &**name).unwrap_or(&Value::Null);
+        if name.is_null() || name == "" {
+            return Cow::Borrowed(data);
+        }
+        let missing = || values.get(1).cloned().unwrap_or(Cow::Owned(Value::Null));
+        let mut found = Cow::Borrowed(data);
+        for step in to_text(name).split('.') {
+            match member(&found, step) {
+                Member::Owned(value) => found = Cow::Owned(value),
+                Member::Nothing => return missing(),
+                Member::Inside => {
+                    found = match found {
+                        Cow::Borrowed(value) => inside(value, step).map_or_else(missing, Cow::Borrowed),
+                        Cow::Owned(value) => inside(&value, step).cloned().map_or_else(missing, Cow::Owned),
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The names of those that are not in the data, or are empty there.
+    fn missing(&self, values: &[Cow<'_, Value>], data: &Value) -> Value {
+        let names: Vec<Value> = match values.first().map(|first| &**first) {
+            Some(Value::Array(names)) => names.clone(),
+            _ => values.iter().map(|value| value.clone().into_owned()).collect(),
+        };
+        let gone = |name: &Value| {
+            let found = self.var(&[Cow::Borrowed(name)], data);
+            found.is_null() || *found == ""
+        };
+        Value::Array(names.iter().filter(|name| gone(name)).cloned().collect())
+    }
+
+    fn matches(&mut self, kind: Kind, pattern: &Value, value: &Value) -> Result<bool, LogicHalt> {
+        let (Value::String(pattern), Value::String(text)) = (pattern, value) else { return Ok(false) };
+        let known = self.logic.patterns.get(&(kind, pattern.clone()));
+        let found = match known {
+            Some(compiled) => compiled.is_match(text),
+            None => {
+                self.spend(COMPILING)?;
+                let compiled = compile(kind, pattern)
+                    .map_err(|problem| LogicHalt::Pattern { pattern: pattern.chars().take(100).collect(), problem })?;
+                compiled.is_match(text)
+            }
+        };
+        found.map_err(|error: ReplaceError| match error {
+            ReplaceError::Stopped | ReplaceError::Undecided => LogicHalt::Undecided,
+            ReplaceError::TooMuch => LogicHalt::TooMuch,
+        })
+    }
+}
+
+/// What a step of a path leads to.
+enum Member {
+    Nothing,
+    Inside,
+    Owned(Value),
+}
+
+fn member(value: &Value, step: &str) -> Member {
+    match value {
+        Value::Array(items) if step == "length" => Member::Owned(Value::from(items.len())),
+        Value::String(text) if step == "length" => Member::Owned(Value::from(text.encode_utf16().count())),
+        Value::String(text) => {
+            let letter = step.parse().ok().and_then(|at: usize| text.chars().nth(at));
+            letter.map_or(Member::Nothing, |letter| Member::Owned(Value::String(letter.to_string())))
+        }
+        _ if inside(value, step).is_some() => Member::Inside,
+        _ => Member::Nothing,
+    }
+}
+
+fn inside<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
+    match value {
+        Value::Object(entries) => entries.get(step),
+        Value::Array(items) => step.parse().ok().and_then(|at: usize| items.get(at)),
+        _ => None,
+    }
+}
+
+fn extreme(values: &[Cow<'_, Value>], choose: fn(f64, f64) -> f64) -> f64 {
+    let numbers = values.iter().map(|value| to_number(value));
+    // What is no number makes none of the whole.
+    numbers.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { choose(a, b) }).unwrap_or(f64::NAN)
+}
+
+fn is_in(wanted: &Value, all: &Value) -> bool {
+    match all {
+        Value::String(text) => !text.is_empty() && text.contains(&*to_text(wanted)),
+        Value::Array(items) => items.iter().any(|item| strictly_equal(item, wanted)),
+        _ => false,
+    }
+}
+
+fn merge(values: &[Cow<'_, Value>]) -> Value {
+    let mut merged = Vec::new();
+    for value in values {
+        match &**value {
+            Value::Array(items) => merged.extend(items.iter().cloned()),
+            one => merged.push(one.clone()),
+        }
+    }
+    Value::Array(merged)
+}
+
+/// A part of a text in characters. A negative start counts from its end, a negative length leaves out so many there.
+fn substr(text: &str, start: Option<f64>, length: Option<f64>) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut to the length of the text")]
+    let place = |at: f64| if at.is_nan() { 0 } else { at.clamp(0.0, u32::MAX.into()) as usize };
+    #[expect(clippy::cast_precision_loss, reason = "texts are shorter than that")]
+    let count = characters.len() as f64;
+    let start = start.unwrap_or_default().trunc();
+    let rest = &characters[place(if start < 0.0 { count + start } else { start }).min(characters.len())..];
+    let kept = match length.map(f64::trunc) {
+        None => rest.len(),
+        #[expect(clippy::cast_precision_loss, reason = "texts are shorter than that")]
+        Some(length) if length < 0.0 => place(rest.len() as f64 + length),
+        Some(length) => place(length),
+    };
+    rest[..kept.min(rest.len())].iter().collect()
+}
+
+/// How much work a value was to make: one for every value in it, and some for long texts.
+fn weight(value: &Value) -> usize {
+    const LETTERS_PER_STEP: usize = 16;
+    match value {
+        Value::String(text) => 1 + text.len() / LETTERS_PER_STEP,
+        Value::Array(items) => items.iter().map(weight).sum::<usize>() + 1,
+        Value::Object(entries) => entries.values().map(weight).sum::<usize>() + entries.len() + 1,
+        _ => 1,
+    }
+}

@@ -1,0 +1,117 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn applied(rule: &Value, data: &Value) -> Result<Value, String> {
+    let logic = Logic::parse(rule.clone()).map_err(|error| error.to_string())?;
+    logic.apply(data).map_err(|halt| halt.to_string())
+}
+
+#[test]
+fn the_public_cases_pass() {
+    let cases: Vec<(Value, Value, Value)> =
+        serde_json::from_str(include_str!("../../../../fixtures/jsonlogic/cases.json")).unwrap();
+    assert_eq!(cases.len(), 278);
+    for (rule, data, expected) in cases {
+        assert_eq!(applied(&rule, &data), Ok(expected), "{rule} on {data}");
+    }
+}
+
+/// Each was asked of json-logic-js 2.0.5.
+#[test]
+fn values_are_seen_as_in_javascript() {
+    for (rule, expected) in [
+        (json!({ "==": [1, "1.0"] }), json!(true)),
+        (json!({ "==": [null, 0] }), json!(false)),
+        (json!({ "==": ["", 0] }), json!(true)),
+        (json!({ "==": [[1], "1"] }), json!(true)),
+        (json!({ "==": [[1], [1]] }), json!(false)),
+        (json!({ "===": [1, 1.0] }), json!(true)),
+        (json!({ "<": ["10", "9"] }), json!(true)),
+        (json!({ "<": ["10", 9] }), json!(false)),
+        (json!({ "<": [1, "x"] }), json!(false)),
+        (json!({ ">": [null, -1] }), json!(true)),
+        (json!({ "+": ["3 pears", "0.5"] }), json!(3.5)),
+        (json!({ "+": [null] }), json!(null)),
+        (json!({ "-": ["0x10", 1] }), json!(15)),
+        (json!({ "*": ["2", 3.5] }), json!(7)),
+        (json!({ "/": [1, 0] }), json!(null)),
+        (json!({ "%": [-7, 3] }), json!(-1)),
+        (json!({ "max": [] }), json!(null)),
+        (json!({ "max": ["3", 2] }), json!(3)),
+        (json!({ "cat": [1.0, null, [1, [2]], true] }), json!("11,2true")),
+        (json!({ "in": [2, "123"] }), json!(true)),
+        (json!({ "in": ["2", [1, 2]] }), json!(false)),
+        (json!({ "substr": ["stone", -3, 2] }), json!("on")),
+        (json!({ "substr": ["stone", 1, -1] }), json!("ton")),
+        (json!({ "var": "list.length" }), json!(2)),
+        (json!({ "var": "word.0" }), json!("a")),
+        (json!({ "var": ["none", 7] }), json!(7)),
+        (json!({ "!!": [[]] }), json!(false)),
+        (json!({ "!!": [{}] }), json!(true)),
+        (json!({ "if": [] }), json!(null)),
+    ] {
+        let data = json!({ "list": [1, 2], "word": "ab" });
+        assert_eq!(applied(&rule, &data), Ok(expected), "{rule}");
+    }
+}
+
+#[test]
+fn patterns_come_first() {
+    let data = json!({ "path": "Projects/House/Plan.md", "content": "one\ntwo", "n": 7 });
+    for (rule, expected) in [
+        (json!({ "glob": ["Projects/*", { "var": "path" }] }), true),
+        (json!({ "glob": ["*.md", { "var": "path" }] }), true),
+        (json!({ "glob": ["Projects", { "var": "path" }] }), false),
+        (json!({ "glob": ["Projects/House/Plan?md", { "var": "path" }] }), false),
+        (json!({ "glob": [{ "var": "path" }, "*.md"] }), false),
+        (json!({ "glob": ["*", { "var": "n" }] }), false),
+        (json!({ "regexp": ["^Projects/.+\\.md$", { "var": "path" }] }), true),
+        (json!({ "regexp": ["house", { "var": "path" }] }), false),
+        (json!({ "regexp": ["^two", { "var": "content" }] }), false),
+        (json!({ "regexp": ["(?<=\\n)two", { "var": "content" }] }), true),
+        (json!({ "regexp": [{ "cat": ["Pl", "an"] }, { "var": "path" }] }), true),
+        (json!({ "regexp": ["", { "var": "path" }] }), true),
+    ] {
+        assert_eq!(applied(&rule, &data), Ok(json!(expected)), "{rule}");
+    }
+}
+
+#[test]
+fn what_is_no_rule_is_said_before_it_is_tried() {
+    for (rule, part) in [
+        (json!({ "equals": [1, 1] }), "no operator `equals`"),
+        (json!({ "and": [true, { "regex": ["a", "b"] }] }), "did you mean `regexp`"),
+        (json!({ "regexp": ["(", "x"] }), "`(`"),
+        (json!({ "cat": vec![json!(1); 20_000] }), "more than 10000"),
+        ((0..100).fold(json!(1), |rule, _| json!({ "!": [rule] })), "64 levels"),
+    ] {
+        let problem = Logic::parse(rule).err().unwrap().to_string();
+        assert!(problem.contains(part), "{problem}");
+    }
+}
+
+#[test]
+fn no_rule_runs_on_or_grows_without_end() {
+    let doubling =
+        json!({ "reduce": [vec![1; 100], { "cat": [{ "var": "accumulator" }, { "var": "accumulator" }] }, "x"] });
+    let nesting = json!({ "reduce": [vec![1; 100], [{ "var": "accumulator" }, { "var": "accumulator" }], []] });
+    let list = vec![1; 500];
+    let nested = json!({ "map": [list, { "map": [list, { "map": [list, 1] }] }] });
+    let slow = json!({ "regexp": ["^(?:a|aa)+(?!c)c$", format!("{}c", "a".repeat(400))] });
+    for rule in [doubling, nesting, nested, slow] {
+        assert!(applied(&rule, &json!({})).is_err());
+    }
+}
+
+#[test]
+fn a_rule_says_what_it_reads() {
+    let reads = |rule: Value, field: &str| Logic::parse(rule).unwrap().reads(field);
+    assert!(reads(json!({ "==": [{ "var": "frontmatter.status" }, "open"] }), "frontmatter"));
+    assert!(!reads(json!({ "==": [{ "var": "frontmatter.content" }, "open"] }), "content"));
+    assert!(!reads(json!({ "some": [{ "var": "tags" }, { "==": [{ "var": "" }, "gem"] }] }), "content"));
+    assert!(reads(json!({ "missing": ["content"] }), "content"));
+    assert!(reads(json!({ "missing_some": [1, ["content", "tags"]] }), "tags"));
+    assert!(reads(json!({ "var": "" }), "content"));
+    assert!(reads(json!({ "var": { "cat": ["con", "tent"] } }), "content"));
+}

@@ -1,0 +1,152 @@
+//! Finding and replacing over a whole text, as ECMAScript does it: `^` and `$` are the ends of the text, and a
+//! replacement may name what was found.
+
+mod expand;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use regex_automata::{
+    Input,
+    meta::{Config, Regex},
+    nfa::thompson::WhichCaptures,
+};
+
+use super::{
+    MAX_AUTOMATON_TEXT, PatternError, PatternKind, PatternOptions,
+    automaton::{Ends, MAX_AUTOMATON_BYTES, MAX_MEMORY_BYTES, build, parse_regex},
+    backtracker::{Backtracker, Groups},
+    engine::Halt,
+    syntax,
+};
+
+/// Longer texts are not searched by trial and error, which may need the square of their length.
+const LONGEST_TRIED: usize = 1024 * 1024;
+
+/// Nobody means to replace more in one note.
+const MOST_MATCHES: usize = 1_000_000;
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// A pattern that is going to be replaced.
+pub struct Replacer {
+    engine: Engine,
+    /// Groups that have a name, with their numbers.
+    names: Vec<(String, usize)>,
+    /// Whether `$` in the new text means something.
+    expands: bool,
+}
+
+enum Engine {
+    /// Without lookaround and backreferences: in linear time.
+    Automaton(Regex),
+    Backtracker(Box<Backtracker>),
+}
+
+/// New text for one match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replacement {
+    pub span: Range<usize>,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplaceError {
+    #[error("the search was stopped")]
+    Stopped,
+    #[error("the pattern needs too many attempts on this text")]
+    Undecided,
+    #[error("the result would be too large")]
+    TooMuch,
+}
+
+impl Replacer {
+    /// `loose_space` lets white space in a literal find any other; an expression says itself what it means. Options for
+    /// composed letters do not apply: what is replaced must be what stands there.
+    pub fn compile(search: &str, options: &PatternOptions, loose_space: bool) -> Result<Self, PatternError> {
+        if search.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        if search.len() > MAX_AUTOMATON_TEXT && options.kind == PatternKind::Regex {
+            return Err(PatternError::TooLong { bytes: search.len(), limit: MAX_AUTOMATON_TEXT });
+        }
+        let regex = match options.kind {
+            PatternKind::Literal => syntax::literal(search, loose_space)?,
+            PatternKind::Regex => syntax::translate_with_groups(search)?,
+        };
+        let (engine, names) = if regex.backtracks {
+            let backtracker = Backtracker::new(&regex, options)?;
+            let names = named(backtracker.group_names());
+            (Engine::Backtracker(Box::new(backtracker)), names)
+        } else {
+            let config = Config::new()
+                .which_captures(WhichCaptures::All)
+                .nfa_size_limit(Some(MAX_AUTOMATON_BYTES))
+                .hybrid_cache_capacity(MAX_MEMORY_BYTES);
+            let regex = build(config, &parse_regex(&regex, options, Ends::OfText)?)?;
+            let names = named(regex.group_info().pattern_names(regex_automata::PatternID::ZERO));
+            (Engine::Automaton(regex), names)
+        };
+        Ok(Self { engine, names, expands: options.kind == PatternKind::Regex })
+    }
+
+    /// What becomes of the text, in order: of every match, or only of the first. `stop` is asked between attempts.
+    pub fn replacements(
+        &self,
+        text: &str,
+        with: &str,
+        all: bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Replacement>, ReplaceError> {
+        let mut found = Vec::new();
+        let (mut at, mut bytes) = (0, 0);
+        while at <= text.len() {
+            if stop() {
+                return Err(ReplaceError::Stopped);
+            }
+            let Some(groups) = self.find(text, at, stop)? else { break };
+            let Some(span) = groups.first().cloned().flatten() else { break };
+            let text_for_it =
+                if self.expands { expand::expand(with, text, &groups, &self.names) } else { with.to_owned() };
+            bytes += text_for_it.len();
+            // Behind an empty match the next character is passed over, or it would be found for ever.
+            at = span.end + if span.is_empty() { text[span.end..].chars().next().map_or(1, char::len_utf8) } else { 0 };
+            found.push(Replacement { span, text: text_for_it });
+            if !all {
+                break;
+            }
+            if bytes > MOST_BYTES || found.len() > MOST_MATCHES {
+                return Err(ReplaceError::TooMuch);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether it is found anywhere in a text.
+    pub fn is_match(&self, text: &str) -> Result<bool, ReplaceError> {
+        match &self.engine {
+            Engine::Automaton(regex) => Ok(regex.is_match(text)),
+            Engine::Backtracker(_) => Ok(self.find(text, 0, &|| false)?.is_some()),
+        }
+    }
+
+    fn find(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<Groups>, ReplaceError> {
+        match &self.engine {
+            Engine::Automaton(regex) => {
+                let mut groups = regex.create_captures();
+                regex.search_captures(&Input::new(text).span(from..text.len()), &mut groups);
+                let found = groups.is_match();
+                Ok(found.then(|| groups.iter().map(|group| group.map(|group| group.range())).collect()))
+            }
+            Engine::Backtracker(_) if text.len() > LONGEST_TRIED => Err(ReplaceError::Undecided),
+            Engine::Backtracker(backtracker) => backtracker.find_groups(text, from, stop).map_err(|halt| match halt {
+                Halt::Stopped => ReplaceError::Stopped,
+                Halt::Undecided => ReplaceError::Undecided,
+            }),
+        }
+    }
+}
+
+fn named<'n>(names: impl Iterator<Item = Option<&'n str>>) -> Vec<(String, usize)> {
+    names.enumerate().filter_map(|(number, name)| Some((name?.to_owned(), number))).collect()
+}

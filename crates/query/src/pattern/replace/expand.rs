@@ -1,0 +1,42 @@
+use super::Groups;
+
+/// The new text with what `$1`, `$&`, `` $` ``, `$'`, `$<name>` and `$$` stand for. A group that took no part stands for
+/// nothing, and what names no group stands for itself.
+pub(super) fn expand(with: &str, text: &str, groups: &Groups, names: &[(String, usize)]) -> String {
+    let group = |number: usize| groups.get(number).cloned().flatten().map_or("", |span| &text[span]);
+    let whole = groups.first().cloned().flatten().unwrap_or_default();
+    let mut expanded = String::new();
+    let mut rest = with;
+    while let Some(at) = rest.find('$') {
+        expanded += &rest[..at];
+        rest = &rest[at..];
+        let (meant, length) = match rest.as_bytes().get(1) {
+            Some(b'$') => ("$", 2),
+            Some(b'&') => (group(0), 2),
+            Some(b'`') => (&text[..whole.start], 2),
+            Some(b'\'') => (&text[whole.end..], 2),
+            Some(b'<') if !names.is_empty() => match rest.find('>') {
+                Some(end) => {
+                    let number = names.iter().find(|(name, _)| *name == rest[2..end]).map(|(_, number)| *number);
+                    (number.map_or("", group), end + 1)
+                }
+                None => ("$", 1),
+            },
+            Some(b'0'..=b'9') => match numbered(&rest[1..], groups.len()) {
+                Some((number, digits)) => (group(number), 1 + digits),
+                None => ("$", 1),
+            },
+            _ => ("$", 1),
+        };
+        expanded += meant;
+        rest = &rest[length..];
+    }
+    expanded + rest
+}
+
+/// The number of a group, of two digits if there is such a group, and how many digits that are.
+fn numbered(rest: &str, groups: usize) -> Option<(usize, usize)> {
+    let digits = rest.bytes().take(2).take_while(u8::is_ascii_digit).count();
+    let number = |length: usize| rest[..length].parse().ok().filter(|number| (1..groups).contains(number));
+    (1..=digits).rev().find_map(|length| Some((number(length)?, length)))
+}

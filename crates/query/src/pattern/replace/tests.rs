@@ -1,0 +1,98 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::Case;
+
+const REGEX: PatternOptions =
+    PatternOptions { kind: PatternKind::Regex, case: Case::Sensitive, whole_word: false, nfc: false };
+const LITERAL: PatternOptions = PatternOptions { kind: PatternKind::Literal, ..REGEX };
+
+fn replaced(search: &str, options: &PatternOptions, loose_space: bool, text: &str, with: &str, all: bool) -> String {
+    let replacer = Replacer::compile(search, options, loose_space).unwrap();
+    let mut new = text.to_owned();
+    for Replacement { span, text } in replacer.replacements(text, with, all, &|| false).unwrap().into_iter().rev() {
+        new.replace_range(span, &text);
+    }
+    new
+}
+
+/// Each but the one with an inline flag was asked of `String.prototype.replace` with the flags `g` and `u`.
+#[test]
+fn expressions_replace_as_in_ecmascript() {
+    for (search, text, with, expected) in [
+        (r"(\d+)-(\d+)", "10-20 3-4", "$2/$1", "20/10 4/3"),
+        ("b", "abc", "[$&]", "a[b]c"),
+        ("b", "abc", "$`|$'", "aa|cc"),
+        ("b", "abc", "$$1", "a$1c"),
+        ("(b)", "abc", "$10", "ab0c"),
+        ("(b)", "abc", "$01", "abc"),
+        ("(b)", "abc", "$2$0$x$", "a$2$0$x$c"),
+        (r"(?<y>\d{4})-(?<m>\d\d)", "2026-04", "$<m>.$<y>$<z>", "04.2026"),
+        (r"(?<y>\d{4})", "2026", "$<y", "$<y"),
+        (r"(\d{4})", "2026", "$<y>", "$<y>"),
+        ("x*", "abc", "-", "-a-b-c-"),
+        ("b*", "abc", "-", "-a--c-"),
+        ("(a)|(b)", "ab", "[$1$2]", "[a][b]"),
+        ("^.", "ab\ncd", "x", "xb\ncd"),
+        (".$", "ab\ncd", "x", "ab\ncx"),
+        ("(?m)^", "a\nb", "> ", "> a\n> b"),
+        (r"\n", "a\nb\n", " ", "a b "),
+        (r"[\s\S]*", "a\nb", "x", "xx"),
+        (r"(?<=\$)\d+", "$5 7", "#", "$# 7"),
+        (r"(\w)\1", "aabbc", "$1", "abc"),
+        (r"(?<c>\w)\k<c>", "aabbc", "<$<c>>", "<a><b>c"),
+        (r"a(?!b)", "ab ac", "x", "ab xc"),
+        ("é", "café", "e", "cafe"),
+        (".", "石💎", "x", "xx"),
+    ] {
+        assert_eq!(replaced(search, &REGEX, false, text, with, true), expected, "{search} {text} {with}");
+    }
+}
+
+#[test]
+fn literals_mean_what_they_say_and_so_do_their_replacements() {
+    let loose = PatternOptions { case: Case::Insensitive, ..LITERAL };
+    let whole = PatternOptions { whole_word: true, ..LITERAL };
+    for (search, options, loose_space, text, with, expected) in [
+        ("a.b", &LITERAL, false, "a.b axb", "$&", "$& axb"),
+        ("A", &loose, false, "aA", "x", "xx"),
+        ("cat", &whole, false, "cat cats", "dog", "dog cats"),
+        ("#tag", &whole, false, "#tag #tags", "x", "x #tags"),
+        ("a  b", &LITERAL, true, "a\n\tb a b ab", "x", "x x ab"),
+        ("a b", &LITERAL, false, "a  b", "x", "a  b"),
+        (" a ", &LITERAL, true, "\na\n", "x", "x"),
+    ] {
+        assert_eq!(replaced(search, options, loose_space, text, with, true), expected, "{search}");
+    }
+    assert_eq!(replaced("a", &LITERAL, false, "aaa", "b", false), "baa");
+}
+
+#[test]
+fn nothing_runs_on_or_grows_without_end() {
+    let slow = Replacer::compile("^(?:a|aa)+(?!c)c$", &REGEX, false).unwrap();
+    let text = format!("{}c", "a".repeat(400));
+    assert_eq!(slow.replacements(&text, "", true, &|| false), Err(ReplaceError::Undecided));
+    let long = "ab".repeat(LONGEST_TRIED);
+    let tried = Replacer::compile("a(?=c)", &REGEX, false).unwrap();
+    assert_eq!(tried.replacements(&long, "", true, &|| false), Err(ReplaceError::Undecided));
+    let grows = Replacer::compile("a", &REGEX, false).unwrap();
+    assert_eq!(grows.replacements(&long, "$`", true, &|| false), Err(ReplaceError::TooMuch));
+    assert_eq!(grows.replacements(&long, "", true, &|| true), Err(ReplaceError::Stopped));
+    assert!(matches!(Replacer::compile(&"a".repeat(5000), &REGEX, false), Err(PatternError::TooLong { .. })));
+    assert_eq!(Replacer::compile("", &LITERAL, false).err(), Some(PatternError::Empty));
+}
+
+proptest! {
+    #[test]
+    fn a_literal_is_replaced_like_the_standard_library_does(text in "[ab \n]{0,20}", search in "[ab ]{1,3}", with in "[xa$&]{0,3}") {
+        prop_assert_eq!(replaced(&search, &LITERAL, false, &text, &with, true), text.replace(&search, &with));
+    }
+
+    #[test]
+    fn matches_are_in_order_and_apart(text in "[aé石\n-]{0,20}", search in r"(\(a\)|[aé石]|\.|\\b|-|\*|\?|\||\(\?=a\)){1,6}", with in "[$1&<>x]{0,4}") {
+        let Ok(replacer) = Replacer::compile(&search, &REGEX, false) else { return Ok(()) };
+        let found = replacer.replacements(&text, &with, true, &|| false).unwrap();
+        prop_assert!(found.iter().all(|found| text.get(found.span.clone()).is_some()));
+        prop_assert!(found.windows(2).all(|pair| pair[0].span.end <= pair[1].span.start));
+    }
+}

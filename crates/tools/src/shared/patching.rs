@@ -1,0 +1,93 @@
+use lapidary_note::{
+    EditError, Operation, PatchContent, Patched, PropertyError, SectionPatch, SectionPatchError, patch_section,
+};
+use lapidary_vault::{VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::{
+    Reason,
+    reason::clipped,
+    shared::{
+        properties,
+        section::{Section, names},
+        writing::Writing,
+    },
+};
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ContentType {
+    #[default]
+    Markdown,
+    Json,
+}
+
+/// What shall become of a section.
+pub(crate) struct Wanted<'a> {
+    pub(crate) tool: &'static str,
+    pub(crate) section: &'a Section,
+    pub(crate) operation: Operation,
+    pub(crate) content: &'a str,
+    pub(crate) content_type: ContentType,
+    pub(crate) create: bool,
+    pub(crate) repeat: bool,
+    pub(crate) trim: bool,
+}
+
+/// The note with one section changed.
+pub(crate) fn patched(writing: &Writing, view: &View, wanted: &Wanted<'_>) -> Result<Patched, Reason> {
+    let file = writing.existing(view)?;
+    let text = writing.text(view)?;
+    let value = match wanted.content_type {
+        ContentType::Markdown => None,
+        ContentType::Json => Some(properties::value(&json(wanted.tool, wanted.content)?)),
+    };
+    let content = value.as_ref().map_or(PatchContent::Text(wanted.content), PatchContent::Value);
+    let Wanted { operation, create, repeat, trim, .. } = *wanted;
+    let change = SectionPatch { operation, content, create, repeat, trim };
+    patch_section(&file.bytes, &text, wanted.section.patch_target(), &change)
+        .map_err(|error| patch_refusal(&writing.path, wanted.section, error))
+}
+
+fn json(tool: &str, content: &str) -> Result<Json, Reason> {
+    serde_json::from_str(content).map_err(|error| not_json(tool, &error))
+}
+
+pub(crate) fn not_json(tool: &str, error: &serde_json::Error) -> Reason {
+    Reason::bad_argument(tool, "content", format!("is not JSON: {error}"))
+}
+
+fn patch_refusal(path: &VaultPath, section: &Section, error: SectionPatchError) -> Reason {
+    let (path, target) = (path.clone(), clipped(&section.target));
+    match error {
+        SectionPatchError::Missing { available } => {
+            let section_type = section.r#type.name();
+            Reason::SectionTargetMissing { path, section_type, target, available: names(&available) }
+        }
+        SectionPatchError::Ambiguous { candidates } => {
+            Reason::AmbiguousSection { path, target, candidates: names(&candidates) }
+        }
+        SectionPatchError::Preexists => Reason::ContentPreexists { path, target },
+        SectionPatchError::Outside { heading } => {
+            Reason::HeadingOutsideSection { path, target, heading: clipped(&heading) }
+        }
+        SectionPatchError::Edit(error) => edit_refusal(&path, &error),
+        error @ (SectionPatchError::NotText | SectionPatchError::NotRows | SectionPatchError::NotMergeable) => {
+            Reason::PatchRejected { path, problem: error.to_string() }
+        }
+    }
+}
+
+/// Why an edit of a note was not made, to the caller.
+pub(crate) fn edit_refusal(path: &VaultPath, error: &EditError) -> Reason {
+    use PropertyError::{Duplicate, NotAMap, Yaml};
+    let path = path.clone();
+    match error {
+        EditError::Property(problem @ (Yaml { .. } | NotAMap | Duplicate { .. })) => {
+            Reason::FrontmatterInvalid { path, problem: problem.to_string() }
+        }
+        error => Reason::PatchRejected { path, problem: error.to_string() },
+    }
+}

@@ -1,0 +1,155 @@
+use lapidary_note::{ContentHash, Operation, Side, insert_at};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        patching::{ContentType, Wanted, edit_refusal, patched},
+        reading,
+        section::Section,
+        target::Target,
+        writing::{NoteWritten, Writing},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct ObsidianAppendToNote;
+
+/// Add text at the end of a note, or of one of its sections. A note that is missing is created.
+///
+/// The text begins a line of its own. In a section, text that stands there already is refused.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Which note.
+    target: Target,
+    /// What to add.
+    content: String,
+    /// Add it at the end of this instead; the note has to be there.
+    #[serde(default)]
+    section: Option<Section>,
+    /// `json`, in a section: a value for a property, or rows of a table.
+    #[serde(default)]
+    content_type: ContentType,
+    /// Make the section if the note has none.
+    #[serde(default)]
+    create_target_if_missing: bool,
+    /// Refuse unless the note still has this hash.
+    #[serde(default)]
+    expected_hash: Option<String>,
+    /// Show the diff and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+impl WriteTool for ObsidianAppendToNote {
+    const DECLARATION: Declaration = Declaration {
+        name: "obsidian_append_to_note",
+        dotted: None,
+        title: "Obsidian Append To Note",
+        family: Family::Obsidian,
+        group: Group::Edit,
+        listed: true,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        reasons: &[
+            Kind::StalePrecondition,
+            Kind::NoteMissing,
+            Kind::SectionTargetMissing,
+            Kind::AmbiguousSection,
+            Kind::ContentPreexists,
+            Kind::HeadingOutsideSection,
+            Kind::PatchRejected,
+            Kind::FrontmatterInvalid,
+        ],
+        words: "append add text to the end of a note or section, log entry, capture, journal",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = NoteWritten;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<NoteWritten>, Reason> {
+        let tool = Self::DECLARATION.name;
+        let writing =
+            Writing::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+        if let Some(section) = &input.section {
+            let wanted = Wanted {
+                tool,
+                section,
+                operation: Operation::Add(Side::Behind),
+                content: &input.content,
+                content_type: input.content_type,
+                create: input.create_target_if_missing,
+                repeat: false,
+                trim: false,
+            };
+            let done = patched(&writing, view, &wanted)?;
+            return Ok(writing.plan_text(done.file, Some(done.target)));
+        }
+        if input.content_type == ContentType::Json {
+            let problem = "must be `markdown` unless `section` names a property or a table";
+            return Err(Reason::bad_argument(tool, "contentType", problem));
+        }
+        let bytes = appended(&writing, &input.content)?;
+        Ok(writing.plan_text(bytes, None))
+    }
+
+    fn text(&self, output: &NoteWritten) -> Option<String> {
+        let note = if output.created {
+            "\n*Note:* there was none at this path; check the path if you expected one."
+        } else {
+            ""
+        };
+        Some(format!("{}{note}", output.text("Appended to", "Would append to")))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const LOG: &str = "# Log\n\n- one\n\n# Later\n- more";
+        const NOTES: &[(&str, &str)] = &[("Log.md", LOG)];
+        let target = json!({ "type": "path", "path": "Log.md" });
+        let log = json!({ "type": "heading", "target": "Log" });
+        vec![
+            Example {
+                says: "A line at the end, on a line of its own",
+                before: NOTES,
+                input: json!({ "target": target, "content": "- last\n" }),
+                gives: Gives::Output(json!({
+                    "path": "Log.md",
+                    "sectionTargeted": false,
+                    "created": false,
+                    "previousSizeInBytes": 28,
+                    "currentSizeInBytes": 36,
+                    "contentHash": ContentHash::of(format!("{LOG}\n- last\n").as_bytes()).to_string(),
+                })),
+                after: &[("Log.md", "# Log\n\n- one\n\n# Later\n- more\n- last\n")],
+            },
+            Example {
+                says: "A line at the end of a section",
+                before: NOTES,
+                input: json!({ "target": target, "content": "- two\n", "section": log }),
+                gives: Gives::Including(json!({ "sectionTargeted": true, "sectionTarget": "Log" })),
+                after: &[("Log.md", "# Log\n\n- one\n\n- two\n\n# Later\n- more")],
+            },
+            Example {
+                says: "What stands there already is not added twice",
+                before: NOTES,
+                input: json!({ "target": target, "content": "- one", "section": log }),
+                gives: Gives::Refusal(Kind::ContentPreexists),
+                after: NOTES,
+            },
+        ]
+    }
+}
+
+/// The file with more at its end. Text that is added to an unfinished line begins a new one.
+fn appended(writing: &Writing, content: &str) -> Result<Vec<u8>, Reason> {
+    let Some(file) = writing.before() else { return Ok(content.as_bytes().to_vec()) };
+    let text = reading::editable(&writing.path, file)?;
+    let shown = text.shown();
+    let line_end = if shown.is_empty() || shown.ends_with('\n') || content.is_empty() { "" } else { "\n" };
+    let edited = insert_at(&file.bytes, &text, shown.len(), &format!("{line_end}{content}"));
+    edited.map(|edited| edited.file).map_err(|error| edit_refusal(&writing.path, &error))
+}

@@ -1,0 +1,225 @@
+use lapidary_note::{ContentHash, PropertyEdit, PropertyPath, Text, edit_property};
+use lapidary_vault::{VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    reason::clipped,
+    shared::{
+        fence::{fenced, one_line},
+        hash,
+        patching::edit_refusal,
+        properties::{self, Properties},
+        target::Target,
+        writing::{Writing, Written},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct ObsidianManageFrontmatter;
+
+/// Read, set or delete one property (frontmatter key) of a note. Comments, order and quotes of the others stay.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// What to do.
+    operation: Operation,
+    /// Which note.
+    target: Target,
+    /// Name of the property, at the top level.
+    #[schemars(length(min = 1))]
+    key: String,
+    /// For `set`: any JSON.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Value")]
+    value: Option<Value>,
+    /// Refuse unless the note still has this hash.
+    #[serde(default)]
+    expected_hash: Option<String>,
+    /// Show the diff and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// `null` is a value; only what is left out is none.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Operation {
+    Get,
+    Set,
+    Delete,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    result: Outcome,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Outcome {
+    operation: Operation,
+    path: String,
+    key: String,
+    #[serde(flatten)]
+    found: Found,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum Found {
+    Changed {
+        frontmatter: Map<String, Value>,
+        #[serde(flatten)]
+        written: Written,
+    },
+    Read {
+        exists: bool,
+        value: Value,
+        content_hash: String,
+    },
+}
+
+impl WriteTool for ObsidianManageFrontmatter {
+    const DECLARATION: Declaration = Declaration {
+        name: "obsidian_manage_frontmatter",
+        dotted: None,
+        title: "Obsidian Manage Frontmatter",
+        family: Family::Obsidian,
+        group: Group::Edit,
+        listed: true,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        reasons: &[
+            Kind::StalePrecondition,
+            Kind::NoteMissing,
+            Kind::ValueRequired,
+            Kind::FrontmatterInvalid,
+            Kind::PatchRejected,
+        ],
+        words: "set change remove read a property, frontmatter key, YAML metadata, status, due date, aliases",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let Input { operation, target, key, value, expected_hash, dry_run } = input;
+        let tool = Self::DECLARATION.name;
+        let writing = Writing::begin(tool, context, view, &target, expected_hash.as_deref(), dry_run)?;
+        let text = writing.text(view)?;
+        let file = writing.existing(view)?;
+        let before = readable(&writing.path, &text)?;
+        let path = PropertyPath::name(&key);
+        let edited = match (operation, value) {
+            (Operation::Get, _) => {
+                let value = before.get(&key).cloned();
+                let found = Found::Read {
+                    exists: value.is_some(),
+                    value: value.unwrap_or_default(),
+                    content_hash: file.hash.to_string(),
+                };
+                let result = Outcome { operation, path: writing.path.to_string(), key, found };
+                return Ok(writing.unchanged(Output { result }));
+            }
+            (Operation::Set, None) => return Err(Reason::ValueRequired { key: clipped(&key) }),
+            (Operation::Set, Some(value)) => {
+                let value = properties::value(&value);
+                edit_property(&file.bytes, &text, &PropertyEdit::Set { path: &path, value: &value }).map(|new| new.file)
+            }
+            (Operation::Delete, _) if !before.contains_key(&key) => Ok(file.bytes.clone()),
+            (Operation::Delete, _) => {
+                edit_property(&file.bytes, &text, &PropertyEdit::Delete { path: &path }).map(|new| new.file)
+            }
+        };
+        let bytes = edited.map_err(|error| edit_refusal(&writing.path, &error))?;
+        let frontmatter = readable(&writing.path, &Text::decode(&bytes).map_err(|_| Reason::Internal)?)?;
+        drop(text);
+        Ok(writing.plan(bytes, |path, written| {
+            let found = Found::Changed { frontmatter, written };
+            Output { result: Outcome { operation, path: path.to_string(), key, found } }
+        }))
+    }
+
+    fn text(&self, Output { result }: &Output) -> Option<String> {
+        let operation = match result.operation {
+            Operation::Get => "get",
+            Operation::Set => "set",
+            Operation::Delete => "delete",
+        };
+        let head = format!("**Frontmatter {operation} `{}` in {}**", one_line(&result.key), result.path);
+        Some(match &result.found {
+            Found::Read { exists, value, content_hash } => {
+                let value = if *exists { fenced(&value.to_string()) } else { "_(absent)_".to_owned() };
+                format!("{head} · hash `{}`\n*Exists:* {exists}\n*Value:*\n{value}", hash::short(content_hash))
+            }
+            Found::Changed { frontmatter, written } => {
+                let dry = written.done("", " (dry run)");
+                let lines: String =
+                    frontmatter.iter().map(|(name, value)| format!("\n- `{}`: `{value}`", one_line(name))).collect();
+                let lines = if lines.is_empty() { "\n_(empty)_".to_owned() } else { lines };
+                let keys = frontmatter.len();
+                format!("{head}{dry}\n{}\n\n**Frontmatter ({keys} keys after change)**{lines}", written.lines())
+            }
+        })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "---\n# where it stands\nstatus: \"open\" # for now\ntags: [a]\n---\nText\n";
+        const SET: &str = "---\n# where it stands\nstatus: \"done\" # for now\ntags: [a]\n---\nText\n";
+        const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
+        let target = json!({ "type": "path", "path": "Plan.md" });
+        vec![
+            Example {
+                says: "Set a property; comments and quotes stay",
+                before: NOTES,
+                input: json!({ "operation": "set", "target": target, "key": "status", "value": "done" }),
+                gives: Gives::Output(json!({ "result": {
+                    "operation": "set",
+                    "path": "Plan.md",
+                    "key": "status",
+                    "frontmatter": { "status": "done", "tags": ["a"] },
+                    "previousSizeInBytes": NOTE.len(),
+                    "currentSizeInBytes": SET.len(),
+                    "contentHash": ContentHash::of(SET.as_bytes()).to_string(),
+                } })),
+                after: &[("Plan.md", SET)],
+            },
+            Example {
+                says: "Read one",
+                before: NOTES,
+                input: json!({ "operation": "get", "target": target, "key": "due" }),
+                gives: Gives::Including(json!({ "result": { "exists": false, "value": null } })),
+                after: NOTES,
+            },
+            Example {
+                says: "Delete one",
+                before: NOTES,
+                input: json!({ "operation": "delete", "target": target, "key": "tags" }),
+                gives: Gives::Including(json!({ "result": { "frontmatter": { "status": "open" } } })),
+                after: &[("Plan.md", "---\n# where it stands\nstatus: \"open\" # for now\n---\nText\n")],
+            },
+            Example {
+                says: "Nothing to set",
+                before: NOTES,
+                input: json!({ "operation": "set", "target": target, "key": "status" }),
+                gives: Gives::Refusal(Kind::ValueRequired),
+                after: NOTES,
+            },
+        ]
+    }
+}
+
+fn readable(path: &VaultPath, text: &Text<'_>) -> Result<Map<String, Value>, Reason> {
+    let properties = Properties::of(text.shown());
+    match properties.problem() {
+        Some(problem) => Err(Reason::FrontmatterInvalid { path: path.clone(), problem: problem.to_string() }),
+        None => Ok(properties.json()),
+    }
+}

@@ -1,0 +1,293 @@
+use std::collections::HashSet;
+
+use lapidary_note::{ContentHash, EditError, Note, TagEdit, TagPlaces, Text, edit_tag};
+use lapidary_vault::{VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    reason::clipped,
+    shared::{
+        fence::one_line,
+        patching::edit_refusal,
+        tags,
+        target::Target,
+        writing::{Writing, Written},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct ObsidianManageTags;
+
+/// List, add or remove tags of one note. Nothing but the tags changes; case does not matter.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Which note.
+    target: Target,
+    /// What to do.
+    operation: Operation,
+    /// With or without `#`.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// The property `tags`, `#tags` in the text (added at its end), or both.
+    #[serde(default)]
+    location: Location,
+    /// Refuse unless the note still has this hash.
+    #[serde(default)]
+    expected_hash: Option<String>,
+    /// Show the diff and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Operation {
+    Add,
+    Remove,
+    List,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Location {
+    #[default]
+    Frontmatter,
+    Inline,
+    Both,
+}
+
+impl From<Location> for TagPlaces {
+    fn from(location: Location) -> Self {
+        match location {
+            Location::Frontmatter => Self::Properties,
+            Location::Inline => Self::Text,
+            Location::Both => Self::Both,
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    result: Outcome,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Outcome {
+    operation: Operation,
+    path: String,
+    #[serde(flatten)]
+    tags: Tags,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum Tags {
+    Changed {
+        applied: Vec<String>,
+        skipped: Vec<String>,
+        /// All that the note has now.
+        tags: Vec<String>,
+        #[serde(flatten)]
+        written: Written,
+    },
+    Listed {
+        tags: Listed,
+        content_hash: String,
+    },
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Listed {
+    frontmatter: Vec<String>,
+    inline: Vec<String>,
+    all: Vec<String>,
+}
+
+impl WriteTool for ObsidianManageTags {
+    const DECLARATION: Declaration = Declaration {
+        name: "obsidian_manage_tags",
+        dotted: None,
+        title: "Obsidian Manage Tags",
+        family: Family::Obsidian,
+        group: Group::Edit,
+        listed: true,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        reasons: &[
+            Kind::StalePrecondition,
+            Kind::NoteMissing,
+            Kind::TagsRequired,
+            Kind::FrontmatterInvalid,
+            Kind::PatchRejected,
+        ],
+        words: "tag a note, add remove untag hashtags, list tags of one note",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let tool = Self::DECLARATION.name;
+        let writing =
+            Writing::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+        let operation = input.operation;
+        let text = writing.text(view)?;
+        let mut bytes = writing.existing(view)?.bytes.clone();
+        type Edit = for<'t> fn(&'t str) -> TagEdit<'t>;
+        let (name, edit): (_, Edit) = match operation {
+            Operation::Add => ("add", |tag| TagEdit::Add { tag }),
+            Operation::Remove => ("remove", |tag| TagEdit::Remove { tag }),
+            Operation::List => {
+                let tags = Tags::Listed { tags: listed(&text), content_hash: ContentHash::of(&bytes).to_string() };
+                let result = Outcome { operation, path: writing.path.to_string(), tags };
+                drop(text);
+                return Ok(writing.unchanged(Output { result }));
+            }
+        };
+        drop(text);
+        let wanted = wanted(&input.tags)?;
+        if wanted.is_empty() {
+            return Err(Reason::TagsRequired { operation: name });
+        }
+        let (mut applied, mut skipped) = (Vec::new(), Vec::new());
+        for tag in wanted {
+            context.check()?;
+            let edited = {
+                let text = Text::decode(&bytes).map_err(|_| Reason::Internal)?;
+                edit_tag(&bytes, &text, &edit(tag), input.location.into())
+                    .map_err(|error| refusal(&writing.path, &error))?
+            };
+            if edited == bytes { &mut skipped } else { &mut applied }.push(tag.to_owned());
+            bytes = edited;
+        }
+        let tags = tags::of_note(&Note::parse(Text::decode(&bytes).map_err(|_| Reason::Internal)?.shown()));
+        Ok(writing.plan(bytes, |path, written| {
+            let tags = Tags::Changed { applied, skipped, tags, written };
+            Output { result: Outcome { operation, path: path.to_string(), tags } }
+        }))
+    }
+
+    fn text(&self, Output { result }: &Output) -> Option<String> {
+        let line = |title: &str, tags: &[String]| {
+            let shown: Vec<String> = tags.iter().map(|tag| format!("`#{}`", one_line(tag))).collect();
+            let shown = if shown.is_empty() { "_(none)_".to_owned() } else { shown.join(" ") };
+            format!("\n*{title} ({}):* {shown}", tags.len())
+        };
+        Some(match &result.tags {
+            Tags::Listed { tags, .. } => format!(
+                "**Tags (operation: list) in {}**{}{}{}",
+                result.path,
+                line("Frontmatter", &tags.frontmatter),
+                line("Inline", &tags.inline),
+                line("All", &tags.all),
+            ),
+            Tags::Changed { applied, skipped, tags, written } => {
+                let (done, operation) = match result.operation {
+                    Operation::Add => (written.done("Added tags to", "Would add tags to"), "add"),
+                    _ => (written.done("Removed tags from", "Would remove tags from"), "remove"),
+                };
+                format!(
+                    "**{done} {}** (operation: {operation})\n{}{}{}{}",
+                    result.path,
+                    written.lines(),
+                    line("Applied", applied),
+                    line("Skipped", skipped),
+                    line("All tags now", tags),
+                )
+            }
+        })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "---\ntags: [gem] # mine\n---\n- a #gem\n    - b #cut\n";
+        const NEW: &str = "---\ntags: [gem, cut] # mine\n---\n- a #gem\n    - b #cut\n";
+        const NOTES: &[(&str, &str)] = &[("Stone.md", NOTE)];
+        let target = json!({ "type": "path", "path": "Stone.md" });
+        vec![
+            Example {
+                says: "Add tags to the properties",
+                before: NOTES,
+                input: json!({ "target": target, "operation": "add", "tags": ["#cut", "Gem"] }),
+                gives: Gives::Output(json!({ "result": {
+                    "operation": "add",
+                    "path": "Stone.md",
+                    "applied": ["cut"],
+                    "skipped": ["Gem"],
+                    "tags": ["gem", "cut"],
+                    "previousSizeInBytes": NOTE.len(),
+                    "currentSizeInBytes": NEW.len(),
+                    "contentHash": ContentHash::of(NEW.as_bytes()).to_string(),
+                } })),
+                after: &[("Stone.md", NEW)],
+            },
+            Example {
+                says: "Remove one everywhere; lists keep their indentation",
+                before: NOTES,
+                input: json!({ "target": target, "operation": "remove", "tags": ["gem"], "location": "both" }),
+                gives: Gives::Including(json!({ "result": { "applied": ["gem"], "tags": ["cut"] } })),
+                after: &[("Stone.md", "- a\n    - b #cut\n")],
+            },
+            Example {
+                says: "What it has",
+                before: NOTES,
+                input: json!({ "target": target, "operation": "list" }),
+                gives: Gives::Including(json!({ "result": {
+                    "tags": { "frontmatter": ["gem"], "inline": ["gem", "cut"], "all": ["gem", "cut"] },
+                } })),
+                after: NOTES,
+            },
+            Example {
+                says: "Nothing to add",
+                before: NOTES,
+                input: json!({ "target": target, "operation": "add" }),
+                gives: Gives::Refusal(Kind::TagsRequired),
+                after: NOTES,
+            },
+        ]
+    }
+}
+
+/// The tags without `#`, each once.
+fn wanted(given: &[String]) -> Result<Vec<&str>, Reason> {
+    let mut seen = HashSet::new();
+    let mut tags = Vec::new();
+    for tag in given {
+        let bare = tag.trim().trim_start_matches('#').trim();
+        if bare.is_empty() {
+            return Err(bad_tag("must name a tag in each entry"));
+        }
+        if seen.insert(bare.to_lowercase()) {
+            tags.push(bare);
+        }
+    }
+    Ok(tags)
+}
+
+fn bad_tag(problem: &str) -> Reason {
+    Reason::bad_argument(ObsidianManageTags::DECLARATION.name, "tags", problem)
+}
+
+fn refusal(path: &VaultPath, error: &EditError) -> Reason {
+    match error {
+        EditError::BadTag { tag } => bad_tag(&format!("has `{}`, which Obsidian does not read as a tag", clipped(tag))),
+        error => edit_refusal(path, error),
+    }
+}
+
+fn listed(text: &Text<'_>) -> Listed {
+    let note = Note::parse(text.shown());
+    let once = |names: Vec<String>| {
+        let mut seen = HashSet::new();
+        names.into_iter().filter(|name| seen.insert(name.clone())).collect()
+    };
+    Listed {
+        frontmatter: once(note.property_tags().into_iter().map(|tag| tag.name).collect()),
+        inline: once(note.tags.iter().map(|tag| note.text[tag.name()].to_owned()).collect()),
+        all: tags::of_note(&note),
+    }
+}

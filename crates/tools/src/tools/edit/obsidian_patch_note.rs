@@ -1,0 +1,201 @@
+use lapidary_note::{ContentHash, Operation, Side};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        fence::one_line,
+        patching::{ContentType, Wanted, patched},
+        section::{Section, SectionOutput},
+        target::Target,
+        writing::{Writing, Written},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct ObsidianPatchNote;
+
+/// Change one section of a note: the text under a heading, a `^block`, or a property (frontmatter).
+///
+/// A section ends before the next heading of its level; the heading itself stays. Text put into a block goes on in its
+/// line unless it begins with a line break.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Which note.
+    target: Target,
+    /// Which part.
+    section: Section,
+    /// Add behind or before, or put in its place.
+    operation: Change,
+    /// The new text, without the heading.
+    content: String,
+    /// `json`: a typed value for a property (lists are joined), or rows of a table block (`["a", "b"]`, or several).
+    #[serde(default)]
+    content_type: ContentType,
+    /// How.
+    #[serde(default)]
+    patch_options: PatchOptions,
+    /// Refuse unless the note still has this hash.
+    #[serde(default)]
+    expected_hash: Option<String>,
+    /// Show the diff and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Change {
+    Append,
+    Prepend,
+    Replace,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PatchOptions {
+    /// Make the heading, block or property.
+    #[serde(default)]
+    create_target_if_missing: bool,
+    /// Add text that stands there already.
+    #[serde(default)]
+    apply_if_content_preexists: bool,
+    /// Drop white space where new and old text meet.
+    #[serde(default)]
+    trim_target_whitespace: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    path: String,
+    section: SectionOutput,
+    operation: Change,
+    #[serde(flatten)]
+    written: Written,
+}
+
+impl WriteTool for ObsidianPatchNote {
+    const DECLARATION: Declaration = Declaration {
+        name: "obsidian_patch_note",
+        dotted: None,
+        title: "Obsidian Patch Note",
+        family: Family::Obsidian,
+        group: Group::Edit,
+        listed: true,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        reasons: &[
+            Kind::StalePrecondition,
+            Kind::NoteMissing,
+            Kind::SectionTargetMissing,
+            Kind::AmbiguousSection,
+            Kind::ContentPreexists,
+            Kind::HeadingOutsideSection,
+            Kind::PatchRejected,
+            Kind::FrontmatterInvalid,
+        ],
+        words: "insert add text under a heading, change a section block paragraph, add a table row, prepend, update property",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let tool = Self::DECLARATION.name;
+        let writing =
+            Writing::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+        let wanted = Wanted {
+            tool,
+            section: &input.section,
+            operation: match input.operation {
+                Change::Append => Operation::Add(Side::Behind),
+                Change::Prepend => Operation::Add(Side::Before),
+                Change::Replace => Operation::Replace,
+            },
+            content: &input.content,
+            content_type: input.content_type,
+            create: input.patch_options.create_target_if_missing,
+            repeat: input.patch_options.apply_if_content_preexists,
+            trim: input.patch_options.trim_target_whitespace,
+        };
+        let done = patched(&writing, view, &wanted)?;
+        let (section, operation) = (input.section.named(&done.target), input.operation);
+        Ok(writing.plan(done.file, |path, written| Output { path: path.to_string(), section, operation, written }))
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let operation = match output.operation {
+            Change::Append => "append",
+            Change::Prepend => "prepend",
+            Change::Replace => "replace",
+        };
+        Some(format!(
+            "**{} {}**\n*Operation:* {operation}\n*Section:* {} → {}\n{}",
+            output.written.done("Patched", "Would patch"),
+            output.path,
+            output.section.r#type.name(),
+            one_line(&output.section.target),
+            output.written.lines(),
+        ))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "---\ntags: [a] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n";
+        const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
+        const MORE: &str = "---\ntags: [a] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n- [ ] Lead\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n";
+        let target = json!({ "type": "path", "path": "Plan.md" });
+        let call = |section: serde_json::Value, operation: &str, content: &str| json!({ "target": target, "section": section, "operation": operation, "content": content });
+        let mut row = call(json!({ "type": "block", "target": "days" }), "append", "[\"Tue\", \"sun\"]");
+        row["contentType"] = json!("json");
+        let mut tag = call(json!({ "type": "frontmatter", "target": "tags" }), "append", "[\"b\"]");
+        tag["contentType"] = json!("json");
+        vec![
+            Example {
+                says: "A task at the end of a section",
+                before: NOTES,
+                input: call(json!({ "type": "heading", "target": "Tasks" }), "append", "- [ ] Lead\n"),
+                gives: Gives::Output(json!({
+                    "path": "Plan.md",
+                    "section": { "type": "heading", "target": "Plan::Tasks" },
+                    "operation": "append",
+                    "previousSizeInBytes": NOTE.len(),
+                    "currentSizeInBytes": MORE.len(),
+                    "contentHash": ContentHash::of(MORE.as_bytes()).to_string(),
+                })),
+                after: &[("Plan.md", MORE)],
+            },
+            Example {
+                says: "A row of a table that has a block id",
+                before: NOTES,
+                input: row,
+                gives: Gives::Including(json!({ "section": { "type": "block", "target": "days" } })),
+                after: &[(
+                    "Plan.md",
+                    "---\ntags: [a] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n| Tue | sun |\n\n^days\n",
+                )],
+            },
+            Example {
+                says: "One more item of a list property",
+                before: NOTES,
+                input: tag,
+                gives: Gives::Including(json!({ "operation": "append" })),
+                after: &[(
+                    "Plan.md",
+                    "---\ntags: [a, b] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n",
+                )],
+            },
+            Example {
+                says: "A heading that is not there",
+                before: NOTES,
+                input: call(json!({ "type": "heading", "target": "Budget" }), "append", "x"),
+                gives: Gives::Refusal(Kind::SectionTargetMissing),
+                after: NOTES,
+            },
+        ]
+    }
+}

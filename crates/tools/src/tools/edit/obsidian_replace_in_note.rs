@@ -1,0 +1,207 @@
+mod in_scope;
+
+use lapidary_note::ContentHash;
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        fence::one_line,
+        target::Target,
+        writing::{Writing, Written},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct ObsidianReplaceInNote;
+
+/// Find and replace in one note, all occurrences by default. Several replacements are made in order, all or none.
+///
+/// For one exact place use `str_replace`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Which note.
+    target: Target,
+    /// What to replace.
+    #[schemars(length(min = 1))]
+    replacements: Vec<Wanted>,
+    /// Where: the text, the properties, or both.
+    #[serde(default)]
+    scope: Scope,
+    /// Refuse unless the note still has this hash.
+    #[serde(default)]
+    expected_hash: Option<String>,
+    /// Show the diff and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Wanted {
+    #[schemars(length(min = 1))]
+    search: String,
+    /// With `useRegex`: `$1`, `$&`, `$<name>` stand for what was found.
+    replace: String,
+    /// ECMAScript, over the whole text.
+    #[serde(default)]
+    use_regex: bool,
+    #[serde(default = "yes")]
+    case_sensitive: bool,
+    #[serde(default)]
+    whole_word: bool,
+    /// White space finds any other, line breaks too.
+    #[serde(default)]
+    flexible_whitespace: bool,
+    #[serde(default = "yes")]
+    replace_all: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Scope {
+    #[default]
+    Body,
+    Frontmatter,
+    Both,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    path: String,
+    total_replacements: usize,
+    per_replacement: Vec<Count>,
+    #[serde(flatten)]
+    written: Written,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Count {
+    search: String,
+    count: usize,
+    body_count: usize,
+    frontmatter_count: usize,
+}
+
+impl WriteTool for ObsidianReplaceInNote {
+    const DECLARATION: Declaration = Declaration {
+        name: "obsidian_replace_in_note",
+        dotted: None,
+        title: "Obsidian Replace In Note",
+        family: Family::Obsidian,
+        group: Group::Edit,
+        listed: true,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        reasons: &[
+            Kind::StalePrecondition,
+            Kind::NoteMissing,
+            Kind::RegexInvalid,
+            Kind::RegexUnsafe,
+            Kind::PatchRejected,
+            Kind::FrontmatterInvalid,
+        ],
+        words: "search and replace all occurrences in a note, regular expression, rename a word everywhere",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let tool = Self::DECLARATION.name;
+        let writing =
+            Writing::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+        let before = writing.text(view)?;
+        let mut bytes = writing.existing(view)?.bytes.clone();
+        let mut counts = Vec::new();
+        for wanted in &input.replacements {
+            let (edited, count) = in_scope::replaced(context, &writing.path, &bytes, wanted, input.scope)?;
+            bytes = edited;
+            counts.push(count);
+        }
+        in_scope::check_properties(
+            &writing.path,
+            before.shown(),
+            &bytes,
+            counts.iter().any(|count| count.frontmatter_count > 0),
+        )?;
+        drop(before);
+        Ok(writing.plan(bytes, |path, written| Output {
+            path: path.to_string(),
+            total_replacements: counts.iter().map(|count| count.count).sum(),
+            per_replacement: counts,
+            written,
+        }))
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let one = |count: &Count| {
+            let matches = if count.count == 1 { "match" } else { "matches" };
+            format!("\n- `{}` → {} {matches}", one_line(&count.search), count.count)
+        };
+        let each: String = output.per_replacement.iter().map(one).collect();
+        Some(format!(
+            "**{} {}**\n*Total replacements:* {}\n{}\n\n**Per replacement**{each}",
+            output.written.done("Replaced in", "Would replace in"),
+            output.path,
+            output.total_replacements,
+            output.written.lines(),
+        ))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTE: &str = "---\nstone: agate\n---\nAn agate, 2026-04-13. Agate and agates.\n";
+        const NEW: &str = "---\nstone: agate\n---\nAn onyx, 2026-04-13. Agate and agates.\n";
+        const NOTES: &[(&str, &str)] = &[("Stone.md", NOTE)];
+        let target = json!({ "type": "path", "path": "Stone.md" });
+        vec![
+            Example {
+                says: "A whole word, in the text and not in the properties",
+                before: NOTES,
+                input: json!({ "target": target, "replacements": [{ "search": "agate", "replace": "onyx", "wholeWord": true }] }),
+                gives: Gives::Output(json!({
+                    "path": "Stone.md",
+                    "totalReplacements": 1,
+                    "perReplacement": [{ "search": "agate", "count": 1, "bodyCount": 1, "frontmatterCount": 0 }],
+                    "previousSizeInBytes": NOTE.len(),
+                    "currentSizeInBytes": NEW.len(),
+                    "contentHash": ContentHash::of(NEW.as_bytes()).to_string(),
+                })),
+                after: &[("Stone.md", NEW)],
+            },
+            Example {
+                says: "A regular expression with groups",
+                before: NOTES,
+                input: json!({ "target": target, "replacements": [
+                    { "search": "(\\d+)-(\\d+)-(\\d+)", "replace": "$3.$2.$1", "useRegex": true },
+                ] }),
+                gives: Gives::Including(json!({ "totalReplacements": 1 })),
+                after: &[("Stone.md", "---\nstone: agate\n---\nAn agate, 13.04.2026. Agate and agates.\n")],
+            },
+            Example {
+                says: "Properties that could not be read afterwards stay as they are",
+                before: NOTES,
+                input: json!({ "target": target, "scope": "both", "replacements": [{ "search": "agate", "replace": "a: b" }] }),
+                gives: Gives::Refusal(Kind::FrontmatterInvalid),
+                after: NOTES,
+            },
+            Example {
+                says: "An expression that is none",
+                before: NOTES,
+                input: json!({ "target": target, "replacements": [{ "search": "(", "replace": "", "useRegex": true }] }),
+                gives: Gives::Refusal(Kind::RegexInvalid),
+                after: NOTES,
+            },
+        ]
+    }
+}

@@ -1,0 +1,105 @@
+//! One replacement in the text of a note, in its properties, or in both.
+
+use std::ops::Range;
+
+use lapidary_note::{Frontmatter, Text, replace_ranges};
+use lapidary_query::{Case, PatternError, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
+use lapidary_vault::VaultPath;
+
+use super::{Count, Scope, Wanted};
+use crate::{
+    Context, Reason,
+    reason::clipped,
+    shared::{names::guard_regex, patching::edit_refusal},
+};
+
+const SEARCH: &str = "search";
+
+/// The file after one replacement, and how often it was made.
+pub(super) fn replaced(
+    context: &Context<'_>,
+    path: &VaultPath,
+    bytes: &[u8],
+    wanted: &Wanted,
+    scope: Scope,
+) -> Result<(Vec<u8>, Count), Reason> {
+    let replacer = wanted.replacer()?;
+    let text = Text::decode(bytes).map_err(|_| Reason::Internal)?;
+    let shown = text.shown();
+    let block = Frontmatter::find(shown);
+    let body = block.as_ref().map_or(0, |block| block.span.end)..shown.len();
+    let with = plain(&wanted.replace);
+    let find = |part: Range<usize>| -> Result<Vec<Replacement>, Reason> {
+        let stop = || context.check().is_err();
+        let found = replacer.replacements(&shown[part.clone()], &with, wanted.replace_all, &stop);
+        let mut found = found.map_err(|error| match (error, context.check()) {
+            (ReplaceError::Stopped, Err(reason)) => reason,
+            (error, _) => wanted.unsafe_regex(error.to_string()),
+        })?;
+        found.iter_mut().for_each(|found| found.span = part.start + found.span.start..part.start + found.span.end);
+        Ok(found)
+    };
+    let in_properties = match block {
+        Some(block) if scope != Scope::Body => find(block.yaml)?,
+        _ => Vec::new(),
+    };
+    let first_only = !wanted.replace_all && !in_properties.is_empty();
+    let in_body = if scope == Scope::Frontmatter || first_only { Vec::new() } else { find(body)? };
+    let count = Count {
+        search: wanted.search.clone(),
+        count: in_properties.len() + in_body.len(),
+        body_count: in_body.len(),
+        frontmatter_count: in_properties.len(),
+    };
+    let changes = in_properties.into_iter().chain(in_body).map(|found| (found.span, found.text));
+    let edited = replace_ranges(bytes, &text, changes).map_err(|error| edit_refusal(path, &error))?;
+    Ok((edited.file, count))
+}
+
+impl Wanted {
+    fn replacer(&self) -> Result<Replacer, Reason> {
+        const LONGEST: usize = 1024;
+        if self.use_regex {
+            guard_regex(SEARCH, &self.search, LONGEST)?;
+        }
+        let options = PatternOptions {
+            kind: if self.use_regex { PatternKind::Regex } else { PatternKind::Literal },
+            case: if self.case_sensitive { Case::Sensitive } else { Case::Insensitive },
+            whole_word: self.whole_word,
+            nfc: false,
+        };
+        Replacer::compile(&plain(&self.search), &options, self.flexible_whitespace).map_err(|error| match error {
+            PatternError::TooLong { .. } | PatternError::TooLarge { .. } => self.unsafe_regex(error.to_string()),
+            PatternError::Empty | PatternError::Refused { .. } => {
+                Reason::RegexInvalid { argument: SEARCH, pattern: clipped(&self.search), problem: error.to_string() }
+            }
+        })
+    }
+
+    fn unsafe_regex(&self, problem: String) -> Reason {
+        Reason::RegexUnsafe { argument: SEARCH, pattern: clipped(&self.search), problem }
+    }
+}
+
+/// As the text is shown in which it is looked for.
+fn plain(given: &str) -> String {
+    given.replace("\r\n", "\n")
+}
+
+/// Properties that were changed can be read; those that were not are the same, and no text has become one.
+pub(super) fn check_properties(path: &VaultPath, before: &str, after: &[u8], changed: bool) -> Result<(), Reason> {
+    let after = Text::decode(after).map_err(|_| Reason::Internal)?;
+    let (old, new) = (Frontmatter::find(before), Frontmatter::find(after.shown()));
+    if changed {
+        let problem = match new {
+            Some(block) => block.properties(after.shown()).err().map(|error| error.to_string()),
+            None => Some("the lines would no longer be properties".to_owned()),
+        };
+        return problem.map_or(Ok(()), |problem| Err(Reason::FrontmatterInvalid { path: path.clone(), problem }));
+    }
+    if old.map(|block| &before[block.yaml]) != new.map(|block| &after.shown()[block.yaml]) {
+        let problem = "the text would be read as properties, or they as text".to_owned();
+        return Err(Reason::PatchRejected { path: path.clone(), problem });
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    shared::{
+        reading::parse_path,
+        target::{Found, find},
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct ObsidianOpenInUi;
+
+/// The link that opens a note in the Obsidian app, for the person to click. The server is not connected to the app and
+/// opens nothing itself.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Path in the vault with its extension.
+    #[schemars(length(min = 1))]
+    path: String,
+    /// Otherwise the link to a note that is missing makes it.
+    #[serde(default = "yes")]
+    fail_if_missing: bool,
+    /// In a new tab.
+    #[serde(default)]
+    new_leaf: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    path: String,
+    /// The app was told to.
+    opened: bool,
+    created_if_missing: bool,
+    uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+impl ReadTool for ObsidianOpenInUi {
+    const DECLARATION: Declaration = Declaration {
+        name: "obsidian_open_in_ui",
+        dotted: None,
+        title: "Obsidian Open In UI",
+        family: Family::Obsidian,
+        group: Group::Read,
+        listed: false,
+        idempotent: true,
+        paths: &[PathArgument { pointer: "/path", role: Role::Read }],
+        reasons: &[Kind::NoteMissing, Kind::AmbiguousPath],
+        words: "open show a note in the Obsidian app, obsidian:// link, URI",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        context.check()?;
+        let asked = parse_path(&input.path)?;
+        let (path, requested, missing) = match find(view, asked.clone()) {
+            Ok(Found { path, requested, .. }) => (path, requested, false),
+            Err(Reason::NoteMissing { .. }) if !input.fail_if_missing => (asked, None, true),
+            Err(reason) => return Err(reason),
+        };
+        let action = if missing { "new" } else { "open" };
+        let pane = if input.new_leaf { "&paneType=tab" } else { "" };
+        let uri = format!("obsidian://{action}?vault={}&file={}{pane}", encoded(view.vault()), encoded(path.as_str()));
+        let notice = match &requested {
+            Some(requested) => Some(format!("There is no `{requested}`; `{path}` differs only in case.")),
+            None => missing.then(|| "There is no such note; the link makes it.".to_owned()),
+        };
+        Ok(Output {
+            path: path.to_string(),
+            opened: false,
+            created_if_missing: false,
+            uri,
+            requested_path: requested.map(|path| path.to_string()),
+            notice,
+        })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        Some(format!("**{}**\n{}\n*Opened:* {}", output.path, output.uri, output.opened))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[("Daily/To do.md", "x\n")];
+        vec![
+            Example {
+                says: "A note in a new tab",
+                before: NOTES,
+                input: json!({ "path": "Daily/To do.md", "newLeaf": true }),
+                gives: Gives::Output(json!({
+                    "path": "Daily/To do.md",
+                    "opened": false,
+                    "createdIfMissing": false,
+                    "uri": "obsidian://open?vault=test&file=Daily%2FTo%20do.md&paneType=tab",
+                })),
+                after: NOTES,
+            },
+            Example {
+                says: "A note that is not there",
+                before: NOTES,
+                input: json!({ "path": "Daily/Done.md" }),
+                gives: Gives::Refusal(Kind::NoteMissing),
+                after: NOTES,
+            },
+        ]
+    }
+}
+
+/// A value of a link: everything but plain letters and digits by its bytes.
+fn encoded(text: &str) -> String {
+    let mut written = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => written.push(char::from(byte)),
+            other => written += &format!("%{other:02X}"),
+        }
+    }
+    written
+}

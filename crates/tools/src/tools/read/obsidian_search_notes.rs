@@ -1,0 +1,295 @@
+mod logic;
+mod text;
+
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, Reason,
+    shared::{
+        cursor::Cursor,
+        fence::{fenced, one_line},
+    },
+    spec::ReadTool,
+};
+
+pub(crate) struct ObsidianSearchNotes;
+
+/// Search all notes of the Obsidian vault: `text` for words in them and in their names (all have to occur, in any case),
+/// `jsonlogic` for a rule over each note.
+///
+/// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`, `backlinks`
+/// (paths) and `unresolvedLinks`; besides JsonLogic it knows `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// How to search.
+    mode: Mode,
+    /// For `text`: the words.
+    #[serde(default)]
+    query: Option<String>,
+    /// For `jsonlogic`: the rule. Notes for which it is true are found.
+    #[serde(default)]
+    logic: Option<Map<String, Value>>,
+    /// Characters shown around a match.
+    #[serde(default = "context_length")]
+    #[schemars(range(min = 1))]
+    context_length: usize,
+    /// For `text`: only paths that begin so.
+    #[serde(default)]
+    path_prefix: Option<String>,
+    /// Matches shown per note.
+    #[serde(default = "max_matches")]
+    #[schemars(range(min = 1))]
+    max_matches_per_hit: usize,
+    /// `nextCursor` of the page before.
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+fn context_length() -> usize {
+    100
+}
+
+fn max_matches() -> usize {
+    10
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Text,
+    Jsonlogic,
+}
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Jsonlogic => "jsonlogic",
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    result: Page,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective_query: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    mode: Mode,
+    hits: Vec<Hit>,
+    total_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum Hit {
+    Text {
+        filename: String,
+        matches: Vec<Match>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total_matches: Option<usize>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        truncated: bool,
+    },
+    Logic {
+        filename: String,
+        result: Value,
+    },
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Match {
+    context: String,
+    r#match: Place,
+}
+
+/// Counted in UTF-16 units, as JavaScript does.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Place {
+    /// In the note, or in its name.
+    start: usize,
+    end: usize,
+    /// In the context.
+    context_start: usize,
+    context_end: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'static str>,
+}
+
+const MAX_CONTEXT: usize = 5_000;
+
+impl ReadTool for ObsidianSearchNotes {
+    const DECLARATION: Declaration = Declaration {
+        name: "obsidian_search_notes",
+        dotted: None,
+        title: "Obsidian Search Notes",
+        family: Family::Obsidian,
+        group: Group::Read,
+        listed: true,
+        idempotent: true,
+        paths: &[],
+        reasons: &[
+            Kind::PathPrefixInvalidMode,
+            Kind::QueryRequired,
+            Kind::LogicRequired,
+            Kind::LogicInvalid,
+            Kind::ContextLengthTooLarge,
+        ],
+        words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
+    };
+    type Input = Input;
+    type Output = Output;
+
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let mode = input.mode;
+        if input.context_length > MAX_CONTEXT {
+            return Err(Reason::ContextLengthTooLarge { given: input.context_length, limit: MAX_CONTEXT });
+        }
+        let cursor = Cursor::parse(Self::DECLARATION.name, input.cursor.as_deref())?;
+        let (total_count, hits, effective_query) = match (mode, &input) {
+            (Mode::Jsonlogic, Input { path_prefix: Some(_), .. }) => {
+                return Err(Reason::PathPrefixInvalidMode { mode: mode.name() });
+            }
+            (Mode::Jsonlogic, Input { logic: Some(rule), .. }) => {
+                let (total, hits) = logic::search(context, view, rule, cursor)?;
+                (total, hits, None)
+            }
+            (Mode::Jsonlogic, _) => return Err(Reason::LogicRequired { mode: mode.name() }),
+            (Mode::Text, Input { query: Some(query), .. }) if !query.trim().is_empty() => {
+                let (total, hits) = text::search(context, view, query, &input, cursor)?;
+                (total, hits, Some(query.trim().to_owned()))
+            }
+            (Mode::Text, _) => return Err(Reason::QueryRequired { mode: mode.name() }),
+        };
+        let end = cursor.offset.saturating_add(hits.len());
+        let next = (end < total_count && !hits.is_empty()).then(|| Cursor { offset: end, ..cursor }.written());
+        let notice = hits.is_empty().then(|| nothing(mode, total_count, cursor));
+        Ok(Output { result: Page { mode, hits, total_count, next_cursor: next }, effective_query, notice })
+    }
+
+    fn text(&self, Output { result, .. }: &Output) -> Option<String> {
+        let more = if result.next_cursor.is_some() { " · more available" } else { "" };
+        let mut text = format!(
+            "**Search ({}) — {} on this page · {} total{more}**",
+            result.mode.name(),
+            result.hits.len(),
+            result.total_count
+        );
+        if let Some(cursor) = &result.next_cursor {
+            text += &format!("\n_Next page cursor: `{cursor}`_");
+        }
+        text.extend(result.hits.iter().map(Hit::markdown));
+        Some(text)
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[
+            ("Plan.md", "---\nstatus: open\n---\nSlates for the roof.\n"),
+            ("Projects/Roof.md", "---\nstatus: done\n---\n[[Plan]] #house\n"),
+        ];
+        vec![
+            Example {
+                says: "Words that all occur, in the text or the name",
+                before: NOTES,
+                input: json!({ "mode": "text", "query": "ROOF slates", "contextLength": 8 }),
+                gives: Gives::Output(json!({
+                    "result": {
+                        "mode": "text",
+                        "hits": [{
+                            "filename": "Plan.md",
+                            "matches": [
+                                {
+                                    "context": "pen\n---\nSlates for the",
+                                    "match": { "start": 21, "end": 27, "contextStart": 8, "contextEnd": 14 },
+                                },
+                                {
+                                    "context": "for the roof.\n",
+                                    "match": { "start": 36, "end": 40, "contextStart": 8, "contextEnd": 12 },
+                                },
+                            ],
+                        }],
+                        "totalCount": 1,
+                    },
+                    "effectiveQuery": "ROOF slates",
+                })),
+                after: &[],
+            },
+            Example {
+                says: "Notes below a folder with a property",
+                before: NOTES,
+                input: json!({ "mode": "jsonlogic", "logic": { "and": [
+                    { "glob": ["Projects/*", { "var": "path" }] },
+                    { "==": [{ "var": "frontmatter.status" }, "done"] },
+                ] } }),
+                gives: Gives::Output(json!({ "result": {
+                    "mode": "jsonlogic",
+                    "hits": [{ "filename": "Projects/Roof.md", "result": true }],
+                    "totalCount": 1,
+                } })),
+                after: &[],
+            },
+            Example {
+                says: "Notes that link to a note",
+                before: NOTES,
+                input: json!({ "mode": "jsonlogic", "logic": { "in": ["Plan.md", { "var": "links" }] } }),
+                gives: Gives::Including(json!({ "result": { "hits": [{ "filename": "Projects/Roof.md" }] } })),
+                after: &[],
+            },
+            Example {
+                says: "An operator that does not exist",
+                before: NOTES,
+                input: json!({ "mode": "jsonlogic", "logic": { "equals": [1, 1] } }),
+                gives: Gives::Refusal(Kind::LogicInvalid),
+                after: &[],
+            },
+        ]
+    }
+}
+
+fn nothing(mode: Mode, total: usize, cursor: Cursor) -> String {
+    match mode {
+        _ if total > 0 => {
+            format!("There are {total} hits, and none from number {} on.", cursor.offset.saturating_add(1))
+        }
+        Mode::Text => "No matches. Every word has to occur; try fewer or shorter ones.".to_owned(),
+        Mode::Jsonlogic => "No note fits the rule.".to_owned(),
+    }
+}
+
+impl Hit {
+    /// Text of notes stands between marks, one match a line.
+    fn markdown(&self) -> String {
+        match self {
+            Self::Text { filename, matches, total_matches, .. } => {
+                let some = total_matches.map_or(String::new(), |total| {
+                    format!(" — truncated, showing first {} of {total} matches", matches.len())
+                });
+                let line = |found: &Match| {
+                    let place = &found.r#match;
+                    let context = found.context.split_whitespace().collect::<Vec<_>>().join(" ");
+                    format!("{}–{}: {}\n", place.start, place.end, one_line(&context))
+                };
+                let lines: String = matches.iter().map(line).collect();
+                format!("\n\n### {}{some}\n{}", one_line(filename), fenced(&lines))
+            }
+            Self::Logic { filename, result: Value::Bool(true) } => format!("\n- {}", one_line(filename)),
+            Self::Logic { filename, result } => {
+                format!("\n\n### {}\n{}", one_line(filename), fenced(&result.to_string()))
+            }
+        }
+    }
+}

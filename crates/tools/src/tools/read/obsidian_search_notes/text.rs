@@ -1,0 +1,84 @@
+//! Words in notes and in their names.
+
+use std::{cmp::Reverse, ops::Range};
+
+use lapidary_query::{SimpleMatches, SimpleQuery};
+use lapidary_vault::{VaultPath, View};
+
+use super::{Hit, Input, Match, ObsidianSearchNotes, Place};
+use crate::{
+    Context, Reason,
+    shared::{cursor::Cursor, index, page::Page, reading::with_shown},
+    spec::ReadTool,
+};
+
+/// A note in which all words occur.
+struct Found {
+    path: VaultPath,
+    in_name: bool,
+    matches: usize,
+}
+
+/// How many notes there are, and those of one page: where the name fits first, then where most is found.
+pub(super) fn search(
+    context: &Context<'_>,
+    view: &View,
+    query: &str,
+    input: &Input,
+    cursor: Cursor,
+) -> Result<(usize, Vec<Hit>), Reason> {
+    let query = SimpleQuery::parse(query)
+        .map_err(|error| Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", error.to_string()))?;
+    let go_on = || context.check().is_ok();
+    let prefix = input.path_prefix.as_deref().unwrap_or_default();
+    let files = index::files_to_search(context, view)?;
+    let look = |path: &VaultPath, text: &str| query.find(stem(path), text, &|| !go_on());
+    let mut found = files
+        .map_texts(&go_on, |entry, bytes| {
+            let path = entry.path();
+            let matches = path.as_str().starts_with(prefix).then(|| with_shown(bytes, |text| look(path, text)))??;
+            let SimpleMatches { in_name, in_text } = matches;
+            Some(Found { path: path.clone(), in_name: !in_name.is_empty(), matches: in_name.len() + in_text.len() })
+        })
+        .map_err(|error| Reason::from_index(&error, context.cancel))?;
+    context.check()?;
+    found.sort_by(|a, b| (!a.in_name, Reverse(a.matches), &a.path).cmp(&(!b.in_name, Reverse(b.matches), &b.path)));
+    let page = Page::of(found, cursor.offset, cursor.limit);
+    let mut hits = Vec::with_capacity(page.items.len());
+    for found in &page.items {
+        context.check()?;
+        // It was there a moment ago; if it no longer is, the hit has nothing to show.
+        let bytes = view.read(&found.path).map(|file| file.bytes.clone()).unwrap_or_default();
+        hits.push(with_shown(&bytes, |text| {
+            let matches = look(&found.path, text).unwrap_or_default();
+            hit(&found.path, text, &matches, input)
+        }));
+    }
+    Ok((page.total, hits))
+}
+
+fn hit(path: &VaultPath, text: &str, matches: &SimpleMatches, input: &Input) -> Hit {
+    let total = matches.in_name.len() + matches.in_text.len();
+    let name = stem(path);
+    let in_name = matches.in_name.iter().map(|span| shown(name, span, input.context_length, Some("filename")));
+    let in_text = matches.in_text.iter().map(|span| shown(text, span, input.context_length, None));
+    let shown: Vec<Match> = in_name.chain(in_text).take(input.max_matches_per_hit).collect();
+    let truncated = shown.len() < total;
+    Hit::Text { filename: path.to_string(), matches: shown, total_matches: truncated.then_some(total), truncated }
+}
+
+/// The name of a note as people say it.
+fn stem(path: &VaultPath) -> &str {
+    path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem)
+}
+
+/// A match with some characters on both sides.
+fn shown(text: &str, span: &Range<usize>, around: usize, source: Option<&'static str>) -> Match {
+    let before = text[..span.start].char_indices().rev().take(around).last().map_or(span.start, |(at, _)| at);
+    let after = text[span.end..].char_indices().nth(around).map_or(text.len(), |(at, _)| span.end + at);
+    let units = |part: &str| part.encode_utf16().count();
+    let (start, context_start) = (units(&text[..span.start]), units(&text[before..span.start]));
+    let length = units(&text[span.clone()]);
+    let place = Place { start, end: start + length, context_start, context_end: context_start + length, source };
+    Match { context: text[before..after].to_owned(), r#match: place }
+}

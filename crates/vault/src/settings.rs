@@ -1,0 +1,195 @@
+//! What the owner has set in Obsidian, as far as tools need it. The files themselves are closed to every caller; what
+//! leaves here is where notes are, which the app shows to anybody who opens the vault.
+
+use lapidary_query::{Period, WeekRule};
+use serde_json::Value;
+
+use crate::{
+    VaultPath,
+    store::{Store, StoreError},
+};
+
+/// Where the notes of a period are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeriodicNotes {
+    /// Empty for the vault itself.
+    pub folder: String,
+    /// In the letters of moment.js.
+    pub format: String,
+    pub week: WeekRule,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    #[error("the settings in {file} cannot be read")]
+    Unreadable { file: &'static str },
+    #[error("the vault's folder is not there")]
+    VaultGone,
+}
+
+const CORE_PLUGINS: &str = ".obsidian/core-plugins.json";
+const COMMUNITY_PLUGINS: &str = ".obsidian/community-plugins.json";
+const DAILY_NOTES: &str = ".obsidian/daily-notes.json";
+const PERIODIC_NOTES: &str = ".obsidian/plugins/periodic-notes/data.json";
+const CALENDAR: &str = ".obsidian/plugins/calendar/data.json";
+
+/// Larger than any settings that these plugins keep.
+const MAX_SETTINGS_BYTES: u64 = 1_000_000;
+
+/// Where the notes of a period are; nothing if nobody keeps such notes. The plugin Periodic Notes goes before
+/// Obsidian's own daily notes and the weekly notes of the plugin Calendar.
+pub(crate) fn periodic_notes(store: &dyn Store, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
+    let plugins = read(store, COMMUNITY_PLUGINS)?;
+    let on = |id: &str| plugins.as_ref().and_then(Value::as_array).is_some_and(|ids| ids.iter().any(|one| one == id));
+    let settings = |id, file| if on(id) { read(store, file) } else { Ok(None) };
+    let periodic = settings("periodic-notes", PERIODIC_NOTES)?;
+    let calendar = settings("calendar", CALENDAR)?;
+    let week = week_rule(periodic.as_ref()).or_else(|| week_rule(calendar.as_ref())).unwrap_or(WeekRule::ENGLISH);
+    let notes = |settings: &Value, folder: &str, format: &str| PeriodicNotes {
+        folder: text(settings, folder).trim().trim_matches('/').to_owned(),
+        format: Some(text(settings, format).trim())
+            .filter(|set| !set.is_empty())
+            .unwrap_or(period.default_format())
+            .to_owned(),
+        week,
+    };
+    if let Some(settings) = periodic.as_ref().and_then(|all| of_period(all, period)) {
+        return Ok(Some(notes(settings, "folder", "format")));
+    }
+    Ok(match (period, calendar) {
+        (Period::Daily, _) if daily_notes_are_on(store)? => {
+            Some(notes(&read(store, DAILY_NOTES)?.unwrap_or_default(), "folder", "format"))
+        }
+        (Period::Weekly, Some(calendar)) => Some(notes(&calendar, "weeklyNoteFolder", "weeklyNoteFormat")),
+        _ => None,
+    })
+}
+
+/// What Periodic Notes has set for a period, if that is on: under the name of the period, or since 1.0 in the set of
+/// calendars that is in use.
+fn of_period(all: &Value, period: Period) -> Option<&Value> {
+    let new_name = match period {
+        Period::Daily => "day",
+        Period::Weekly => "week",
+        Period::Monthly => "month",
+        Period::Quarterly => "quarter",
+        Period::Yearly => "year",
+    };
+    let active = &all["activeCalendarSet"];
+    let set = all["calendarSets"].as_array().and_then(|sets| sets.iter().find(|set| set["id"] == *active));
+    let settings = set.map_or_else(|| &all[period.name()], |set| &set[new_name]);
+    (settings["enabled"] == true).then_some(settings)
+}
+
+/// How a plugin counts weeks, if it says so.
+fn week_rule(settings: Option<&Value>) -> Option<WeekRule> {
+    let settings = settings?;
+    let set = |name: &str, unset: &str| Some(text(settings, name)).filter(|set| !set.is_empty() && *set != unset);
+    let (locale, start) = (set("localeOverride", "system-default"), set("weekStart", "locale"));
+    if locale.is_none() && start.is_none() {
+        return None;
+    }
+    let rule = locale.map_or(WeekRule::ENGLISH, WeekRule::of_locale);
+    Some(start.map_or(rule, |day| rule.starting_on(day)))
+}
+
+/// Obsidian's own plugins are in a list of those that are on, or, now, each with whether it is. These notes are on until
+/// somebody switches them off.
+fn daily_notes_are_on(store: &dyn Store) -> Result<bool, SettingsError> {
+    const ID: &str = "daily-notes";
+    Ok(match read(store, CORE_PLUGINS)? {
+        Some(Value::Array(ids)) => ids.iter().any(|id| id == ID),
+        Some(plugins) => plugins[ID] != false,
+        None => true,
+    })
+}
+
+fn text<'v>(settings: &'v Value, name: &str) -> &'v str {
+    settings[name].as_str().unwrap_or_default()
+}
+
+fn read(store: &dyn Store, file: &'static str) -> Result<Option<Value>, SettingsError> {
+    let unreadable = SettingsError::Unreadable { file };
+    let path = VaultPath::parse(file).map_err(|_| unreadable)?;
+    match store.read(&path, MAX_SETTINGS_BYTES, &|_| true) {
+        Ok(found) => {
+            let bytes = found.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&found.bytes);
+            serde_json::from_slice(bytes).map(Some).map_err(|_| unreadable)
+        }
+        // A file where a folder should be is no setting either.
+        Err(StoreError::Missing | StoreError::IsFolder | StoreError::NotAFile) => Ok(None),
+        Err(StoreError::VaultGone) => Err(SettingsError::VaultGone),
+        Err(_) => Err(unreadable),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::MemoryStore;
+
+    fn found(files: &[(&str, &str)], period: Period) -> Result<Option<(String, String, WeekRule)>, SettingsError> {
+        let file = |(path, text): &(&str, &str)| (VaultPath::parse(path).unwrap(), text.as_bytes().to_vec());
+        let notes = periodic_notes(&MemoryStore::new(files.iter().map(file)), period)?;
+        Ok(notes.map(|notes| (notes.folder, notes.format, notes.week)))
+    }
+
+    fn notes(folder: &str, format: &str, week: WeekRule) -> Result<Option<(String, String, WeekRule)>, SettingsError> {
+        Ok(Some((folder.to_owned(), format.to_owned(), week)))
+    }
+
+    const BOTH: (&str, &str) = (COMMUNITY_PLUGINS, r#"["calendar", "periodic-notes"]"#);
+
+    #[test]
+    fn daily_notes_are_where_obsidian_keeps_them() {
+        let plain = notes("", "YYYY-MM-DD", WeekRule::ENGLISH);
+        assert_eq!(found(&[], Period::Daily), plain);
+        assert_eq!(found(&[(CORE_PLUGINS, r#"{"daily-notes": true}"#)], Period::Daily), plain);
+        assert_eq!(found(&[(CORE_PLUGINS, r#"["daily-notes"]"#), (DAILY_NOTES, "{}")], Period::Daily), plain);
+        let set = (DAILY_NOTES, "\u{feff}{\"folder\": \"/Daily/\", \"format\": \"YYYY/MM/DD\"}");
+        assert_eq!(found(&[set], Period::Daily), notes("Daily", "YYYY/MM/DD", WeekRule::ENGLISH));
+        for off in [r#"{"daily-notes": false}"#, r#"["templates"]"#] {
+            assert_eq!(found(&[(CORE_PLUGINS, off), set], Period::Daily), Ok(None), "{off}");
+        }
+        for period in [Period::Weekly, Period::Monthly, Period::Quarterly, Period::Yearly] {
+            assert_eq!(found(&[], period), Ok(None));
+        }
+    }
+
+    #[test]
+    fn plugins_count_if_they_are_on() {
+        let periodic = (
+            PERIODIC_NOTES,
+            r#"{"daily": {"format": "", "folder": "P", "enabled": true}, "weekly": {"folder": "W", "format": "GGGG-[W]WW", "enabled": true}, "monthly": {"folder": "M"}}"#,
+        );
+        let calendar = (CALENDAR, r#"{"weeklyNoteFolder": "C", "weekStart": "monday"}"#);
+        let english_from_monday = WeekRule::ENGLISH.starting_on("monday");
+        assert_eq!(found(&[BOTH, periodic], Period::Daily), notes("P", "YYYY-MM-DD", WeekRule::ENGLISH));
+        assert_eq!(found(&[BOTH, periodic, calendar], Period::Weekly), notes("W", "GGGG-[W]WW", english_from_monday));
+        assert_eq!(found(&[BOTH, calendar], Period::Weekly), notes("C", "gggg-[W]ww", english_from_monday));
+        assert_eq!(found(&[BOTH, periodic], Period::Monthly), Ok(None), "set, and not on");
+        assert_eq!(found(&[periodic, calendar], Period::Weekly), Ok(None), "neither is on");
+    }
+
+    #[test]
+    fn newer_settings_have_sets_of_calendars() {
+        let periodic = (
+            PERIODIC_NOTES,
+            r#"{"activeCalendarSet": "b", "localeOverride": "de", "weekStart": "locale", "calendarSets": [
+                {"id": "a", "year": {"enabled": true, "folder": "A"}},
+                {"id": "b", "year": {"enabled": true, "folder": "B", "format": "[y]YYYY"}, "week": {"enabled": false}}]}"#,
+        );
+        assert_eq!(found(&[BOTH, periodic], Period::Yearly), notes("B", "[y]YYYY", WeekRule::ISO));
+        assert_eq!(found(&[BOTH, periodic], Period::Weekly), Ok(None));
+    }
+
+    #[test]
+    fn settings_that_cannot_be_read_are_not_guessed() {
+        for (file, period) in
+            [(DAILY_NOTES, Period::Daily), (CORE_PLUGINS, Period::Daily), (COMMUNITY_PLUGINS, Period::Weekly)]
+        {
+            assert_eq!(found(&[(file, "{")], period), Err(SettingsError::Unreadable { file }));
+        }
+        assert_eq!(found(&[(DAILY_NOTES, "[1]")], Period::Daily), notes("", "YYYY-MM-DD", WeekRule::ENGLISH));
+    }
+}
