@@ -1,4 +1,4 @@
-//! What a canvas (JSON Canvas, `.canvas`) says about files: which ones it shows, and the text of its cards. Nothing else
+//! What a canvas (JSON Canvas, `.canvas`) says about files: which ones and what of them it shows, and the text of its cards. Nothing else
 //! of it is understood or changed.
 
 use std::ops::Range;
@@ -12,10 +12,12 @@ pub struct CanvasValue {
     pub value: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CanvasKind {
     /// A path in the vault: what a file card shows, or the background of a group.
     Path,
+    /// The part of its file that a file card shows, with its `#`.
+    Subpath { file: String },
     /// The Markdown of a text card.
     Text,
 }
@@ -161,10 +163,12 @@ impl Reader<'_> {
             }
             self.take(b'}')?;
         }
+        let file = node.strings.iter().rev().find(|(key, ..)| key == "file").map(|(_, _, file)| file.clone());
         for (key, span, value) in node.strings {
-            let kind = match (&*node.kind, &*key) {
-                ("file", "file") | ("group", "background") => CanvasKind::Path,
-                ("text", "text") => CanvasKind::Text,
+            let kind = match (&*node.kind, &*key, &file) {
+                ("file", "file", _) | ("group", "background", _) => CanvasKind::Path,
+                ("file", "subpath", Some(file)) => CanvasKind::Subpath { file: file.clone() },
+                ("text", "text", _) => CanvasKind::Text,
                 _ => continue,
             };
             self.found.push(CanvasValue { kind, span, value });
@@ -236,26 +240,30 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    const CANVAS: &str = "{\n\t\"nodes\":[\n\t\t{\"id\":\"a\",\"type\":\"file\",\"file\":\"d/Old \\u00e4.md\",\"x\":-1},\n\
+    const CANVAS: &str = "{\n\t\"nodes\":[\n\t\t{\"id\":\"a\",\"type\":\"file\",\"subpath\":\"#A\",\"file\":\"d/Old \\u00e4.md\",\"x\":-1},\n\
                           \t\t{\"type\":\"text\",\"text\":\"see [[Old]]\\n\\ud83e\\udd80\",\"extra\":{\"file\":\"no\"}},\n\
                           \t\t{\"type\":\"group\",\"background\":\"i.png\",\"file\":\"no\"}\n\t],\n\t\"edges\":[{\"file\":\"no\"}]\n}";
 
     #[test]
     fn files_and_texts_are_found_where_they_mean_something() {
         let found = canvas_values(CANVAS).unwrap();
-        let shown: Vec<_> = found.iter().map(|value| (value.kind, value.value.as_str())).collect();
-        let expected =
-            [(CanvasKind::Path, "d/Old ä.md"), (CanvasKind::Text, "see [[Old]]\n🦀"), (CanvasKind::Path, "i.png")];
+        let shown: Vec<_> = found.iter().map(|value| (value.kind.clone(), value.value.as_str())).collect();
+        let expected = [
+            (CanvasKind::Subpath { file: "d/Old ä.md".to_owned() }, "#A"),
+            (CanvasKind::Path, "d/Old ä.md"),
+            (CanvasKind::Text, "see [[Old]]\n🦀"),
+            (CanvasKind::Path, "i.png"),
+        ];
         assert_eq!(shown, expected);
-        assert_eq!(&CANVAS[found[0].span.clone()], "\"d/Old \\u00e4.md\"");
+        assert_eq!(&CANVAS[found[1].span.clone()], "\"d/Old \\u00e4.md\"");
     }
 
     #[test]
     fn only_the_values_change() {
         let found = canvas_values(CANVAS).unwrap();
-        let edited = with_canvas_values(CANVAS, &[(found[0].span.clone(), "New \"1\".md".to_owned())]).unwrap();
+        let edited = with_canvas_values(CANVAS, &[(found[1].span.clone(), "New \"1\".md".to_owned())]).unwrap();
         assert_eq!(edited, CANVAS.replace("d/Old \\u00e4.md", "New \\\"1\\\".md"));
-        assert_eq!(canvas_values(&edited).unwrap()[0].value, "New \"1\".md");
+        assert_eq!(canvas_values(&edited).unwrap()[1].value, "New \"1\".md");
     }
 
     #[test]

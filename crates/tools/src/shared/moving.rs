@@ -127,8 +127,7 @@ impl<'v> Moving<'v> {
                 sources.insert(from.clone());
             }
         }
-        let is_canvas = |path: &VaultPath| path.name().to_lowercase().ends_with(".canvas");
-        sources.extend(self.notes.iter().map(|entry| entry.path()).filter(|path| is_canvas(path)).cloned());
+        sources.extend(self.notes.iter().map(|entry| entry.path()).filter(|path| path.is_canvas()).cloned());
         sources.retain(|path| !self.after.gone.contains(path));
         sources
     }
@@ -212,6 +211,8 @@ impl<'v> Moving<'v> {
                     count += 1;
                     values.push((value.span, to.to_string()));
                 }
+                // A part of a file keeps its name when the file moves.
+                CanvasKind::Subpath { .. } => {}
                 CanvasKind::Text => {
                     let found = self.found(&Note::parse(&value.value), source);
                     if found.is_empty() {

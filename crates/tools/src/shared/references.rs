@@ -1,10 +1,10 @@
 //! Links that follow a part of a note to its new name.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 use lapidary_note::{
-    EditError, Followed, Link, LinkDefinition, Note, Place, PropertyPath, Relocate, Text, relocate_links,
-    relocate_property_link,
+    CanvasKind, EditError, Followed, Link, LinkDefinition, Note, Place, PropertyPath, Relocate, Text, canvas_values,
+    relocate_links, relocate_property_link, with_canvas_values,
 };
 use lapidary_vault::{Change, Guard, Notes, VaultPath, View};
 use schemars::JsonSchema;
@@ -74,7 +74,7 @@ impl<'v> References<'v> {
         found.rewritten(&target, bytes)
     }
 
-    /// The changes of all other notes. What the caller may not change stays, and is counted.
+    /// The changes of all other notes and of canvases. What the caller may not change stays, and is counted.
     pub(crate) fn elsewhere(
         mut self,
         context: &Context<'_>,
@@ -82,13 +82,18 @@ impl<'v> References<'v> {
         follow: Follow<'_>,
     ) -> Result<(Vec<Change>, ReferencesOutput), Reason> {
         let mut changes = Vec::new();
-        for source in self.notes.mentioning(&self.target) {
+        let canvases = self.notes.iter().map(|entry| entry.path()).filter(|path| path.is_canvas());
+        let sources: BTreeSet<&VaultPath> = self.notes.mentioning(&self.target).into_iter().chain(canvases).collect();
+        for source in sources {
             context.check()?;
             // One that is gone since the vault was looked through has no links any more.
             let Some(before) = reading::read_if_there(view, source)? else { continue };
             // What is no text has no links that anybody could follow.
             let Ok(shown) = reading::show(source, &before) else { continue };
-            let found = self.found(&Note::parse(shown.text()), source, follow);
+            let found = match source.is_canvas() {
+                true => self.in_canvas(shown.text(), source, follow),
+                false => self.found(&Note::parse(shown.text()), source, follow),
+            };
             if found.count() == 0 {
                 continue;
             }
@@ -135,27 +140,74 @@ impl<'v> References<'v> {
         (found.in_properties, found.in_text) = (in_properties.collect(), in_text);
         found
     }
+
+    /// The same for a canvas. One that cannot be read as one has none.
+    fn in_canvas(&self, text: &str, source: &VaultPath, follow: Follow<'_>) -> Found {
+        let mut found = Found::default();
+        for value in canvas_values(text).unwrap_or_default() {
+            match value.kind {
+                CanvasKind::Path => {}
+                CanvasKind::Subpath { file } => {
+                    let file = VaultPath::parse(&file).ok();
+                    if file.and_then(|file| self.notes.find(&file)).is_none_or(|entry| *entry.path() != self.target) {
+                        continue;
+                    }
+                    match follow(&Place::of(&value.value)) {
+                        Followed::Stays => {}
+                        Followed::Becomes(place) => found.in_cards.push((value.span, Card::Place(place))),
+                        Followed::Lost => found.lost.push(value.value),
+                    }
+                }
+                CanvasKind::Text => {
+                    let mut links = self.found(&Note::parse(&value.value), source, follow);
+                    found.lost.append(&mut links.lost);
+                    if links.count() > 0 {
+                        found.in_cards.push((value.span, Card::Text { text: value.value, links }));
+                    }
+                }
+            }
+        }
+        found
+    }
 }
 
-/// The links of one note that have to change.
+/// The links of one file that have to change.
 #[derive(Default)]
 struct Found {
     in_text: Vec<Relocate>,
     /// With the way to the property.
     in_properties: Vec<(String, Relocate)>,
+    /// Of a canvas, with where the value stands.
+    in_cards: Vec<(Range<usize>, Card)>,
     /// Places that no link could name any more.
     lost: Vec<String>,
 }
 
+/// What has to change of a card.
+enum Card {
+    /// The place that a file card shows.
+    Place(String),
+    /// The links in its text.
+    Text { text: String, links: Found },
+}
+
 impl Found {
     fn count(&self) -> usize {
-        self.in_text.len() + self.in_properties.len() + self.lost.len()
+        let in_card = |(_, card): &(Range<usize>, Card)| match card {
+            Card::Place(_) => 1,
+            Card::Text { links, .. } => links.count(),
+        };
+        let in_cards: usize = self.in_cards.iter().map(in_card).sum();
+        self.in_text.len() + self.in_properties.len() + self.lost.len() + in_cards
     }
 
     fn rewritten(&self, path: &VaultPath, bytes: &[u8]) -> Result<Vec<u8>, Reason> {
         let refused = |error: EditError| refusal(path, error);
         if let Some(target) = self.lost.first() {
             return Err(refused(EditError::LinkLost { target: target.clone() }));
+        }
+        if !self.in_cards.is_empty() {
+            return self.with_cards(path, bytes);
         }
         // The text first: it stands behind the properties, so its spans would move.
         let mut bytes = relocate_links(bytes, &decoded(bytes)?, &self.in_text).map_err(refused)?.file;
@@ -164,5 +216,21 @@ impl Found {
             bytes = relocate_property_link(&bytes, &decoded(&bytes)?, &property, link).map_err(refused)?.file;
         }
         Ok(bytes)
+    }
+
+    fn with_cards(&self, path: &VaultPath, bytes: &[u8]) -> Result<Vec<u8>, Reason> {
+        let canvas = decoded(bytes)?;
+        let mut values = Vec::new();
+        for (span, card) in &self.in_cards {
+            let value = match card {
+                Card::Place(place) => format!("#{place}"),
+                Card::Text { text, links } => {
+                    String::from_utf8(links.rewritten(path, text.as_bytes())?).map_err(|_| Reason::Internal)?
+                }
+            };
+            values.push((span.clone(), value));
+        }
+        let edited = with_canvas_values(canvas.shown(), &values).ok_or(Reason::Internal)?;
+        Ok(canvas.in_own_form(&edited))
     }
 }

@@ -16,7 +16,7 @@ use crate::{
 
 pub(crate) struct BlockRename;
 
-/// Give a block another `^id`. Links to it, in this and all other notes, follow.
+/// Give a block another `^id`. Links to it, in this and all other notes and in canvases, follow.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]

@@ -16,7 +16,7 @@ use crate::{
 
 pub(crate) struct HeadingRename;
 
-/// Give a heading another text. Links to it, in this and all other notes, follow.
+/// Give a heading another text. Links to it, in this and all other notes and in canvases, follow.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
@@ -109,6 +109,14 @@ impl WriteTool for HeadingRename {
         const OTHER: &str = "[[Plan#Log|log]] [x](Plan.md#Log) ![[plan#Plan#Log]] [[Plan]]\n";
         const FOLLOWED: &str = "[[Plan#Diary|log]] [x](Plan.md#Diary) ![[plan#Plan#Diary]] [[Plan]]\n";
         const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE), ("Other.md", OTHER)];
+        const BOARD: &[(&str, &str)] = &[
+            ("Plan.md", NOTE),
+            (
+                "b.canvas",
+                "{\"nodes\":[\n{\"type\":\"file\",\"file\":\"Plan.md\",\"subpath\":\"#Log\"},\n{\"type\":\"text\",\"text\":\"[[Plan#Log]]\"}]}",
+            ),
+        ];
+        const BOARD_AFTER: &str = "{\"nodes\":[\n{\"type\":\"file\",\"file\":\"Plan.md\",\"subpath\":\"#Diary\"},\n{\"type\":\"text\",\"text\":\"[[Plan#Diary]]\"}]}";
         let hash = ContentHash::of(b"## Log\nDry.\n").to_string();
         let input = json!({ "file": "Plan.md", "heading": "Log", "newText": "Diary", "expected_section_hash": hash });
         let mut alone = input.clone();
@@ -138,6 +146,13 @@ impl WriteTool for HeadingRename {
                 input: alone,
                 gives: Gives::Including(json!({ "referencesUpdated": 0 })),
                 after: &[("Plan.md", "# Plan\nSee [[#Log]].\n## Diary\nDry.\n"), ("Other.md", OTHER)],
+            },
+            Example {
+                says: "Cards of a canvas show the same part as before",
+                before: BOARD,
+                input: json!({ "file": "Plan.md", "heading": "Log", "newText": "Diary", "expected_section_hash": hash }),
+                gives: Gives::Including(json!({ "referencesUpdated": 3, "filesUpdated": 1 })),
+                after: &[("b.canvas", BOARD_AFTER)],
             },
             Example {
                 says: "One line is one heading",
