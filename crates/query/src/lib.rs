@@ -14,8 +14,8 @@ pub use jsonlogic::{Logic, LogicError, LogicHalt, is_truthy};
 pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::nearest;
 pub use pattern::{
-    Case, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions, ReplaceError, Replacement,
-    Replacer, Undecided, lines_after, lines_before,
+    Case, ExpressionFlags, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions,
+    ReplaceError, Replacement, Replacer, Undecided, lines_after, lines_before,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use words::words;

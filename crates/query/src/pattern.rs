@@ -28,7 +28,7 @@ use literal::Literal;
 
 pub use line::{lines_after, lines_before};
 pub use lines::{LineCount, LineMatch, Lines};
-pub use replace::{ReplaceError, Replacement, Replacer};
+pub use replace::{ExpressionFlags, ReplaceError, Replacement, Replacer};
 
 /// Longer patterns are refused before they are read, since the time of a search grows with them. A literal in its own
 /// case is no matter of time and may have any length.

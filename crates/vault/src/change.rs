@@ -1,7 +1,12 @@
+mod join;
+
 use std::{sync::Arc, time::Duration};
 
 use lapidary_note::ContentHash;
 use similar::{ChangeTag, TextDiff};
+
+pub use join::JoinError;
+pub(crate) use join::rebased;
 
 use crate::{File, VaultPath};
 

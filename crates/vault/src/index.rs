@@ -4,6 +4,7 @@
 //! keeps it true to the disk. Nothing here is a second truth: all of it can be made anew from the files, and how links
 //! resolve is worked out when it is asked, so there is no graph that could be out of date.
 
+mod ahead;
 mod cache;
 mod digest;
 mod file;
@@ -24,3 +25,4 @@ pub use visible::{Backlink, FileEntry, Files, Notes, ScannedNotes};
 pub(crate) use cache::Cache;
 pub(crate) use file::Slice;
 pub(crate) use live::Live;
+pub(crate) use snapshot::Snapshot;

@@ -1,5 +1,6 @@
 //! The vault: narrowed views to read, change sets to write. Knows nothing of who is calling or over what.
 
+mod ahead;
 mod app_settings;
 mod change;
 mod commit;
@@ -17,7 +18,7 @@ mod vault;
 mod view;
 
 pub use app_settings::{AppSettings, DeletedFiles};
-pub use change::{Change, ChangeSet, Changed, Diff, Guard, Receipt, Trash};
+pub use change::{Change, ChangeSet, Changed, Diff, Guard, JoinError, Receipt, Trash};
 pub use commit::{CommitError, News, Turn, TurnError};
 pub use history::{Checkpoint, CheckpointError, CheckpointPage, LateSave};
 pub use index::{

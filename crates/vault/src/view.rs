@@ -8,12 +8,13 @@ use lapidary_note::ContentHash;
 use lapidary_query::Period;
 
 use crate::{
-    Denied, Files, IndexError, Notes, PeriodicNotes, Scope, SettingsError, VaultPath,
+    ChangeSet, Denied, Files, IndexError, Notes, PeriodicNotes, Scope, SettingsError, VaultPath,
+    ahead::{Ahead, There},
     commit::Changes,
     index::Live,
     keeper::keep,
     settings,
-    store::{Entry, EntryKind, StoreError},
+    store::{Entry, EntryKind, Stamp, StoreError},
 };
 
 /// The content of one file at one moment.
@@ -33,7 +34,9 @@ pub struct View {
     pub(crate) scope: Arc<Scope>,
     max_file_bytes: u64,
     live: Arc<Live>,
-    seen: Mutex<BTreeMap<VaultPath, Arc<File>>>,
+    /// What is taken for made; nothing but in a batch.
+    ahead: Ahead,
+    seen: Arc<Mutex<BTreeMap<VaultPath, Arc<File>>>>,
     files: OnceLock<Files>,
     notes: OnceLock<Notes>,
 }
@@ -58,7 +61,24 @@ impl View {
             scope,
             max_file_bytes,
             live,
-            seen: Mutex::default(),
+            ahead: Ahead::default(),
+            seen: Arc::default(),
+            files: OnceLock::new(),
+            notes: OnceLock::new(),
+        }
+    }
+
+    /// The same vault as it will be once these changes, which were planned on this view, have been made.
+    pub fn with(&self, changes: &ChangeSet) -> Self {
+        let base = self.notes.get().map(|notes| notes.snapshot()).filter(|_| self.ahead.is_empty());
+        Self {
+            vault: self.vault.clone(),
+            changes: Arc::clone(&self.changes),
+            scope: Arc::clone(&self.scope),
+            max_file_bytes: self.max_file_bytes,
+            live: Arc::clone(&self.live),
+            ahead: self.ahead.with(changes, base),
+            seen: Arc::clone(&self.seen),
             files: OnceLock::new(),
             notes: OnceLock::new(),
         }
@@ -91,6 +111,9 @@ impl View {
         if let Some(files) = self.files.get() {
             return Ok(files);
         }
+        if !self.ahead.is_empty() {
+            return self.notes(go_on).map(|notes| &**notes);
+        }
         keep(&self.live);
         let snapshot = self.live.files(go_on)?;
         Ok(self.files.get_or_init(|| Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
@@ -100,6 +123,9 @@ impl View {
     pub fn files_to_search(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Files, IndexError> {
         if let Some(files) = self.files.get() {
             return Ok(files);
+        }
+        if !self.ahead.is_empty() {
+            return self.notes(go_on).map(|notes| &**notes);
         }
         keep(&self.live);
         let snapshot = self.live.files_to_search(go_on)?;
@@ -112,13 +138,27 @@ impl View {
             return Ok(notes);
         }
         keep(&self.live);
-        let snapshot = self.live.notes(go_on)?;
-        let files = Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot);
+        let (live, scope) = (Arc::clone(&self.live), Arc::clone(&self.scope));
+        let files = if self.ahead.is_empty() {
+            Files::new(live, scope, self.live.notes(go_on)?)
+        } else {
+            let (base, ahead) = self.ahead.index(|| self.live.notes(go_on))?;
+            Files::ahead(live, scope, &base, ahead)
+        };
         Ok(self.notes.get_or_init(|| Notes::new(files)))
     }
 
     pub fn read(&self, path: &VaultPath) -> Result<Arc<File>, ReadError> {
         self.scope.may_read(path).map_err(denied)?;
+        match self.ahead.at(path) {
+            None => self.read_disk(path),
+            Some(There::Nothing) => Err(ReadError::Store(StoreError::Missing)),
+            Some(There::File(_, file)) => Ok(file),
+            Some(There::Elsewhere(place)) => self.read_disk(&place),
+        }
+    }
+
+    fn read_disk(&self, path: &VaultPath) -> Result<Arc<File>, ReadError> {
         if let Some(file) = self.seen().get(path) {
             return Ok(Arc::clone(file));
         }
@@ -134,20 +174,48 @@ impl View {
         if let Some(folder) = folder {
             self.scope.may_enter(folder).map_err(denied)?;
         }
-        let mut entries =
-            self.changes.store.list(folder, &|place| self.shows(place)).map_err(|error| match folder {
-                // It is no folder, and whether a file is there is not to be told.
-                Some(folder) if error == StoreError::NotAFile && !self.shows(folder) => {
-                    ReadError::Store(StoreError::Missing)
-                }
-                _ => narrowed(error),
-            })?;
+        let mut entries = if self.ahead.is_empty() { self.list_disk(folder)? } else { self.list_ahead(folder)? };
         entries.retain(|entry| match entry.kind {
             EntryKind::File => self.shows(&entry.path),
             EntryKind::Folder => self.scope.may_enter(&entry.path).is_ok(),
         });
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(entries)
+    }
+
+    /// Whether the disk has a folder there now, whatever is planned.
+    pub fn had_folder(&self, folder: &VaultPath) -> bool {
+        self.scope.may_enter(folder).is_ok() && self.list_disk(Some(folder)).is_ok()
+    }
+
+    /// What tells one state of a file from another without reading it.
+    pub fn stamp(&self, path: &VaultPath) -> Option<Stamp> {
+        // What cannot be looked at has no state.
+        self.shows(path).then(|| self.changes.store.stamp(path).ok().flatten()).flatten()
+    }
+
+    fn list_disk(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
+        self.changes.store.list(folder, &|place| self.shows(place)).map_err(|error| match folder {
+            // It is no folder, and whether a file is there is not to be told.
+            Some(folder) if error == StoreError::NotAFile && !self.shows(folder) => {
+                ReadError::Store(StoreError::Missing)
+            }
+            _ => narrowed(error),
+        })
+    }
+
+    fn list_ahead(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
+        let missing = || ReadError::Store(StoreError::Missing);
+        let place = folder.map(|folder| self.ahead.on_disk(folder).ok_or_else(missing)).transpose();
+        let listed = place.and_then(|place| self.list_disk(place.as_ref()));
+        match listed {
+            Ok(listed) => Ok(self.ahead.list(folder, listed)),
+            // Nothing is there yet, but there may be.
+            Err(ReadError::Store(StoreError::Missing)) => {
+                Some(self.ahead.list(folder, Vec::new())).filter(|planned| !planned.is_empty()).ok_or_else(missing)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn shows(&self, path: &VaultPath) -> bool {

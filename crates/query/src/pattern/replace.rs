@@ -14,7 +14,7 @@ use regex_automata::{
 };
 
 use super::{
-    MAX_AUTOMATON_TEXT, PatternError, PatternKind, PatternOptions,
+    Case, MAX_AUTOMATON_TEXT, PatternError, PatternKind, PatternOptions,
     automaton::{Ends, MAX_AUTOMATON_BYTES, MAX_MEMORY_BYTES, build, parse_regex},
     backtracker::{Backtracker, Groups},
     engine::Halt,
@@ -27,6 +27,17 @@ const LONGEST_TRIED: usize = 1024 * 1024;
 /// Nobody means to replace more in one note.
 const MOST_MATCHES: usize = 1_000_000;
 const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// What the letters behind an ECMAScript expression say of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExpressionFlags {
+    /// `i`
+    pub ignore_case: bool,
+    /// `m`: `^` and `$` are also the ends of lines.
+    pub multi_line: bool,
+    /// `s`: `.` is also a line end.
+    pub dot_all: bool,
+}
 
 /// A pattern that is going to be replaced.
 pub struct Replacer {
@@ -74,8 +85,27 @@ impl Replacer {
             PatternKind::Literal => syntax::literal(search, loose_space)?,
             PatternKind::Regex => syntax::translate_with_groups(search)?,
         };
+        Self::of(&regex, options)
+    }
+
+    /// An ECMAScript expression with its flags.
+    pub fn expression(search: &str, flags: ExpressionFlags) -> Result<Self, PatternError> {
+        let ExpressionFlags { ignore_case, multi_line, dot_all } = flags;
+        let case = if ignore_case { Case::Insensitive } else { Case::Sensitive };
+        let options = PatternOptions { kind: PatternKind::Regex, case, ..PatternOptions::default() };
+        if search.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        if search.len() > MAX_AUTOMATON_TEXT {
+            return Err(PatternError::TooLong { bytes: search.len(), limit: MAX_AUTOMATON_TEXT });
+        }
+        let letters = format!("{}{}", if multi_line { "m" } else { "" }, if dot_all { "s" } else { "" });
+        Self::of(&syntax::translate_with_groups(search)?.with_flags(&letters), &options)
+    }
+
+    fn of(regex: &syntax::Translated, options: &PatternOptions) -> Result<Self, PatternError> {
         let (engine, names) = if regex.backtracks {
-            let backtracker = Backtracker::new(&regex, options)?;
+            let backtracker = Backtracker::new(regex, options)?;
             let names = named(backtracker.group_names());
             (Engine::Backtracker(Box::new(backtracker)), names)
         } else {
@@ -83,7 +113,7 @@ impl Replacer {
                 .which_captures(WhichCaptures::All)
                 .nfa_size_limit(Some(MAX_AUTOMATON_BYTES))
                 .hybrid_cache_capacity(MAX_MEMORY_BYTES);
-            let regex = build(config, &parse_regex(&regex, options, Ends::OfText)?)?;
+            let regex = build(config, &parse_regex(regex, options, Ends::OfText)?)?;
             let names = named(regex.group_info().pattern_names(regex_automata::PatternID::ZERO));
             (Engine::Automaton(regex), names)
         };

@@ -20,6 +20,17 @@ impl Translated {
         let piece = self.places.partition_point(|(here, _)| *here <= at).checked_sub(1);
         piece.map_or(0, |piece| self.places[piece].1)
     }
+
+    /// The same with these letters, which both engines know, for all of it.
+    pub(super) fn with_flags(mut self, letters: &str) -> Self {
+        if !letters.is_empty() {
+            let front = format!("(?{letters})");
+            self.text.insert_str(0, &front);
+            self.loose.insert_str(0, &front);
+            self.places.iter_mut().for_each(|(here, _)| *here += front.len());
+        }
+        self
+    }
 }
 
 /// Translates a pattern. Faults that the engines find themselves are left to them; what they would read differently

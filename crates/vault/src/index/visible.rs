@@ -132,6 +132,13 @@ impl Files {
         Self { snapshot, visible, scope, live }
     }
 
+    /// Of a snapshot with changes that are only planned, made from `base`. What is worked out for it is not remembered,
+    /// because the numbers of its new files will be those of others.
+    pub(crate) fn ahead(live: Arc<Live>, scope: Arc<Scope>, base: &Snapshot, snapshot: Arc<Snapshot>) -> Self {
+        let visible = Arc::new(live.visible.of(&scope, base).learn(&scope, &snapshot));
+        Self { snapshot, visible, scope, live }
+    }
+
     /// All files, in path order.
     pub fn iter(&self) -> impl Iterator<Item = FileEntry<'_>> {
         self.snapshot.files().filter(|state| self.visible.shows(state.id)).map(FileEntry)
@@ -284,6 +291,10 @@ impl std::ops::Deref for Notes {
 impl Notes {
     pub(crate) fn new(files: Files) -> Self {
         Self(files)
+    }
+
+    pub(crate) fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.0.snapshot
     }
 
     /// All notes, in path order, and what stands in them.

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests play the other program")]
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
+mod ahead;
 #[cfg(unix)]
 mod crashes;
 #[cfg(unix)]

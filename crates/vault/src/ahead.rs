@@ -1,0 +1,186 @@
+//! A vault as it will be once changes that are only planned have been made: what the next step of a batch plans on.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use lapidary_note::ContentHash;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::{
+    Change, ChangeSet, File, VaultPath,
+    change::rebased,
+    index::{IndexError, Snapshot},
+    store::{Entry, EntryKind},
+};
+
+/// Changes that are taken for made.
+#[derive(Clone, Default)]
+pub(crate) struct Ahead {
+    /// By path, in the one spelling that both ways to store an accent have in common.
+    files: BTreeMap<String, There>,
+    /// Folders by their old and their new path, in the order in which they move.
+    folders: Vec<(VaultPath, VaultPath)>,
+    steps: Vec<Arc<ChangeSet>>,
+    /// Shared by all views of one batch, which are made one after the other.
+    index: Arc<Mutex<Option<Indexed>>>,
+}
+
+/// What is at a path.
+#[derive(Clone)]
+pub(crate) enum There {
+    Nothing,
+    File(VaultPath, Arc<File>),
+    /// What the disk has at another path.
+    Elsewhere(VaultPath),
+}
+
+struct Indexed {
+    base: Arc<Snapshot>,
+    /// How many of the steps are in `now`.
+    steps: usize,
+    now: Arc<Snapshot>,
+}
+
+impl Ahead {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The same with some more changes. `base` is what is known of the vault without any, if anybody has looked.
+    pub(crate) fn with(&self, changes: &ChangeSet, base: Option<&Arc<Snapshot>>) -> Self {
+        let mut next = self.clone();
+        if let Some(base) = base {
+            let indexed = || Indexed { base: Arc::clone(base), steps: 0, now: Arc::clone(base) };
+            self.lock().get_or_insert_with(indexed);
+        }
+        changes.changes.iter().for_each(|change| next.apply(change));
+        next.steps.push(Arc::new(changes.clone()));
+        next
+    }
+
+    /// What is at a path; `None` if that is what the disk has there.
+    pub(crate) fn at(&self, path: &VaultPath) -> Option<There> {
+        if let Some(there) = self.files.get(&key(path)) {
+            return Some(there.clone());
+        }
+        let place = self.on_disk(path);
+        match place {
+            None => Some(There::Nothing),
+            Some(place) if place == *path => None,
+            Some(place) => Some(There::Elsewhere(place)),
+        }
+    }
+
+    /// Where the disk has what will be at a path that no change names; `None` if its folder went away.
+    pub(crate) fn on_disk(&self, path: &VaultPath) -> Option<VaultPath> {
+        let mut place = path.clone();
+        for (from, to) in self.folders.iter().rev() {
+            match rebased(&place, to, from) {
+                Some(before) => place = before,
+                None if place == *to => place = from.clone(),
+                None if place.is_within(from) => return None,
+                None => {}
+            }
+        }
+        Some(place)
+    }
+
+    /// What a folder holds, where the disk has `listed` in it.
+    pub(crate) fn list(&self, folder: Option<&VaultPath>, listed: Vec<Entry>) -> Vec<Entry> {
+        let mut entries: BTreeMap<VaultPath, EntryKind> = BTreeMap::new();
+        for entry in listed {
+            let path = match (folder, entry.path.folder()) {
+                (Some(folder), Some(from)) => rebased(&entry.path, &from, folder).unwrap_or(entry.path),
+                _ => entry.path,
+            };
+            let gone = |path: &VaultPath| matches!(self.at(path), Some(There::Nothing));
+            if !gone(&path) {
+                entries.insert(path, entry.kind);
+            }
+        }
+        for there in self.files.values() {
+            if let There::File(path, _) = there
+                && path.folder().as_ref() == folder
+            {
+                entries.insert(path.clone(), EntryKind::File);
+            }
+        }
+        entries.into_iter().map(|(path, kind)| Entry { path, kind }).collect()
+    }
+
+    fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Write { path, before, bytes, .. } => self.put(path, planned(Some(before), bytes)),
+            Change::Create { path, bytes } => self.put(path, planned(None, bytes)),
+            Change::Move { from, to, before, bytes, .. } => {
+                let there = match (before, bytes) {
+                    (before, Some(bytes)) => There::File(to.clone(), planned(before.as_ref(), bytes)),
+                    (Some(before), None) => There::File(to.clone(), Arc::clone(before)),
+                    (None, None) => There::Elsewhere(self.on_disk(from).unwrap_or_else(|| from.clone())),
+                };
+                self.files.insert(key(from), There::Nothing);
+                self.files.insert(key(to), there);
+            }
+            Change::MoveFolder { from, to } => {
+                self.folders.push((from.clone(), to.clone()));
+                let below = format!("{}/", from.as_str().nfc());
+                let inside: Vec<String> = self.files.range(below.clone()..).map(|(path, _)| path.clone()).collect();
+                for path in inside.into_iter().take_while(|path| path.starts_with(&below)) {
+                    let there = match self.files.remove(&path) {
+                        Some(There::File(at, file)) => There::File(rebased(&at, from, to).unwrap_or(at), file),
+                        Some(there) => there,
+                        None => continue,
+                    };
+                    self.files.insert(format!("{}/{}", to.as_str().nfc(), &path[below.len()..]), there);
+                }
+            }
+            Change::Trash { path, .. } | Change::Delete { path, .. } => {
+                self.files.insert(key(path), There::Nothing);
+            }
+        }
+    }
+
+    fn put(&mut self, path: &VaultPath, file: Arc<File>) {
+        self.files.insert(key(path), There::File(path.clone(), file));
+    }
+
+    /// The index of the vault with all changes in it, and the one without any.
+    pub(crate) fn index(
+        &self,
+        base: impl FnOnce() -> Result<Arc<Snapshot>, IndexError>,
+    ) -> Result<(Arc<Snapshot>, Arc<Snapshot>), IndexError> {
+        let mut indexed = self.lock();
+        if indexed.is_none() {
+            let base = base()?;
+            *indexed = Some(Indexed { now: Arc::clone(&base), base, steps: 0 });
+        }
+        let Some(known) = indexed.as_mut() else { return Err(IndexError::Stopped) };
+        if known.steps < self.steps.len() {
+            let mut next = Snapshot::clone(&known.now);
+            self.steps[known.steps..].iter().for_each(|step| next.take_for_made(step));
+            (known.now, known.steps) = (Arc::new(next), self.steps.len());
+        }
+        Ok((Arc::clone(&known.base), Arc::clone(&known.now)))
+    }
+
+    /// A panic while it was held cannot have left it half changed.
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Indexed>> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key(path: &VaultPath) -> String {
+    path.as_str().nfc().collect()
+}
+
+/// A file as a change leaves it.
+fn planned(before: Option<&Arc<File>>, bytes: &[u8]) -> Arc<File> {
+    Arc::new(File {
+        bytes: bytes.to_vec(),
+        hash: ContentHash::of(bytes),
+        modified: before.and_then(|file| file.modified),
+        created: before.and_then(|file| file.created),
+    })
+}
