@@ -14,6 +14,7 @@ mod marks;
 mod note;
 mod parse;
 mod patch;
+mod prompt;
 mod properties;
 mod replace;
 mod span;
@@ -44,6 +45,7 @@ pub use links::{BlockRename, Followed, HeadingRename, Link, LinkDefinition, Link
 pub use marks::{Callout, Code, CodeKind, Comment, Fold, Footnote, FootnoteKind, Form, Highlight, Math};
 pub use note::Note;
 pub use patch::{HunkRange, Patch, PatchError, PatchFailure, PatchMismatch};
+pub use prompt::{PromptSlot, filled_prompt, prompt_slots};
 pub use replace::{Occurrence, ReplaceError, Replaced, replace_text};
 pub use splice::{Splice, splice};
 pub use tags::{PropertyTag, Tag};

@@ -6,8 +6,8 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
-use lapidary_tools::Reason;
-use lapidary_vault::{News, Receipt, VaultPath, store::LogFile};
+use lapidary_tools::{Interruption, Reason, Walked};
+use lapidary_vault::{News, Receipt, Stop, VaultPath, store::LogFile};
 use serde_json::{Map, Value, json};
 
 use crate::clock::iso;
@@ -32,6 +32,8 @@ pub struct AuditLine {
     /// What was changed, or would have been.
     pub receipt: Receipt,
     pub outcome: Outcome,
+    /// What a walk through the vault cost.
+    pub walked: Option<Walked>,
     pub duration: Duration,
     pub reply_bytes: usize,
 }
@@ -82,9 +84,32 @@ impl AuditLine {
             put("files_changed", json!(self.receipt.changed.len()));
         }
         put("checkpoint", json!(self.receipt.checkpoint));
+        if let Some(Walked { files, bytes, stopped }) = self.walked {
+            put("files_scanned", json!(files));
+            put("bytes_read", json!(bytes));
+            put("truncated", json!(stopped.map(|_| true)));
+            put("abort_reason", json!(stopped.map(why)));
+        }
+        match &self.outcome {
+            Outcome::Refused(Reason::Interrupted(Interruption::TakenBack)) => {
+                put("abort_reason", json!(why(Stop::Cancelled)));
+            }
+            Outcome::Refused(Reason::Interrupted(Interruption::Deadline { .. })) => {
+                put("abort_reason", json!(why(Stop::Deadline)));
+            }
+            _ => {}
+        }
         put("duration_ms", json!(self.duration.as_secs_f64() * 1000.0));
         put("reply_bytes", json!(self.reply_bytes));
         Value::Object(line)
+    }
+}
+
+fn why(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Budget => "budget",
+        Stop::Deadline => "deadline",
+        Stop::Cancelled => "cancelled",
     }
 }
 

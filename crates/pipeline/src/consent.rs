@@ -23,6 +23,13 @@ const NONCE: usize = 16;
 const EXPIRY: usize = 8;
 const DIGEST: usize = 71;
 
+/// A state that was found to be ours, and is not used yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Opened {
+    nonce: [u8; NONCE],
+    expiry: u64,
+}
+
 /// What a question is about.
 pub(crate) struct Subject<'a> {
     pub(crate) caller: &'a str,
@@ -53,6 +60,38 @@ impl Consent {
 
     /// Accepts a state once, in time, from the same caller, for the same call and the same change.
     pub(crate) fn redeem(&self, state: &str, subject: &Subject<'_>, now: SystemTime) -> Result<(), Reason> {
+        // Whatever comes of it, it has been used.
+        let (opened, shown) = self.unseal(state, subject)?;
+        self.spend(&opened, now)?;
+        if shown { Ok(()) } else { Err(Reason::ChangedMeanwhile) }
+    }
+
+    /// The same without using it up, which [`Self::spend`] does.
+    pub(crate) fn open(&self, state: &str, subject: &Subject<'_>, now: SystemTime) -> Result<Opened, Reason> {
+        let (opened, shown) = self.unseal(state, subject)?;
+        if self.used(now).contains_key(&opened.nonce) || opened.expiry < seconds(now) {
+            return Err(Reason::ConsentExpired);
+        }
+        if shown { Ok(opened) } else { Err(Reason::ChangedMeanwhile) }
+    }
+
+    /// From now on the state is used; it must not have been before.
+    pub(crate) fn spend(&self, opened: &Opened, now: SystemTime) -> Result<(), Reason> {
+        let mut used = self.used(now);
+        if opened.expiry < seconds(now) || used.insert(opened.nonce, opened.expiry).is_some() {
+            return Err(Reason::ConsentExpired);
+        }
+        Ok(())
+    }
+
+    fn used(&self, now: SystemTime) -> std::sync::MutexGuard<'_, BTreeMap<[u8; NONCE], u64>> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|_, until| *until >= seconds(now));
+        used
+    }
+
+    /// A state of ours for this caller and call, and whether it is for this very change.
+    fn unseal(&self, state: &str, subject: &Subject<'_>) -> Result<(Opened, bool), Reason> {
         let bytes = unhex(state).ok_or(Reason::ConsentExpired)?;
         let (sealed, mac) = bytes.split_at_checked(NONCE + EXPIRY + DIGEST).ok_or(Reason::ConsentExpired)?;
         // The change that was shown is part of the seal, so that a forged state and a changed note are told apart.
@@ -61,17 +100,8 @@ impl Consent {
         nonce.copy_from_slice(&sealed[..NONCE]);
         let mut expiry = [0; EXPIRY];
         expiry.copy_from_slice(&sealed[NONCE..NONCE + EXPIRY]);
-        let expiry = u64::from_be_bytes(expiry);
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.retain(|_, until| *until >= seconds(now));
-        if expiry < seconds(now) || used.insert(nonce, expiry).is_some() {
-            return Err(Reason::ConsentExpired);
-        }
-        if &sealed[NONCE + EXPIRY..] == subject.changes.to_string().as_bytes() {
-            Ok(())
-        } else {
-            Err(Reason::ChangedMeanwhile)
-        }
+        let opened = Opened { nonce, expiry: u64::from_be_bytes(expiry) };
+        Ok((opened, &sealed[NONCE + EXPIRY..] == subject.changes.to_string().as_bytes()))
     }
 
     fn mac(&self, sealed: &[u8], subject: &Subject<'_>) -> Result<Hmac<Sha256>, Reason> {
@@ -131,6 +161,22 @@ mod tests {
             Err(Reason::ConsentExpired),
             "late"
         );
+    }
+
+    #[test]
+    fn a_proposal_can_be_looked_at_often_and_is_carried_out_once() {
+        let consent = Consent::new().unwrap();
+        let asked = subject("c", "t", "a", "x");
+        let state = consent.seal(&asked, UNIX_EPOCH, Duration::from_secs(60)).unwrap();
+        let opened = consent.open(&state, &asked, UNIX_EPOCH).unwrap();
+        assert_eq!(consent.open(&state, &asked, UNIX_EPOCH), Ok(opened));
+        assert_eq!(consent.open(&state, &subject("c", "t", "a", "y"), UNIX_EPOCH), Err(Reason::ChangedMeanwhile));
+        assert_eq!(consent.open(&state, &subject("c", "t", "b", "x"), UNIX_EPOCH), Err(Reason::ConsentExpired));
+        let late = UNIX_EPOCH + Duration::from_secs(61);
+        assert_eq!(consent.open(&state, &asked, late), Err(Reason::ConsentExpired));
+        assert_eq!(consent.spend(&opened, UNIX_EPOCH), Ok(()));
+        assert_eq!(consent.spend(&opened, UNIX_EPOCH), Err(Reason::ConsentExpired));
+        assert_eq!(consent.open(&state, &asked, UNIX_EPOCH), Err(Reason::ConsentExpired));
     }
 
     #[test]

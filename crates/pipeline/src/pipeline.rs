@@ -54,6 +54,9 @@ pub struct Limits {
     pub scan: ScanLimits,
 }
 
+/// No call goes on for ever, whatever it asks for.
+const LONGEST_DEADLINE: Duration = Duration::from_secs(600);
+
 /// How long a disk may take to finish a change before the caller is told that the outcome is unknown.
 const COMMIT_GRACE: Duration = Duration::from_secs(30);
 
@@ -80,9 +83,21 @@ impl Pipeline {
         self.setup.rules.on(Effect::Write)
     }
 
-    /// A token that stops a call: when the caller takes it back, and at the latest when its time is up.
-    pub fn cancel(&self) -> Arc<Cancel> {
-        Arc::new(Cancel::after(self.setup.limits.deadline))
+    /// A token that stops a call: when the caller takes it back, and at the latest when its time is up. A call may ask
+    /// for more time than usual; if it asks for less, the tool itself sees to it, and answers with what it has.
+    pub fn cancel(&self, request: &Request) -> Arc<Cancel> {
+        let usual = self.setup.limits.deadline;
+        let arguments = match request.arguments.get("arguments") {
+            // A call through `call_tool`.
+            Some(Value::Object(inner)) => inner,
+            _ => &request.arguments,
+        };
+        let asked = arguments.get("_budget").and_then(|budget| budget.get("deadlineMs")).and_then(Value::as_u64);
+        let asked = asked.map(|asked| match asked {
+            0 => LONGEST_DEADLINE,
+            asked => Duration::from_millis(asked).min(LONGEST_DEADLINE),
+        });
+        Arc::new(Cancel::after(asked.map_or(usual, |asked| asked.max(usual))))
     }
 
     /// Makes a call on a thread where it may wait for the disk, and waits no longer for it than its time allows.
@@ -99,7 +114,7 @@ impl Pipeline {
             return done.unwrap_or_else(|_| refuse(broken(&cancel)));
         }
         if cancel.take_back() {
-            return refuse(Reason::Interrupted(Interruption::Deadline { allowed: self.setup.limits.deadline }));
+            return refuse(Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() }));
         }
         // The change is under way and cannot be called back; only the disk can still be slow.
         match tokio::time::timeout(COMMIT_GRACE, work).await {
@@ -157,10 +172,12 @@ impl Pipeline {
             family: family_of(entry),
             repairs: Vec::new(),
             late_saves: Vec::new(),
+            spent: Arc::default(),
         };
         // A panic is our bug; it must cost one call, not the server.
         let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or_else(|_| Err(broken(cancel)));
-        let Call { mut line, family, .. } = call;
+        let Call { mut line, family, spent, .. } = call;
+        line.walked = spent.walked();
         let (outcome, reply) = match end {
             Ok(End::Ask(question)) => (Outcome::Asked, Reply::Ask(question)),
             Ok(End::Answer(rendered)) => match self.too_much(&line, &rendered) {
@@ -186,7 +203,7 @@ impl Pipeline {
         reply
     }
 
-    fn line(&self, request: &Request) -> AuditLine {
+    pub(crate) fn line(&self, request: &Request) -> AuditLine {
         AuditLine {
             time: self.setup.clock.now(),
             caller: request.caller.id.clone(),
@@ -199,12 +216,13 @@ impl Pipeline {
             dry_run: false,
             receipt: Receipt::default(),
             outcome: Outcome::Ok,
+            walked: None,
             duration: Duration::ZERO,
             reply_bytes: 0,
         }
     }
 
-    fn record(&self, mut line: AuditLine, started: Instant, reply_bytes: usize) {
+    pub(crate) fn record(&self, mut line: AuditLine, started: Instant, reply_bytes: usize) {
         line.duration = started.elapsed();
         line.reply_bytes = reply_bytes;
         let vaults = &self.setup.vaults;

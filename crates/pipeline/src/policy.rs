@@ -1,11 +1,12 @@
 //! Whether a planned change may happen. Judged on the actual changes, never on what a call says about itself.
 
-use lapidary_tools::{Effect, Entry, Group, Reason, Refused, Spec};
+use lapidary_tools::{Effect, Group, Reason, Refused, Spec};
 use lapidary_vault::{Change, ChangeSet, PathPrefix, Scope};
 
 use crate::Setup;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// From the mildest to the strictest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
     Allow,
     /// A person has to agree first.
@@ -68,9 +69,11 @@ impl Rules {
 
 /// Every file of the change lies in the caller's scope and can be read again afterwards, or the reason why not; then
 /// what the rules say.
+///
+/// `tools` are all that had a part in the change; the strictest word on any of them holds.
 pub(crate) fn judge(
     changes: &ChangeSet,
-    entry: &Entry,
+    tools: &[&Spec],
     scope: &Scope,
     setup: &Setup,
     can_ask: bool,
@@ -88,9 +91,12 @@ pub(crate) fn judge(
             return Err(Reason::FileTooLarge { path: change.path().clone(), bytes, limit });
         }
     }
-    let decision = if changes.is_empty() { Decision::Allow } else { setup.rules.decide(&entry.spec, changes) };
-    let asks_first = entry.spec.asks_first && setup.asks_before_deleting && can_ask && !changes.is_empty();
-    Ok(if asks_first && decision == Decision::Allow { Decision::Ask } else { decision })
+    if changes.is_empty() {
+        return Ok(Decision::Allow);
+    }
+    let decision = tools.iter().map(|tool| setup.rules.decide(tool, changes)).max().unwrap_or(Decision::Ask);
+    let asks_first = tools.iter().any(|tool| tool.asks_first) && setup.asks_before_deleting && can_ask;
+    Ok(if asks_first { decision.max(Decision::Ask) } else { decision })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    ArgumentProblem, Cancel, Checked, Context, Disk, Entry, Family, Planned, Reason, Rendered, Standing,
+    ArgumentProblem, Cancel, Checked, Context, Disk, Entry, Family, Planned, Reason, Rendered, Spec, Spent,
     check_arguments, clipped, render_answer, render_change, render_dry_run,
 };
 use lapidary_vault::{
@@ -19,6 +19,7 @@ use crate::{
     clock::on_the_wall,
     consent::Subject,
     digest::digest,
+    door::Door,
     pipeline::{Pipeline, family_of},
     policy::judge,
 };
@@ -41,6 +42,8 @@ pub(crate) struct Call<'a> {
     pub(crate) repairs: Vec<String>,
     /// What the answer has to tell of others.
     pub(crate) late_saves: Vec<LateSave>,
+    /// What a walk through the vault cost.
+    pub(crate) spent: Arc<Spent>,
 }
 
 pub(crate) enum End {
@@ -50,7 +53,7 @@ pub(crate) enum End {
 
 impl<'a> Call<'a> {
     pub(crate) fn run(&mut self, entry: &'a Entry, request: &Request) -> Result<End, Reason> {
-        authorize(entry)?;
+        entry.authorize()?;
         let mut arguments = request.arguments.clone();
         let served = if entry.spec.needs_vault { Some(self.pick_vault(entry, &mut arguments)?) } else { None };
         self.line.files = files(entry, &arguments);
@@ -63,15 +66,19 @@ impl<'a> Call<'a> {
         self.repairs.extend(repairs);
         self.cancel.check()?;
         let vaults = self.pipeline.setup.vaults.names();
+        let spent = Arc::clone(&self.spent);
+        let gate = Door::new(self.pipeline, &request.caller);
         let context = Context {
             cancel: self.cancel,
             catalogue: &self.pipeline.setup.catalogue,
             vaults: &vaults,
             scan: self.pipeline.setup.limits.scan,
             now: on_the_wall(self.pipeline.setup.clock.now()),
+            gate: &gate,
+            spent: &spent,
         };
         match served {
-            Some(served) => self.in_vault(entry, served, &context, &arguments, request),
+            Some(served) => self.in_vault(entry, served, &context, &gate, &arguments, request),
             None => match entry.tool.plan(&context, None, arguments)? {
                 Planned::Answer { output, text } => Ok(self.answer(output, text)),
                 Planned::Relay { tool, arguments } => self.relay(entry, &tool, arguments, request),
@@ -103,9 +110,10 @@ impl<'a> Call<'a> {
 
     fn in_vault(
         &mut self,
-        entry: &Entry,
+        entry: &'a Entry,
         served: &ServedVault,
         context: &Context<'_>,
+        gate: &Door<'_>,
         arguments: &Map<String, Value>,
         request: &Request,
     ) -> Result<End, Reason> {
@@ -114,20 +122,24 @@ impl<'a> Call<'a> {
         // The first plan is made freely. If another caller was faster, the next ones are made in turn.
         let mut turn = None;
         for attempt in 1..=PLANS {
-            let scope = self.scope(served)?;
+            let scope = scope(self.pipeline, served)?;
             let view = self.view(served, Arc::clone(&scope));
             self.hear(&view);
+            gate.look_through(Arc::clone(&scope));
             let planned = entry.tool.plan(context, Some(&view), arguments.clone())?;
-            let (changes, dry_run, output, text) = match planned {
+            let (changes, through, dry_run, output, text) = match planned {
                 Planned::Answer { output, text } => {
                     report(Stage::Done);
                     return Ok(self.answer(output, text));
                 }
-                Planned::Change { changes, dry_run, output, text } => (changes, dry_run, output, text),
+                Planned::Change { changes, through, dry_run, output, text } => {
+                    (changes, through, dry_run, output, text)
+                }
                 Planned::Relay { .. } => return Err(Reason::Internal),
             };
             report(Stage::Planned);
-            let decision = judge(&changes, entry, &scope, &self.pipeline.setup, request.caller.can_ask)?;
+            let specs = self.specs(entry, &through);
+            let decision = judge(&changes, &specs, &scope, &self.pipeline.setup, request.caller.can_ask)?;
             if dry_run {
                 self.line.dry_run = true;
                 self.line.receipt = Receipt::of(&changes);
@@ -146,6 +158,7 @@ impl<'a> Call<'a> {
                 return Ok(self.answer(output, text));
             }
             let now = self.take_turn(served, turn.take())?;
+            gate.spend().inspect_err(|_| self.cancel.end_change())?;
             let origin = Origin {
                 tool: entry.spec.name().to_owned(),
                 client: request.caller.id.clone(),
@@ -172,6 +185,13 @@ impl<'a> Call<'a> {
             }
         }
         Err(Reason::Internal)
+    }
+
+    /// Whose changes these are: those of the tool that was called, and of those that it ran.
+    fn specs(&self, entry: &'a Entry, through: &[&str]) -> Vec<&'a Spec> {
+        let catalogue = &self.pipeline.setup.catalogue;
+        let through = through.iter().filter_map(|name| catalogue.find(name).ok()).map(|entry| &entry.spec);
+        std::iter::once(&entry.spec).chain(through).collect()
     }
 
     /// The right to change the vault, and the point of no return: waiting can be called off, the change cannot.
@@ -214,19 +234,6 @@ impl<'a> Call<'a> {
             Ok(late_saves) => self.late_saves.extend(late_saves),
             Err(error) => (self.pipeline.setup.warn)(&format!("checkpoints cannot be looked up: {error}")),
         }
-    }
-
-    /// What may be read and changed at this moment. The owner hears what is wrong with the rules, the caller only that
-    /// the vault is closed.
-    fn scope(&self, served: &ServedVault) -> Result<Arc<Scope>, Reason> {
-        let setup = &self.pipeline.setup;
-        served.vault.scope(setup.clock.now()).map_err(|error| match error {
-            RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
-            RulesError::Unreadable { file, .. } => {
-                (setup.warn)(&format!("the vault `{}` is closed: {error}", served.vault.name()));
-                Reason::VaultClosed { file }
-            }
-        })
     }
 
     fn view(&self, served: &ServedVault, scope: Arc<Scope>) -> View {
@@ -296,11 +303,17 @@ impl<'a> Call<'a> {
     }
 }
 
-fn authorize(entry: &Entry) -> Result<(), Reason> {
-    match entry.standing {
-        Standing::Listed | Standing::Deferred => Ok(()),
-        Standing::Off(off) => Err(Reason::ToolOff { tool: entry.spec.name().to_owned(), off }),
-    }
+/// What may be read and changed at this moment. The owner hears what is wrong with the rules, the caller only that the
+/// vault is closed.
+pub(crate) fn scope(pipeline: &Pipeline, served: &ServedVault) -> Result<Arc<Scope>, Reason> {
+    let setup = &pipeline.setup;
+    served.vault.scope(setup.clock.now()).map_err(|error| match error {
+        RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
+        RulesError::Unreadable { file, .. } => {
+            (setup.warn)(&format!("the vault `{}` is closed: {error}", served.vault.name()));
+            Reason::VaultClosed { file }
+        }
+    })
 }
 
 fn bad_argument(entry: &Entry, at: &str, problem: &str) -> Reason {

@@ -122,6 +122,10 @@ fn limits(config: &config::Config) -> Limits {
         deadline: config.limits.deadline,
         answer_within: config.limits.ask_timeout,
         notice_repetition: config.refuse_repetition,
-        scan: ScanLimits { max_files: config.limits.max_files_scanned, max_bytes: config.limits.max_bytes_read },
+        scan: ScanLimits {
+            max_files: config.limits.max_files_scanned,
+            max_bytes: config.limits.max_bytes_read,
+            max_operations: config.limits.max_bulk_ops,
+        },
     }
 }

@@ -2,6 +2,7 @@
 
 mod asking;
 mod definition;
+mod prompts;
 
 use std::sync::Arc;
 
@@ -10,16 +11,18 @@ use lapidary_tools::{Rendered, Standing};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-        ContentBlock, DiscoverResult, ErrorCode, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-        ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+        ArgumentInfo, CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+        CompleteResult, ContentBlock, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+        Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, Reference,
+        ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
     },
-    service::RequestContext,
+    service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use self::prompts::PromptNews;
 use crate::instructions::instructions;
 
 /// How long clients may keep the list of tools: it only changes when the server is started anew.
@@ -37,6 +40,7 @@ struct Shared {
     instructions: String,
     dotted_names: bool,
     connection: Connection,
+    prompt_news: Arc<PromptNews>,
 }
 
 /// What is known about callers before they say anything.
@@ -51,7 +55,8 @@ impl Mcp {
         let listed = pipeline.catalogue().entries().iter().filter(|entry| entry.standing == Standing::Listed);
         let tools = listed.map(|entry| definition::tool(&entry.spec, dotted_names)).collect();
         let instructions = instructions(&pipeline);
-        Self { shared: Arc::new(Shared { pipeline, tools, instructions, dotted_names, connection }) }
+        let prompt_news = Arc::new(PromptNews::new());
+        Self { shared: Arc::new(Shared { pipeline, tools, instructions, dotted_names, connection, prompt_news }) }
     }
 
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
@@ -67,7 +72,7 @@ impl Mcp {
     /// A call that is made twice, before and after a question, is one to the client: `reached` is how far it has come.
     async fn call(&self, request: Request, context: &RequestContext<RoleServer>, reached: &mut Option<Stage>) -> Reply {
         let pipeline = Arc::clone(&self.shared.pipeline);
-        let cancel = pipeline.cancel();
+        let cancel = pipeline.cancel(&request);
         let (sender, mut stages) = mpsc::unbounded_channel();
         let mut request = request;
         let token = context.meta.get_progress_token();
@@ -149,7 +154,12 @@ fn http_caller(context: &RequestContext<RoleServer>) -> (String, bool) {
 
 impl ServerHandler for Mcp {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_tools()
+            .build();
         ServerConfig::new(capabilities)
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
             .with_server_info(Implementation::new("lapidary", env!("CARGO_PKG_VERSION")).with_title("Lapidary"))
@@ -212,23 +222,83 @@ impl ServerHandler for Mcp {
         }
     }
 
-    // The SDK answers these with empty lists even where nothing was promised.
-
-    async fn complete(
-        &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        Err(not_offered("completion/complete"))
-    }
-
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(not_offered("prompts/list"))
+        let Shared { pipeline, prompt_news, .. } = &*self.shared;
+        prompt_news.watch(pipeline);
+        let listed = pipeline.prompts().await.into_iter().map(prompts::listed).collect();
+        let mut list = ListPromptsResult::with_all_items(listed);
+        // A person may edit a note at any time.
+        list.ttl_ms = Some(0);
+        list.cache_scope = Some(CacheScope::Private);
+        Ok(list)
     }
+
+    async fn get_prompt(
+        &self,
+        params: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let (caller, arguments) = (self.caller(&context), params.arguments.unwrap_or_default());
+        let filled = self.shared.pipeline.prompt(caller, params.name, arguments).await;
+        filled.map(|filled| prompts::filled(filled).into()).map_err(|reason| prompts::error(&reason))
+    }
+
+    async fn complete(
+        &self,
+        params: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let Reference::Prompt(prompt) = params.r#ref else {
+            return Err(ErrorData::invalid_params("There are no resources to complete.", None));
+        };
+        let ArgumentInfo { name, value, .. } = params.argument;
+        let completion = self.shared.pipeline.completions(prompt.name, name, value).await;
+        completion.map_err(|reason| prompts::error(&reason)).and_then(prompts::completed)
+    }
+
+    /// Clients with a handshake hear of a new list of prompts by themselves.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let mut changed = self.shared.prompt_news.subscribe();
+        tokio::spawn(async move {
+            while changed.changed().await.is_ok() {
+                if let Err(error) = context.peer.notify_prompt_list_changed().await {
+                    crate::log::debug(&format!("a client that is gone was not told of new prompts: {error}"));
+                    return;
+                }
+            }
+        });
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    /// The others say that they want to hear of it.
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let Shared { pipeline, prompt_news, .. } = &*self.shared;
+        if context.accepted().prompts_list_changed != Some(true) {
+            context.cancelled().await;
+            return Ok(());
+        }
+        let mut changed = prompt_news.subscribe();
+        prompt_news.watch(pipeline);
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                news = changed.changed() => {
+                    if news.is_err() || context.sink().notify_prompt_list_changed().await.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    // The SDK answers these with empty lists even where nothing was promised.
 
     async fn list_resources(
         &self,

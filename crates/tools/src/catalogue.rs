@@ -2,7 +2,7 @@
 
 use lapidary_query::nearest;
 
-use crate::{AnyTool, Effect, Family, Group, Spec, TOOLS, schema, successor};
+use crate::{AnyTool, Effect, Family, Group, Reason, Spec, TOOLS, schema, successor};
 
 /// All tools with their standing, in the order of the list.
 pub struct Catalogue {
@@ -13,6 +13,16 @@ pub struct Entry {
     pub tool: &'static dyn AnyTool,
     pub spec: Spec,
     pub standing: Standing,
+}
+
+impl Entry {
+    /// Whether it may be called at all, whoever calls it and through what.
+    pub fn authorize(&self) -> Result<(), Reason> {
+        match self.standing {
+            Standing::Listed | Standing::Deferred => Ok(()),
+            Standing::Off(off) => Err(Reason::ToolOff { tool: self.spec.name().to_owned(), off }),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

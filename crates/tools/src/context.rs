@@ -1,11 +1,16 @@
 use std::{
-    sync::atomic::{AtomicU8, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU8, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use jiff::Zoned;
+use lapidary_note::ContentHash;
+use lapidary_vault::{ChangeSet, Stop};
 
-use crate::{Catalogue, Interruption, Reason};
+use crate::{Catalogue, Interruption, Reason, Spec};
 
 /// What a call knows besides the vault. The same context and view give the same answer.
 pub struct Context<'a> {
@@ -16,13 +21,81 @@ pub struct Context<'a> {
     pub scan: ScanLimits,
     /// When the call was made, by the clock on the owner's wall.
     pub now: Zoned,
+    pub gate: &'a dyn Gate,
+    pub spent: &'a Spent,
 }
 
-/// How much a call may look through before it answers with what it has; 0 is no limit.
+/// How much a call may look through before it answers with what it has, and how much it may ask for; 0 is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanLimits {
     pub max_files: u64,
     pub max_bytes: u64,
+    /// Of one batch.
+    pub max_operations: u64,
+}
+
+/// What only the pipeline can say while a tool plans.
+pub trait Gate: Sync {
+    /// Whether a tool may make these changes, by the scope and by the owner's rules; a person may still have to be asked.
+    fn judge(&self, tool: &Spec, changes: &ChangeSet) -> Result<(), Reason>;
+    /// A token for exactly these changes, by exactly these arguments, which is good for a while.
+    fn seal(&self, proposal: &Proposal) -> Result<String, Reason>;
+    /// Whether a token is for this. It counts once: when the changes are made.
+    fn open(&self, token: &str, proposal: &Proposal) -> Result<(), Reason>;
+}
+
+/// What a caller was shown and may come back for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    pub tool: &'static str,
+    pub arguments: ContentHash,
+    pub changes: ContentHash,
+}
+
+/// What a walk through the vault cost, for the log.
+#[derive(Debug, Default)]
+pub struct Spent(Mutex<Option<Walked>>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Walked {
+    pub files: u64,
+    pub bytes: u64,
+    /// Why it ended before all was seen.
+    pub stopped: Option<Stop>,
+}
+
+impl Spent {
+    pub fn record(&self, walked: Walked) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(walked);
+    }
+
+    pub fn walked(&self) -> Option<Walked> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets everything through, for examples.
+#[cfg(test)]
+pub(crate) struct FreeGate;
+
+#[cfg(test)]
+impl Gate for FreeGate {
+    fn judge(&self, _: &Spec, _: &ChangeSet) -> Result<(), Reason> {
+        Ok(())
+    }
+
+    fn seal(&self, proposal: &Proposal) -> Result<String, Reason> {
+        Ok(format!("{} {}", proposal.arguments, proposal.changes))
+    }
+
+    fn open(&self, token: &str, proposal: &Proposal) -> Result<(), Reason> {
+        match token.split_once(' ') {
+            Some((arguments, _)) if arguments != proposal.arguments.to_string() => Err(Reason::ProposalExpired),
+            Some((_, changes)) if changes != proposal.changes.to_string() => Err(Reason::ProposalChanged),
+            Some(_) => Ok(()),
+            None => Err(Reason::ProposalExpired),
+        }
+    }
 }
 
 impl Context<'_> {
@@ -79,6 +152,10 @@ impl Cancel {
         let next = |state| Some(if state == CHANGING_LAST { TAKEN_BACK } else { RUNNING });
         // An update that always has a next state cannot fail.
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).unwrap_or_default();
+    }
+
+    pub fn allowed(&self) -> Duration {
+        self.allowed
     }
 
     pub fn remaining(&self) -> Duration {

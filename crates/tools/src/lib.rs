@@ -4,6 +4,7 @@
 mod arguments;
 mod catalogue;
 mod context;
+mod prompts;
 mod reason;
 mod renamed;
 mod schema;
@@ -14,7 +15,10 @@ mod wire;
 
 pub use arguments::{Checked, check_arguments};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing};
-pub use context::{Cancel, Context, ScanLimits};
+pub use context::{Cancel, Context, Gate, Proposal, ScanLimits, Spent, Walked};
+pub use prompts::{
+    Completion, FilledPrompt, Prompt, PromptArgument, complete_prompt, fill_prompt, prompts, prompts_mark,
+};
 pub use reason::{
     ArgumentProblem, BlockCandidate, Candidates, Disk, Facts, HeadingCandidate, Interruption, Kind, Part, Reason,
     Refused, clipped,

@@ -9,7 +9,7 @@ mod store;
 use std::time::Duration;
 
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch};
-use lapidary_vault::{Denied, PathError, VaultPath};
+use lapidary_vault::{Denied, JoinError, PathError, VaultPath};
 use serde_json::{Map, Value, json};
 
 pub use facts::{Facts, Kind};
@@ -139,6 +139,20 @@ pub enum Reason {
     LogicInvalid { problem: String },
     #[error("`contextLength` {given} is too large; the limit is {limit}.")]
     ContextLengthTooLarge { given: usize, limit: usize },
+    #[error("The batch has {submitted} operations; the limit is {limit}.")]
+    TooManyOperations { submitted: usize, limit: u64 },
+    #[error("`{tool}` cannot be part of a batch.")]
+    NotInBatch { tool: String },
+    #[error("A batch changes one vault, `{vault}`, and this operation names `{given}`.")]
+    OtherVault { given: String, vault: String },
+    #[error("This cannot be done in one batch: {0}.")]
+    NotJoined(JoinError),
+    #[error("There is no prompt `{name}`.")]
+    PromptUnknown { name: String, nearest: Option<String> },
+    #[error("There is no open proposal with this token for these arguments.")]
+    ProposalExpired,
+    #[error("What the proposal showed is not what would be changed now.")]
+    ProposalChanged,
     #[error("The person who was asked said no.")]
     Declined,
     #[error("This change needs a person's consent, and there is nobody to ask.")]
@@ -402,10 +416,19 @@ impl Reason {
             }
             Self::LogicInvalid { problem } => json!({ "problem": problem }),
             Self::ContextLengthTooLarge { given, limit } => json!({ "contextLength": given, "limit": limit }),
+            Self::TooManyOperations { submitted, limit } => json!({ "submitted": submitted, "limit": limit }),
+            Self::PromptUnknown { name, nearest } => json!({ "prompt": name, "nearest": nearest }),
+            Self::NotInBatch { tool } => json!({ "tool": tool }),
+            Self::OtherVault { given, vault } => json!({ "vault": given, "vaults": [vault] }),
+            Self::NotJoined(
+                JoinError::TrashAfterEdit { path } | JoinError::NewFolder { path } | JoinError::FolderLeft { path },
+            ) => json!({ "path": path.as_str() }),
             Self::Repeated { times } => json!({ "times": times }),
             Self::Disk { path, .. } => json!({ "path": path.as_ref().map(VaultPath::as_str) }),
             Self::SectionRequired
             | Self::NoActiveFile
+            | Self::ProposalExpired
+            | Self::ProposalChanged
             | Self::Declined
             | Self::NobodyToAsk
             | Self::ConsentExpired

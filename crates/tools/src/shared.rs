@@ -1,10 +1,12 @@
 //! What several tools need, under the name of the thing.
 
+pub(crate) mod batch;
 pub(crate) mod block;
 pub(crate) mod budget;
 pub(crate) mod checkpoint;
 pub(crate) mod cursor;
 pub(crate) mod editing;
+pub(crate) mod expression;
 pub(crate) mod fence;
 pub(crate) mod folder;
 pub(crate) mod frontmatter;

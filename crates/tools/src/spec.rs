@@ -107,9 +107,15 @@ pub(crate) trait WriteTool: Send + Sync {
     const EFFECT: Effect;
     /// Where a person can be asked, they are, unless the owner switched that off.
     const ASKS_FIRST: bool = false;
+    /// Whether `bulk_apply` may run it with others.
+    const IN_BATCHES: bool = true;
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Plan<Self::Output>, Reason>;
+    /// Other tools whose changes these are: what the owner says of those holds too.
+    fn through(&self, _output: &Self::Output) -> Vec<&'static str> {
+        Vec::new()
+    }
     fn text(&self, _output: &Self::Output) -> Option<String> {
         None
     }
@@ -144,9 +150,22 @@ pub(crate) trait RelayTool: Send + Sync {
 /// What came of a call before anything happened.
 #[derive(Debug)]
 pub enum Planned {
-    Answer { output: Map<String, Value>, text: Option<String> },
-    Change { changes: ChangeSet, dry_run: bool, output: Map<String, Value>, text: Option<String> },
-    Relay { tool: String, arguments: Map<String, Value> },
+    Answer {
+        output: Map<String, Value>,
+        text: Option<String>,
+    },
+    Change {
+        changes: ChangeSet,
+        /// Other tools that had a part in them.
+        through: Vec<&'static str>,
+        dry_run: bool,
+        output: Map<String, Value>,
+        text: Option<String>,
+    },
+    Relay {
+        tool: String,
+        arguments: Map<String, Value>,
+    },
 }
 
 /// The declaration with what is derived from the types.
@@ -155,6 +174,7 @@ pub struct Spec {
     pub declaration: Declaration,
     pub effect: Effect,
     pub asks_first: bool,
+    pub in_batches: bool,
     pub needs_vault: bool,
     pub description: String,
     pub input: Map<String, Value>,
@@ -274,7 +294,11 @@ impl<T: ReadTool> AnyTool for Read<T> {
 impl<T: WriteTool> AnyTool for Write<T> {
     fn spec(&self) -> Spec {
         let output = schema::output::<T::Output>(T::EFFECT);
-        Spec { asks_first: T::ASKS_FIRST, ..spec::<T::Input>(T::DECLARATION, T::EFFECT, true, output) }
+        Spec {
+            asks_first: T::ASKS_FIRST,
+            in_batches: T::IN_BATCHES,
+            ..spec::<T::Input>(T::DECLARATION, T::EFFECT, true, output)
+        }
     }
 
     fn plan(
@@ -285,7 +309,8 @@ impl<T: WriteTool> AnyTool for Write<T> {
     ) -> Result<Planned, Reason> {
         let Plan { changes, output, dry_run } =
             self.0.plan(context, view.ok_or(Reason::Internal)?, parse(T::DECLARATION.name, arguments)?)?;
-        Ok(Planned::Change { changes, dry_run, text: self.0.text(&output), output: object(&output)? })
+        let through = self.0.through(&output);
+        Ok(Planned::Change { changes, through, dry_run, text: self.0.text(&output), output: object(&output)? })
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -335,7 +360,7 @@ fn spec<I: JsonSchema>(
         Some(Value::String(text)) => text,
         _ => String::new(),
     };
-    Spec { declaration, effect, asks_first: false, needs_vault, description, input, output }
+    Spec { declaration, effect, asks_first: false, in_batches: false, needs_vault, description, input, output }
 }
 
 /// The arguments have been checked against the schema; what still does not fit is a schema that says too little.

@@ -57,6 +57,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &Write(edit::file_delete::FileDelete),
     &Write(edit::checkpoint_restore::CheckpointRestore),
     &Write(edit::tag_rename::TagRename),
+    &Write(edit::regex_replace::RegexReplace),
+    &Write(edit::bulk_apply::BulkApply),
     &Agent(agent::find_tool::FindTool),
     &Relay(agent::call_tool::CallTool),
 ];

@@ -72,18 +72,27 @@ fn file_form(reason: &Reason) -> Rendered {
     let facts = reason.kind().facts();
     let mut error = Map::from_iter([("code".to_owned(), json!(facts.code)), ("reason".to_owned(), json!(facts.id))]);
     error.extend(reason.current_hashes());
-    let structured = match json!({
-        "ok": false,
-        "code": facts.code,
-        "message": reason.to_string(),
-        "details": reason.data(),
-        "hint": reason.hint(),
-        "error": error,
-    }) {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    };
+    let mut structured = Map::from_iter([("ok".to_owned(), json!(false))]);
+    structured.extend(said(reason));
+    structured.insert("error".to_owned(), json!(error));
     Rendered { text: vec![Value::Object(structured.clone()).to_string()], structured, is_error: true }
+}
+
+fn said(reason: &Reason) -> Map<String, Value> {
+    Map::from_iter([
+        ("code".to_owned(), json!(reason.kind().facts().code)),
+        ("message".to_owned(), json!(reason.to_string())),
+        ("details".to_owned(), json!(reason.data())),
+        ("hint".to_owned(), json!(reason.hint())),
+    ])
+}
+
+/// Why one of several operations was refused, beside what became of the others.
+pub(crate) fn operation_error(reason: &Reason) -> Map<String, Value> {
+    let mut error = said(reason);
+    error.insert("reason".to_owned(), json!(reason.kind().facts().id));
+    error.extend(reason.current_hashes());
+    error
 }
 
 #[cfg(test)]

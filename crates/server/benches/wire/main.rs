@@ -6,6 +6,7 @@
 mod client;
 mod generate;
 mod report;
+mod surgical;
 
 use std::{
     fs,
@@ -49,6 +50,14 @@ fn main() -> Result<(), Failure> {
     }
     report.row("`str_replace` over stdio, durable on disk", edits(&small, around.path(), note, 200)?, "two fsync");
     report.sizes(&sizes(&small, around.path())?);
+    let (surgical, rewriting) = surgical::bytes(&small, around.path())?;
+    report.sizes(&[
+        ("ten `str_replace` in a note of 5,000 lines, sent and received", surgical),
+        ("the same by `file_read` and `file_replace`", rewriting),
+    ]);
+    #[expect(clippy::cast_precision_loss, reason = "a share in per cent")]
+    let share = 100.0 * surgical as f64 / rewriting as f64;
+    report.say(format!("\nSurgical edits need {share:.2} % of the bytes (aim: under 2 %)."));
     report.keep("wire", "What a client waits for")
 }
 

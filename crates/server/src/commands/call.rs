@@ -37,7 +37,7 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
 }
 
 fn complete(pipeline: &Pipeline, request: Request) -> Reply {
-    let reply = pipeline.call_here(&request, &pipeline.cancel());
+    let reply = pipeline.call_here(&request, &pipeline.cancel(&request));
     let Reply::Ask(Question { message, state }) = reply else { return reply };
     eprint!("{}\nApply this change? [y/N] ", printable(&message));
     let mut line = String::new();
@@ -45,7 +45,8 @@ fn complete(pipeline: &Pipeline, request: Request) -> Reply {
         Ok(_) if matches!(line.trim(), "y" | "Y" | "yes") => Verdict::Agreed,
         _ => Verdict::Declined,
     };
-    pipeline.call_here(&Request { answer: Some(Answer { state, verdict }), ..request }, &pipeline.cancel())
+    let answered = Request { answer: Some(Answer { state, verdict }), ..request };
+    pipeline.call_here(&answered, &pipeline.cancel(&answered))
 }
 
 fn read_arguments() -> Result<Map<String, Value>, Failure> {

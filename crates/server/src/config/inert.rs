@@ -27,12 +27,6 @@ pub(super) const WITHOUT_EFFECT: &[Inert] = &[
         reason: "this version does not call the Omnisearch plugin",
         warns: true,
     },
-    Inert {
-        names: &["MCP_MAX_BULK_OPS"],
-        reason: "this version has no such budget; MCP_DEADLINE_MS, LAPIDARY_MAX_FILE_BYTES and \
-                 LAPIDARY_MAX_REPLY_BYTES bound a call",
-        warns: true,
-    },
     Inert { names: &["MCP_HTTP_PORT_RETRY_DELAY_MS"], reason: "the next port is tried at once", warns: true },
     Inert {
         names: &["MCP_PUBLIC_URL"],

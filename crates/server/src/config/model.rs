@@ -142,6 +142,8 @@ pub(crate) struct Limits {
     pub(crate) max_files_scanned: u64,
     /// 0 is no limit.
     pub(crate) max_bytes_read: u64,
+    /// Of one batch; 0 is no limit.
+    pub(crate) max_bulk_ops: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -196,6 +198,7 @@ impl Config {
                 checkpoint_bytes: 1024 * 1024 * 1024,
                 max_files_scanned: 0,
                 max_bytes_read: 0,
+                max_bulk_ops: 0,
             },
             log_level: LogLevel::Info,
         }

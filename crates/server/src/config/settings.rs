@@ -316,6 +316,15 @@ pub(crate) static SETTINGS: &[Setting] = &[
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.max_bytes_read = most),
     },
     Setting {
+        section: Section::Limits,
+        key: Some("limits.max_bulk_ops"),
+        variable: Some("MCP_MAX_BULK_OPS"),
+        flag: None,
+        default: Shown::Value("0"),
+        doc: "How many operations one `bulk_apply` may have; 0 is no limit. A call can set its own with `_budget`.",
+        apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.max_bulk_ops = most),
+    },
+    Setting {
         section: Section::Http,
         key: Some("transport"),
         variable: Some("MCP_TRANSPORT_TYPE"),

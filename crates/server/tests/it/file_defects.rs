@@ -509,3 +509,272 @@ fn defect_24_what_is_missing_is_not_found_and_names_nothing_of_the_machine() {
         assert_eq!(server.refused("frontmatter_get", arguments), "invalid_arguments", "{path}");
     }
 }
+
+#[test]
+fn defect_2_a_batch_that_fails_loses_nothing() {
+    let image = b"\x89PNG\xff\xfe";
+    let vault = Vault::new(&[
+        ("a.md", b"a\n"),
+        ("b.md", b"b\n"),
+        ("i.png", image),
+        ("fixed.md", b"f\n"),
+        (".obsidian/app.json", br#"{"trashOption":"local"}"#),
+    ]);
+    let before = vault.everything();
+    let mut server = serve(&vault);
+    let ops = |last: Value| {
+        json!({ "ops": [
+            { "tool": "file.move", "args": { "from": "a.md", "to": "b.md", "on_conflict": "overwrite" } },
+            { "tool": "file.move", "args": { "from": "i.png", "to": "new/deep/i.png" } },
+            { "tool": "file.delete", "args": { "file": "fixed.md" } },
+            last,
+        ] })
+    };
+    let refused = server.done(
+        "bulk_apply",
+        ops(json!({ "tool": "str_replace", "args": { "file": "b.md", "find": "zzz", "replace": "" } })),
+    );
+    assert_eq!(refused["validated"], false);
+    assert_eq!(vault.everything(), before);
+    assert!(!vault.path().join("new").exists(), "no folder is left behind");
+    // And one that works loses nothing either: what was in the way is in the trash, byte for byte.
+    let done = server.done(
+        "bulk_apply",
+        ops(json!({ "tool": "str_replace", "args": { "file": "b.md", "find": "a", "replace": "A" } })),
+    );
+    assert_eq!(
+        (vault.read("b.md"), vault.read(".trash/b.md"), vault.read("new/deep/i.png")),
+        (b"A\n".into(), b"b\n".into(), image.into())
+    );
+    drop(server);
+    let mut server = vault.serve_with(&["--tools", "all"], &[]).open(Era::Modern);
+    server.done("checkpoint_restore", json!({ "id": done["checkpoint"] }));
+    let mut after = vault.everything();
+    after.retain(|path, _| !path.starts_with(".trash/"));
+    assert_eq!(after, before);
+}
+
+#[test]
+fn defect_3_operations_on_one_file_follow_each_other() {
+    let vault = Vault::new(&[("a.md", b"one\n")]);
+    let mut server = serve(&vault);
+    let edit = |file: &str, find: &str, replace: &str, expected: &str| json!({ "tool": "str_replace", "args": { "file": file, "find": find, "replace": replace, "expected_content_hash": hash(expected) } });
+    let create = json!({ "tool": "file_create", "args": { "file": "b.md", "content": "x\n" } });
+    let ops = json!([
+        create,
+        edit("b.md", "x", "y", "x\n"),
+        edit("a.md", "one", "two", "one\n"),
+        edit("a.md", "two", "three", "two\n")
+    ]);
+    assert_eq!(server.done("bulk_apply", json!({ "ops": ops }))["rolled_back"], false);
+    assert_eq!((vault.read("a.md"), vault.read("b.md")), (b"three\n".into(), b"y\n".into()));
+    // Two that expect the same content cannot both be right, and that is known before anything is written.
+    let both = json!([edit("a.md", "three", "3", "three\n"), edit("a.md", "t", "T", "three\n")]);
+    let refused = server.done("bulk_apply", json!({ "ops": both }));
+    assert_eq!(refused["results"][1]["error"]["code"], "STALE_PRECONDITION");
+    assert_eq!(refused["results"][1]["error"]["current_content_hash"], hash("3\n"));
+    assert_eq!(vault.read("a.md"), b"three\n");
+}
+
+#[test]
+fn defect_12_a_search_that_is_cut_short_says_so_each_time() {
+    let vault = Vault::new(&[]);
+    for note in 0..400 {
+        vault.write(&format!("{note:03}.md"), "needle and some more hay\n".repeat(200).as_bytes());
+    }
+    let mut server = serve(&vault);
+    for deadline in 1..=25 {
+        let found = server
+            .done("search_content", json!({ "query": "needle", "limit": 1, "_budget": { "deadlineMs": deadline } }));
+        let whole = found["total"] == 400 * 200;
+        assert_eq!(found.get("truncated").is_some(), !whole, "{deadline}: {found}");
+        // It can be resumed exactly where it stopped.
+        let rest = found["resumeFrom"].as_str().map(|from| {
+            server.done("search_content", json!({ "query": "needle", "limit": 1, "resume_from": from }))["total"]
+                .as_u64()
+                .unwrap()
+        });
+        assert_eq!(found["total"].as_u64().unwrap() + rest.unwrap_or_default(), 400 * 200);
+    }
+    let info = server.done("vault_info", json!({ "_budget": { "maxFilesScanned": 400 } }));
+    assert!(info.get("truncated").is_none(), "all were counted: {info}");
+    server.done("search_content", json!({ "query": "needle", "limit": 1, "_budget": { "maxFilesScanned": 7 } }));
+    server.end();
+    let log = vault.log();
+    let last = log.last().unwrap();
+    assert_eq!(
+        (&last["files_scanned"], &last["abort_reason"], &last["truncated"]),
+        (&json!(7), &json!("budget"), &json!(true))
+    );
+    assert!(last["duration_ms"].is_number() && last["bytes_read"] == 7 * 200 * 25, "{last}");
+    assert!(log.iter().all(|line| line["tool"] != "search_content" || line["files_scanned"].is_number()));
+}
+
+#[test]
+fn defect_12_a_search_that_is_taken_back_is_logged_as_such() {
+    let vault = Vault::new(&[]);
+    for note in 0..300 {
+        vault.write(&format!("{note:03}.md"), "aaaaaaaaaaaaaaaaaaaaaaaaaaaaab\n".repeat(300).as_bytes());
+    }
+    let mut server = vault.serve_with(&["--tools", "files"], &[]).open(Era::Legacy("2025-11-25"));
+    let slow = json!({ "query": "(?=(a|aa)+$)x|^(a|aa)+(?!b)c", "regex": true });
+    let id = server.ask("tools/call", json!({ "name": "search_content", "arguments": slow }));
+    std::thread::sleep(Duration::from_millis(50));
+    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
+    server.done("vault_info", json!({}));
+    let started = SystemTime::now();
+    loop {
+        let log = vault.log();
+        if let Some(line) = log.iter().find(|line| line["tool"] == "search_content") {
+            assert_eq!((&line["ok"], &line["abort_reason"]), (&json!(false), &json!("cancelled")), "{line}");
+            break;
+        }
+        assert!(started.elapsed().unwrap() < Duration::from_secs(30), "never logged");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn defect_14_no_name_of_a_prompt_leads_out_of_its_folder() {
+    let tagged = b"---\ntags: [mcp-tools-prompt]\n---\nsecret\n";
+    let vault = Vault::new(&[
+        ("Prompts/a.md", tagged),
+        ("Prompts/untagged.md", b"secret\n"),
+        ("Prompts/Closed/c.md", tagged),
+        ("private.md", tagged),
+        (".obsidian/p.md", tagged),
+    ]);
+    std::fs::write(vault.path().with_file_name("out.md"), tagged).unwrap();
+    let mut server = vault.serve_with(&[], &[("OBSIDIAN_DENY_PATHS", "prompts/closed")]).open(Era::Modern);
+    let list = server.request("prompts/list", json!({}))["result"]["prompts"].clone();
+    assert_eq!(list.as_array().unwrap().iter().map(|prompt| &prompt["name"]).collect::<Vec<_>>(), ["Notes/a"]);
+    for name in [
+        "Notes/../../out",
+        "Notes/../private",
+        "Notes/../Prompts/a",
+        "Notes/./a",
+        "Notes//a",
+        "Notes/untagged",
+        "Notes/Closed/c",
+        "Notes/closed/c",
+        "Notes/../.obsidian/p",
+        "Notes/a.md",
+        "Notes/",
+        "Notes/..\\private",
+    ] {
+        let error = server.request("prompts/get", json!({ "name": name }))["error"].clone();
+        assert_eq!(error["code"], -32602, "{name}");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+}
+
+#[test]
+fn defect_15_what_is_off_stays_off_in_a_batch() {
+    let vault = Vault::new(&[("a.md", b"x\n")]);
+    let delete = json!({ "tool": "file.delete", "args": { "file": "a.md" } });
+    let edit = json!({ "tool": "str_replace", "args": { "file": "a.md", "find": "x", "replace": "y" } });
+    let mut server = vault.serve_with(&["--exclude-tools", "file.delete"], &[]).open(Era::Modern);
+    let refused = server.done("bulk_apply", json!({ "ops": [edit, delete] }));
+    let error = &refused["results"][1]["error"];
+    assert_eq!((&error["code"], &error["reason"]), (&json!("PERMISSION_DENIED"), &json!("tool_disabled")), "{refused}");
+    let mut server = vault.serve_with(&["--tools", "bulk_apply,str_replace"], &[]).open(Era::Modern);
+    let refused = server.done("bulk_apply", json!({ "atomic": false, "ops": [delete] }));
+    assert_eq!(refused["results"][0]["error"]["reason"], "tool_disabled");
+    let mut server = vault.serve_with(&["--read-only"], &[]).open(Era::Modern);
+    assert_eq!(server.refused("bulk_apply", json!({ "ops": [edit] })), "tool_disabled");
+    assert_eq!(vault.read("a.md"), b"x\n");
+}
+
+#[test]
+fn defect_16_no_spelling_of_a_path_opens_what_is_closed() {
+    let vault = Vault::new(&[("secret/x.md", b"s\n"), ("open.md", b"o\n")]);
+    let mut server = vault.serve_with(&["--tools", "files"], &[("OBSIDIAN_DENY_PATHS", "secret")]).open(Era::Modern);
+    for spelling in ["secret/x.md", "./secret/x.md", "/secret/x.md", "secret\\x.md", "SECRET/x.md", "secret//x.md"] {
+        let ops = json!([
+            { "tool": "str_replace", "args": { "file": spelling, "find": "s", "replace": "t" } },
+            { "tool": "file.move", "args": { "from": spelling, "to": "stolen.md" } },
+            { "tool": "file.move", "args": { "from": "open.md", "to": spelling } },
+        ]);
+        let refused = server.done("bulk_apply", json!({ "atomic": false, "ops": ops }));
+        for result in refused["results"].as_array().unwrap() {
+            assert_eq!(result["error"]["code"], "PERMISSION_DENIED", "{spelling}: {result}");
+        }
+        let replace = json!({ "file": spelling, "pattern": "s", "replacement": "t" });
+        assert_eq!(server.refused("regex_replace", replace), "path_forbidden");
+    }
+    let many = server.done("regex_replace", json!({ "glob": "**", "pattern": "[so]", "replacement": "t" }));
+    assert_eq!(many["files"].as_array().unwrap().len(), 1, "{many}");
+    assert_eq!((vault.read("secret/x.md"), vault.read("open.md")), (b"s\n".into(), b"o\n".into()));
+}
+
+#[cfg(unix)]
+#[test]
+fn defect_17_links_out_of_the_vault_lead_nowhere() {
+    let vault = Vault::new(&[("a.md", b"x\n")]);
+    let outside = vault.path().with_file_name("outside.md");
+    std::fs::write(&outside, b"x\n").unwrap();
+    std::os::unix::fs::symlink(&outside, vault.path().join("door.md")).unwrap();
+    let mut server = serve(&vault);
+    let refused = server.done(
+        "bulk_apply",
+        json!({ "atomic": false, "ops": [
+        { "tool": "str_replace", "args": { "file": "door.md", "find": "x", "replace": "y" } },
+        { "tool": "file_append", "args": { "file": ".obsidian/plugins/p/data.json", "content": "y" } },
+    ] }),
+    );
+    assert!(
+        refused["results"].as_array().unwrap().iter().all(|result| result["error"]["code"] == "PERMISSION_DENIED"),
+        "{refused}"
+    );
+    assert_eq!(
+        server.refused("regex_replace", json!({ "file": "door.md", "pattern": "x", "replacement": "y" })),
+        "path_forbidden"
+    );
+    assert_eq!(std::fs::read(&outside).unwrap(), b"x\n");
+}
+
+#[test]
+fn defect_19_a_read_only_server_writes_nothing_into_the_vault() {
+    let vault = Vault::new(&[("a.md", b"needle\n")]);
+    let before = vault.everything();
+    let mut server = vault.serve_with(&["--read-only", "--tools", "files"], &[]).open(Era::Modern);
+    server.done("search_content", json!({ "query": "needle" }));
+    server.done("vault_info", json!({}));
+    server.end();
+    assert_eq!(vault.everything(), before);
+    assert_eq!(vault.log().len(), 2);
+}
+
+#[test]
+fn defect_20_an_expression_is_bounded_and_a_token_is_for_one_change() {
+    let vault = Vault::new(&[("a.md", format!("{}c\n", "a".repeat(5_000)).as_bytes()), ("b.md", b"x\n")]);
+    let mut server = serve(&vault);
+    let started = SystemTime::now();
+    let slow = json!({ "file": "a.md", "pattern": "^(?:a|aa)+(?!c)c$", "replacement": "" });
+    assert_eq!(server.refused("regex_replace", slow), "regex_unsafe");
+    let nested = json!({ "file": "a.md", "pattern": "(a+)+$", "replacement": "" });
+    assert_eq!(server.done("regex_replace", nested)["replaced_preview_count"], 0);
+    assert!(started.elapsed().unwrap() < Duration::from_secs(20));
+    let proposal = server.done("regex_replace", json!({ "file": "b.md", "pattern": "x", "replacement": "y" }));
+    let other = json!({ "file": "b.md", "pattern": ".", "replacement": "z", "proposal_token": proposal["proposal_token"], "expected_content_hash": proposal["currentHash"] });
+    assert_eq!(server.refused("regex_replace", other), "proposal_expired");
+    assert_eq!(vault.read("b.md"), b"x\n");
+}
+
+#[test]
+fn defect_23_what_is_deleted_is_where_obsidian_looks_for_it() {
+    let local = (".obsidian/app.json", &br#"{"trashOption":"local"}"#[..]);
+    let vault = Vault::new(&[("d/a.md", b"x\n"), ("b.md", b"y\n"), local]);
+    let mut server = serve(&vault);
+    let done = server.done(
+        "bulk_apply",
+        json!({ "ops": [
+        { "tool": "file.delete", "args": { "file": "d/a.md" } },
+        { "tool": "file.move", "args": { "from": "b.md", "to": "c.md" } },
+        { "tool": "file.delete", "args": { "file": "c.md" } },
+    ] }),
+    );
+    assert!(done["results"].as_array().unwrap().iter().all(|result| result["ok"] == true), "{done}");
+    assert_eq!((vault.read(".trash/a.md"), vault.read(".trash/c.md")), (b"x\n".into(), b"y\n".into()));
+    assert!(!vault.path().join(".obsidian/trash").exists());
+}

@@ -195,6 +195,37 @@ fn s7_and_s15_surgical_edits_cost_little() {
 }
 
 #[test]
+fn s8_a_batch_is_made_whole_or_not_at_all() {
+    let vault = Vault::new(&[("a.md", b"one\n"), ("b.md", b"two\n"), ("c.md", b"three\n")]);
+    let before = vault.everything();
+    let mut server = serve(&vault);
+    let edit = |file: &str, find: &str, replace: &str, expected: &str| json!({ "tool": "str_replace", "args": { "file": file, "find": find, "replace": replace, "expected_content_hash": expected } });
+    let stale = [
+        edit("a.md", "one", "1", &hash("one\n")),
+        edit("b.md", "two", "2", &hash("two\n")),
+        edit("c.md", "three", "3", &hash("old\n")),
+    ];
+    let refused = server.done("bulk.apply", json!({ "ops": stale }));
+    assert_eq!((&refused["validated"], refused.get("rolled_back")), (&json!(false), None), "{refused}");
+    let outcomes: Vec<&Value> = refused["results"].as_array().unwrap().iter().map(|result| &result["ok"]).collect();
+    assert_eq!(outcomes, [true, true, false]);
+    let error = &refused["results"][2]["error"];
+    assert_eq!(
+        (&error["code"], &error["current_content_hash"]),
+        (&json!("STALE_PRECONDITION"), &json!(hash("three\n")))
+    );
+    assert_eq!(vault.everything(), before);
+    let mut right = stale.to_vec();
+    right[2] = edit("c.md", "three", "3", &hash("three\n"));
+    let done = server.done("bulk.apply", json!({ "ops": right }));
+    assert_eq!((&done["rolled_back"], &done["dry_run"]), (&json!(false), &json!(false)), "{done}");
+    assert_eq!(
+        (text(&vault, "a.md"), text(&vault, "b.md"), text(&vault, "c.md")),
+        ("1\n".into(), "2\n".into(), "3\n".into())
+    );
+}
+
+#[test]
 fn s9_a_nested_property_is_set_and_its_neighbours_stay() {
     let block = "---\nmeta:\n  a: 1\n  b: two\nlist:\n  - x\ntext: |\n  one\n  two\n---\n";
     let vault = Vault::new(&[("n.md", format!("{block}body\n").as_bytes())]);
@@ -241,6 +272,13 @@ fn s11_nothing_is_made_up() {
     assert_eq!((&refused["code"], &refused["details"]["available"]), (&json!("NOT_FOUND"), &json!(["A"])));
     assert_eq!(vault.everything().len(), 1);
     assert_eq!(vault.read("n.md"), b"# A\n");
+    // What is in the way stays, unless a free name beside it will do.
+    vault.write("other.md", b"other");
+    let refused = refusal(&mut server, "file.move", json!({ "from": "n.md", "to": "other.md" }));
+    assert_eq!(refused["code"], "DESTINATION_EXISTS");
+    let moved = server.done("file.move", json!({ "from": "n.md", "to": "other.md", "on_conflict": "rename" }));
+    assert_eq!((&moved["to"], text(&vault, "other (1).md")), (&json!("other (1).md"), "# A\n".to_owned()));
+    assert_eq!(vault.read("other.md"), b"other");
 }
 
 #[test]
@@ -262,6 +300,104 @@ fn s12_a_patch_applies_or_says_where_it_does_not() {
     let diff = server.done("apply_edits", edit)["diff"].clone();
     server.done("apply_patch", json!({ "file": "n.md", "patch": diff }));
     assert_eq!(vault.read("n.md"), b"a\nnew\nB\n");
+}
+
+/// Thirty notes with 25 hits each.
+fn many() -> Vault {
+    let vault = Vault::new(&[]);
+    for note in 0..30 {
+        vault.write(&format!("n/{note:02}.md"), "a needle\nhay\n".repeat(25).as_bytes());
+    }
+    vault
+}
+
+#[test]
+fn s13_pages_of_hits_neither_skip_nor_repeat() {
+    let vault = many();
+    let mut server = serve(&vault);
+    let mut seen = std::collections::BTreeSet::new();
+    let mut offset = json!(0);
+    while !offset.is_null() {
+        let page = server.done("search.content", json!({ "query": "needle", "offset": offset, "contextLines": 0 }));
+        assert_eq!(page["total"], 750);
+        let hits = page["hits"].as_array().unwrap();
+        assert!(hits.len() == 100 || page["nextOffset"].is_null());
+        for hit in hits {
+            assert!(hash("a needle\n").starts_with(hit["lineHash"].as_str().unwrap()), "{hit}");
+            assert!(seen.insert((hit["file"].as_str().unwrap().to_owned(), hit["line"].as_u64().unwrap())), "{hit}");
+        }
+        offset = page["nextOffset"].clone();
+    }
+    assert_eq!(seen.len(), 750);
+}
+
+#[test]
+fn s16_budgets_of_the_server_cut_short_and_say_so() {
+    let vault = many();
+    let environment = [("MCP_MAX_FILES_SCANNED", "3"), ("MCP_MAX_BULK_OPS", "2"), ("LAPIDARY_REPETITION", "off")];
+    let mut server = vault.serve_with(&["--tools", "files"], &environment).open(Era::Modern);
+    let search = server.done("search.content", json!({ "query": "needle" }));
+    assert_eq!((&search["truncated"], &search["scanned"]), (&json!(true), &json!(3)), "{search}");
+    assert!(search["hint"].is_string() && search["resumeFrom"] == "n/03.md", "{search}");
+    // Resuming sees every note once, whatever the budget.
+    let (mut total, mut from) = (75, search["resumeFrom"].clone());
+    while !from.is_null() {
+        let next = server.done("search.content", json!({ "query": "needle", "resume_from": from }));
+        total += next["total"].as_u64().unwrap();
+        from = next["resumeFrom"].clone();
+    }
+    assert_eq!(total, 750);
+    let (mut count, mut offset) = (0, json!(0));
+    while !offset.is_null() {
+        let info = server.done("vault.info", json!({ "offset": offset }));
+        count += info["fileCount"].as_u64().unwrap();
+        assert_eq!(info.get("truncated").is_some(), info["hint"].is_string());
+        offset = info["nextOffset"].clone();
+    }
+    assert_eq!(count, 30);
+    let op = json!({ "tool": "file_append", "args": { "file": "n/00.md", "content": "x" } });
+    let refused = refusal(&mut server, "bulk.apply", json!({ "ops": [op, op, op] }));
+    assert_eq!(
+        (&refused["code"], &refused["details"]),
+        (&json!("BUDGET_EXCEEDED"), &json!({ "submitted": 3, "limit": 2 })),
+        "{refused}"
+    );
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.contains('3') && message.contains('2'), "{message}");
+    // Without a budget nothing is cut short.
+    let mut server = serve(&vault);
+    assert!(server.done("search.content", json!({ "query": "needle" })).get("truncated").is_none());
+    assert!(server.done("vault.info", json!({})).get("truncated").is_none());
+}
+
+#[test]
+fn s17_a_call_sets_its_own_budget_higher_or_lower() {
+    let vault = many();
+    let environment = [
+        ("MCP_MAX_FILES_SCANNED", "3"),
+        ("MCP_MAX_BYTES_READ", "1"),
+        ("MCP_MAX_BULK_OPS", "1"),
+        ("LAPIDARY_REPETITION", "off"),
+    ];
+    let mut server = vault.serve_with(&["--tools", "files"], &environment).open(Era::Modern);
+    let search = |budget: Value| json!({ "query": "needle", "_budget": budget });
+    let all = server.done("search.content", search(json!({ "maxFilesScanned": 0, "maxBytesRead": 0 })));
+    assert_eq!((&all["total"], all.get("truncated")), (&json!(750), None));
+    let some = server.done("search.content", search(json!({ "maxFilesScanned": 5, "maxBytesRead": 0 })));
+    assert_eq!((&some["total"], &some["scanned"]), (&json!(125), &json!(5)));
+    let info = server.done("vault.info", json!({ "_budget": { "maxFilesScanned": 0, "deadlineMs": 60_000 } }));
+    assert_eq!((&info["fileCount"], info.get("truncated")), (&json!(30), None));
+    let op = |text: &str| json!({ "tool": "file_append", "args": { "file": "n/00.md", "content": text } });
+    let batch = |budget: Value| json!({ "ops": [op("1"), op("2")], "_budget": budget });
+    assert_eq!(refusal(&mut server, "bulk.apply", batch(json!({})))["code"], "BUDGET_EXCEEDED");
+    for budget in [json!({ "maxBulkOps": 0 }), json!({ "maxBulkOps": 2 })] {
+        assert_eq!(server.done("bulk.apply", batch(budget))["rolled_back"], false);
+    }
+    // A budget that is none is refused, and not ignored.
+    for budget in [json!({ "maxFilesScanned": "many" }), json!({ "maxFiles": 1 }), json!({ "maxFilesScanned": -1 })] {
+        assert_eq!(refusal(&mut server, "search.content", search(budget))["code"], "INVALID_ARGS");
+    }
+    assert_eq!(refusal(&mut server, "bulk.apply", batch(json!({ "maxBulkOps": "x" })))["code"], "INVALID_ARGS");
 }
 
 #[test]

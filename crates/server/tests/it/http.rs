@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use crate::harness::{PATIENCE, Vault};
 
-struct HttpServer {
+pub(crate) struct HttpServer {
     child: Child,
     address: String,
 }
 
 impl HttpServer {
-    fn start(vault: &Vault, address: &str, environment: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(vault: &Vault, address: &str, environment: &[(&str, &str)]) -> Self {
         let mut child = vault
             .command()
             .arg("--vault")
@@ -63,23 +63,42 @@ impl HttpServer {
     }
 
     /// A call as a modern client makes it.
-    fn post(&self, extra: &[(&str, &str)], method: &str, name: Option<&str>, mut params: Value) -> (u16, String) {
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-        });
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
-        let mut headers = vec![
-            ("Content-Type", "application/json"),
-            ("Accept", "application/json, text/event-stream"),
-            ("MCP-Protocol-Version", "2026-07-28"),
-            ("Mcp-Method", method),
-        ];
+    pub(crate) fn post(
+        &self,
+        extra: &[(&str, &str)],
+        method: &str,
+        name: Option<&str>,
+        params: Value,
+    ) -> (u16, String) {
+        let body = modern(method, params);
+        let mut headers = modern_headers(method);
         headers.extend(name.map(|name| ("Mcp-Name", name)));
         headers.extend(extra);
         self.request("POST", "/mcp", &headers, &body)
     }
+
+    /// The same, with an answer that goes on.
+    pub(crate) fn open_stream(&self, method: &str, params: Value) -> TcpStream {
+        self.send("POST", "/mcp", &modern_headers(method), &modern(method, params))
+    }
+}
+
+fn modern(method: &str, mut params: Value) -> String {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+    });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
+}
+
+fn modern_headers(method: &str) -> Vec<(&str, &str)> {
+    vec![
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", method),
+    ]
 }
 
 impl Drop for HttpServer {

@@ -9,6 +9,7 @@
 mod access;
 mod approval;
 mod bad_input;
+mod batch;
 mod command_line;
 mod file_defects;
 mod file_scenarios;
@@ -19,6 +20,8 @@ mod lifecycle;
 mod listings;
 mod notes;
 mod periodic;
+mod prompts;
+mod proposals;
 mod protocol;
 mod scenarios;
 mod search_notes;

@@ -1,5 +1,5 @@
 use lapidary_note::{ContentHash, EditError, PatchError};
-use lapidary_vault::{Denied, VaultPath};
+use lapidary_vault::{Denied, JoinError, VaultPath};
 
 use super::{ArgumentProblem, Disk, Interruption, Reason, Refused};
 use crate::{catalogue::Off, successor};
@@ -106,6 +106,25 @@ impl Reason {
                 "Correct the rule. `glob` and `regexp` take the pattern first: {\"glob\": [\"Projects/*\", {\"var\": \"path\"}]}.".into()
             }
             Self::ContextLengthTooLarge { limit, .. } => format!("Set it to {limit} or less, and read the note for more."),
+            Self::TooManyOperations { limit, .. } => format!(
+                "Nothing was changed. Send at most {limit} operations at once, or set `_budget: {{\"maxBulkOps\": 0}}`."
+            ),
+            Self::NotInBatch { .. } => {
+                "A batch takes tools that change notes and files, such as `str_replace` or `file_move`; call this one by itself.".into()
+            }
+            Self::PromptUnknown { nearest: Some(nearest), .. } => format!("Did you mean `{nearest}`?"),
+            Self::PromptUnknown { nearest: None, .. } => {
+                "Prompts are notes in `Prompts/` with the tag `mcp-tools-prompt` in their properties; list them again.".into()
+            }
+            Self::OtherVault { .. } => "Send the operations of each vault in a batch of their own.".into(),
+            Self::NotJoined(JoinError::TrashAfterEdit { .. }) => "Leave out the edit, or delete the file in a later call.".into(),
+            Self::NotJoined(JoinError::NewFolder { .. } | JoinError::FolderLeft { .. }) => "Make the files where they shall be in the end, or move the folder in a later call.".into(),
+            Self::ProposalExpired => {
+                "Nothing was changed. Make the call without `proposal_token` for a new diff and token, and repeat it with exactly the same arguments.".into()
+            }
+            Self::ProposalChanged => {
+                "Nothing was changed: a file is not what it was. Make the call without `proposal_token` to see the new diff.".into()
+            }
             Self::Declined => "Nothing was changed. Ask the person what to do instead.".into(),
             Self::NobodyToAsk => "Nothing was changed. The owner can allow such changes in the approval settings, or use a client that can ask.".into(),
             Self::ConsentExpired => "Nothing was changed. Make the call again so that the person is asked again.".into(),

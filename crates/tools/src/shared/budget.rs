@@ -21,6 +21,21 @@ pub(crate) struct BudgetInput {
     deadline_ms: Option<u64>,
 }
 
+/// How much may be asked for at once, where 0 is any number.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct OperationsInput {
+    #[serde(default)]
+    max_bulk_ops: Option<u64>,
+}
+
+impl OperationsInput {
+    /// What a call says of itself goes before the server's own, in either direction.
+    pub(crate) fn limit(&self, context: &Context<'_>) -> Option<u64> {
+        Some(self.max_bulk_ops.unwrap_or(context.scan.max_operations)).filter(|limit| *limit != 0)
+    }
+}
+
 /// What a call may spend.
 pub(crate) struct Limits {
     pub(crate) files: Option<usize>,

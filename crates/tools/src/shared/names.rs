@@ -61,12 +61,7 @@ impl NameRegex {
         match Pattern::compile(given, &options) {
             Ok(pattern) => Ok(Self { argument, written, pattern: Some(pattern) }),
             Err(PatternError::Empty) => Ok(Self { argument, written, pattern: None }),
-            Err(error @ PatternError::Refused { .. }) => {
-                Err(Reason::RegexInvalid { argument, pattern: written, problem: error.to_string() })
-            }
-            Err(error @ (PatternError::TooLong { .. } | PatternError::TooLarge { .. })) => {
-                Err(Reason::RegexUnsafe { argument, pattern: written, problem: error.to_string() })
-            }
+            Err(error) => Err(pattern_refusal(argument, given, &error)),
         }
     }
 
@@ -83,6 +78,17 @@ impl NameRegex {
             pattern: self.written.clone(),
             problem: undecided.to_string(),
         })
+    }
+}
+
+/// Why an expression cannot be used, as the caller hears it.
+pub(crate) fn pattern_refusal(argument: &'static str, given: &str, error: &PatternError) -> Reason {
+    let (pattern, problem) = (clipped(given), error.to_string());
+    match error {
+        PatternError::TooLong { .. } | PatternError::TooLarge { .. } => {
+            Reason::RegexUnsafe { argument, pattern, problem }
+        }
+        PatternError::Empty | PatternError::Refused { .. } => Reason::RegexInvalid { argument, pattern, problem },
     }
 }
 

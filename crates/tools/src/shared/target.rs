@@ -56,7 +56,7 @@ impl JsonSchema for Target {
             "type": "object",
             "additionalProperties": false,
             "properties": {
-                "type": { "type": "string", "enum": ["path", "active", "periodic"], "default": "path" },
+                "type": { "type": "string", "enum": ["path", "active", "periodic"] },
                 "path": { "type": "string", "minLength": 1, "description": "With extension: `Projects/Plan.md`." },
                 "period": { "type": "string", "enum": periods },
                 "date": { "type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}$" },

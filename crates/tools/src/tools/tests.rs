@@ -14,8 +14,8 @@ use lapidary_vault::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Cancel, Catalogue, Context, Effect, Example, Gives, Kind, Planned, Reason, ScanLimits, Selection, TOOLS,
-    check_arguments,
+    Cancel, Catalogue, Context, Effect, Example, Gives, Kind, Planned, Reason, ScanLimits, Selection, Spent, TOOLS,
+    check_arguments, context::FreeGate,
 };
 
 /// A call as the pipeline makes it, without the stages that need a caller.
@@ -28,6 +28,8 @@ fn call(vault: &Vault, tool: &str, arguments: Map<String, Value>) -> Result<Valu
         scan: ScanLimits::default(),
         vaults: &["test".to_owned()],
         now: noon(),
+        gate: &FreeGate,
+        spent: &Spent::default(),
     };
     let Ok(entry) = catalogue.find(tool) else {
         return Err(Reason::ToolUnknown { name: tool.to_owned(), nearest: None });

@@ -53,6 +53,7 @@ checkpoint_days = 3
 checkpoint_bytes = 8
 max_files_scanned = 6
 max_bytes_read = 7
+max_bulk_ops = 8
 
 [http]
 host = "::1"
@@ -89,6 +90,7 @@ level = "debug"
     assert_eq!(config.approval, Approval { write: Decision::Deny, destroy: Decision::Allow });
     assert_eq!((config.limits.max_file_bytes, config.limits.max_reply_bytes), (16, 4096));
     assert_eq!((config.limits.max_files_scanned, config.limits.max_bytes_read), (6, 7));
+    assert_eq!(config.limits.max_bulk_ops, 8);
     assert_eq!((config.limits.text_memory_bytes, config.limits.checkpoint_bytes), (5, 8));
     assert_eq!(config.limits.checkpoint_age, Duration::from_secs(3 * 24 * 60 * 60));
     assert_eq!((config.http.port, config.http.max_body_bytes), (8080, None));

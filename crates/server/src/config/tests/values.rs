@@ -65,6 +65,7 @@ fn the_defaults_are_those_of_the_product() {
             checkpoint_bytes: 1024 * 1024 * 1024,
             max_files_scanned: 0,
             max_bytes_read: 0,
+            max_bulk_ops: 0,
         },
         log_level: LogLevel::Info,
     };
@@ -149,6 +150,7 @@ fn numbers_are_read_and_their_limits_are_named() {
     assert_eq!(with("LAPIDARY_CHECKPOINT_BYTES", "7").limits.checkpoint_bytes, 7);
     assert_eq!(with("MCP_MAX_FILES_SCANNED", "9").limits.max_files_scanned, 9);
     assert_eq!(with("MCP_MAX_BYTES_READ", "9").limits.max_bytes_read, 9);
+    assert_eq!(with("MCP_MAX_BULK_OPS", "9").limits.max_bulk_ops, 9);
     assert_eq!(with("LAPIDARY_MAX_REPLY_BYTES", "2048").limits.max_reply_bytes, 2048);
     assert_eq!(with("LAPIDARY_ASK_TIMEOUT_MS", "1500").limits.ask_timeout, Duration::from_millis(1500));
     assert_eq!(with("LAPIDARY_AUDIT_MAX_BYTES", "9999").limits.audit_max_bytes, 9999);

@@ -103,7 +103,6 @@ fn variables_without_effect_say_so_when_they_are_set() {
     for (name, part) in [
         ("MCP_PUBLIC_URL", "MCP_PUBLIC_URL is set, but"),
         ("OBSIDIAN_BASE_URL", "does not call the Local REST API"),
-        ("MCP_MAX_BULK_OPS", "MCP_DEADLINE_MS"),
         ("MCP_AUTH_SECRET_KEY", "no authentication"),
         ("OTEL_ENABLED", "no telemetry"),
         ("OBSIDIAN_HOST", "--vault or OBSIDIAN_VAULT_PATHS"),

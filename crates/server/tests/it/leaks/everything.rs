@@ -11,9 +11,10 @@ use super::{
 };
 
 /// What may differ between the vaults, and why.
-const DIFFERS: [(&str, &str); 3] = [
+const DIFFERS: [(&str, &str); 4] = [
     ("ctimeMs", "no program can set when a file was made"),
     ("ctime", "no program can set when a file was made"),
+    ("proposal_token", "a proposal is sealed with a random key, so that nobody can make one up"),
     ("requestState", "a question is sealed with a random key, so that nobody can answer another"),
 ];
 /// What may differ besides once a tool has written.

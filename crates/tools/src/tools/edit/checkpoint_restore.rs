@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use lapidary_vault::{
     Change, ChangeSet, Checkpoint, Guard, VaultPath, View,
     store::{CheckpointKind, EntryRecord},
@@ -74,6 +72,7 @@ impl WriteTool for CheckpointRestore {
         ],
         words: "undo revert restore roll back a change, get back a deleted note or an old version",
     };
+    const IN_BATCHES: bool = false;
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
     type Output = Output;
@@ -93,17 +92,17 @@ impl WriteTool for CheckpointRestore {
             checkpoint::entry_of(&found, path)?;
         }
         let mut restoring =
-            Restoring { view, found: &found, guard, changes: Vec::new(), files: Vec::new(), done: BTreeSet::new() };
+            Restoring { view, ahead: None, found: &found, guard, changes: ChangeSet::default(), files: Vec::new() };
         // The last first, as each was made on top of those before it.
-        for entry in found.entries.iter().rev() {
+        for index in (0..found.entries.len()).rev() {
             context.check()?;
-            if path.as_ref().is_none_or(|path| entry.path == *path) {
-                restoring.entry(context, entry)?;
+            if path.as_ref().is_none_or(|path| found.entries[index].path == *path) {
+                restoring.entry(context, index)?;
             }
         }
         let Restoring { changes, files, .. } = restoring;
         let output = Output { id: found.id.clone(), files, dry_run: input.dry_run };
-        Ok(Plan { changes: ChangeSet { changes }, output, dry_run: input.dry_run })
+        Ok(Plan { changes, output, dry_run: input.dry_run })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
@@ -168,16 +167,19 @@ impl WriteTool for CheckpointRestore {
 struct Restoring<'a> {
     view: &'a View,
     found: &'a Checkpoint,
+    /// The vault with what has been put back already.
+    ahead: Option<View>,
     guard: Guard,
-    changes: Vec<Change>,
+    changes: ChangeSet,
     files: Vec<FileOutput>,
-    /// Files that are seen to already.
-    done: BTreeSet<VaultPath>,
 }
 
 impl Restoring<'_> {
-    fn entry(&mut self, context: &Context<'_>, entry: &EntryRecord) -> Result<(), Reason> {
-        if self.done.contains(&entry.path) {
+    fn entry(&mut self, context: &Context<'_>, index: usize) -> Result<(), Reason> {
+        let (found, entry) = (self.found, &self.found.entries[index]);
+        // A file that came here by a move goes back with it.
+        let before_it = index.checked_sub(1).and_then(|before| found.entries.get(before));
+        if entry.before.is_none() && before_it.is_some_and(|other| other.moved_to.as_ref() == Some(&entry.path)) {
             return Ok(());
         }
         match &entry.moved_to {
@@ -187,35 +189,40 @@ impl Restoring<'_> {
         }
     }
 
+    fn now(&self) -> &View {
+        self.ahead.as_ref().unwrap_or(self.view)
+    }
+
+    fn change(&mut self, change: Change) -> Result<(), Reason> {
+        let change = ChangeSet::one(change);
+        self.ahead = Some(self.now().with(&change));
+        self.changes.join(change, |folder| self.view.had_folder(folder)).map_err(Reason::NotJoined)
+    }
+
     fn tell(&mut self, path: &VaultPath, outcome: &'static str, changed_since: bool) {
-        self.done.insert(path.clone());
         self.files.push(FileOutput { path: path.to_string(), outcome, changed_since });
     }
 
     fn file(&mut self, entry: &EntryRecord) -> Result<(), Reason> {
         let (path, guard) = (entry.path.clone(), self.guard);
-        // A file that came here by a move goes back with it.
-        if entry.before.is_none() && self.found.entries.iter().any(|other| other.moved_to.as_ref() == Some(&path)) {
-            return Ok(());
-        }
         let old = checkpoint::content(self.view, self.found, entry)?;
-        let now = reading::read_if_there(self.view, &path)?;
+        let now = reading::read_if_there(self.now(), &path)?;
         let is_change = self.found.kind == CheckpointKind::Change;
         let since = |now: &lapidary_note::ContentHash| is_change && entry.after.is_some_and(|after| after != *now);
         match (old, now) {
             (Some(old), Some(now)) if now.bytes == old => self.tell(&path, "unchanged", false),
             (Some(old), Some(now)) => {
                 let changed_since = since(&now.hash);
-                self.changes.push(Change::Write { path: path.clone(), before: now, guard, bytes: old });
+                self.change(Change::Write { path: path.clone(), before: now, guard, bytes: old })?;
                 self.tell(&path, "restored", changed_since);
             }
             (Some(old), None) => {
-                self.changes.push(Change::Create { path: path.clone(), bytes: old });
+                self.change(Change::Create { path: path.clone(), bytes: old })?;
                 self.tell(&path, "restored", false);
             }
             (None, Some(now)) => {
                 let changed_since = since(&now.hash);
-                self.changes.push(to_trash(self.view, path.clone(), now, guard));
+                self.change(to_trash(self.view, path.clone(), now, guard))?;
                 self.tell(&path, "removed", changed_since);
             }
             (None, None) => self.tell(&path, "unchanged", false),
@@ -226,30 +233,30 @@ impl Restoring<'_> {
     /// A file that was moved: back if it is still what it was then, else its old text anew and the new one to the trash.
     fn moved(&mut self, entry: &EntryRecord, to: &VaultPath) -> Result<(), Reason> {
         let (path, guard) = (&entry.path, self.guard);
-        let after = self.found.entries.iter().find(|other| other.path == *to).and_then(|other| other.after);
-        let Some(there) = reading::read_if_there(self.view, to)? else { return self.file(&alone(entry)) };
-        if let Some(now) = reading::read_if_there(self.view, path)? {
+        let arrived = |other: &&EntryRecord| other.path == *to && other.before.is_none();
+        let after = self.found.entries.iter().find(arrived).and_then(|other| other.after);
+        let Some(there) = reading::read_if_there(self.now(), to)? else { return self.file(&alone(entry)) };
+        if let Some(now) = reading::read_if_there(self.now(), path)? {
             return Err(Reason::DestinationExists { path: path.clone(), current: now.hash });
         }
         let changed_since = after.is_some_and(|after| after != there.hash);
         let old = if changed_since { None } else { checkpoint::content(self.view, self.found, entry)? };
         let bytes = old.filter(|old| *old != there.bytes);
         let (from, to, before) = (to.clone(), path.clone(), Some(there));
-        self.changes.push(Change::Move { from: from.clone(), to, before, guard, bytes });
-        self.done.insert(from);
+        self.change(Change::Move { from, to, before, guard, bytes })?;
         self.tell(path, "moved back", changed_since);
         Ok(())
     }
 
     fn folder(&mut self, context: &Context<'_>, entry: &EntryRecord, to: &VaultPath) -> Result<(), Reason> {
-        let files = index::files(context, self.view)?;
+        let files = index::files(context, self.now())?;
         if files.find_folder(to).is_none() {
             return Err(Reason::DirectoryMissing { path: to.clone(), nearest: None });
         }
         if files.find_folder(&entry.path).is_some() {
             return Err(Reason::PathIsDirectory { path: entry.path.clone() });
         }
-        self.changes.push(Change::MoveFolder { from: to.clone(), to: entry.path.clone() });
+        self.change(Change::MoveFolder { from: to.clone(), to: entry.path.clone() })?;
         self.tell(&entry.path, "moved back", false);
         Ok(())
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Walked,
     shared::{
         budget::{BudgetInput, Limits},
         folder::Folder,
@@ -135,6 +135,11 @@ impl ReadTool for SearchContent {
             window,
             &Budget { max_files: limits.files, max_bytes: limits.bytes, go_on: &|| limits.stop(context) },
         );
+        context.spent.record(Walked {
+            files: found.files_scanned as u64,
+            bytes: found.bytes_scanned,
+            stopped: found.stopped,
+        });
         if found.stopped == Some(Stop::Cancelled) {
             context.check()?;
         }
@@ -315,7 +320,7 @@ mod tests {
     use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
 
     use super::*;
-    use crate::{Cancel, Catalogue, ScanLimits, Selection};
+    use crate::{Cancel, Catalogue, ScanLimits, Selection, Spent, context::FreeGate};
 
     #[test]
     fn lines_and_hashes_are_those_that_edits_go_by() {
@@ -336,6 +341,8 @@ mod tests {
                 vaults: &[],
                 scan: ScanLimits::default(),
                 now: jiff::Zoned::default(),
+                gate: &FreeGate,
+                spent: &Spent::default(),
             };
             let input = serde_json::from_value(json!({ "query": "needle" })).unwrap();
             let found = SearchContent.run(&context, &view, input).unwrap();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, Reason,
+    Context, Declaration, Example, Family, Gives, Group, Kind, Reason, Walked,
     shared::budget::{BudgetInput, Limits},
     spec::ReadTool,
 };
@@ -18,9 +18,12 @@ pub(crate) struct Input {
     /// Stop early and say so. No text is read for this.
     #[serde(default, rename = "_budget")]
     budget: Option<BudgetInput>,
+    /// Go on where a truncated answer stopped: its `nextOffset`. Counts from there only.
+    #[serde(default)]
+    offset: usize,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     name: String,
@@ -29,10 +32,12 @@ pub(crate) struct Output {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
 }
 
-const TRUNCATED: &str = "Not all notes were counted: the budget is spent or the time is up. `_budget: {\"maxFilesScanned\": 0}` has no limit.";
+const TRUNCATED: &str = "Not all notes were counted: the budget is spent or the time is up. For the rest send `nextOffset` as `offset`; `_budget: {\"maxFilesScanned\": 0}` has no limit.";
 
 impl ReadTool for VaultInfo {
     const DECLARATION: Declaration = Declaration {
@@ -51,27 +56,16 @@ impl ReadTool for VaultInfo {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let limits = Limits::of(input.budget.as_ref(), context);
-        let mut counted =
-            Output { name: view.vault().to_owned(), file_count: 0, size_bytes: 0, truncated: false, hint: None };
-        let files = match view.files(&|| limits.stop(context).is_none()) {
-            Ok(files) => files,
-            Err(IndexError::Stopped) if context.check().is_ok() => return Ok(truncated(counted)),
-            Err(error) => return Err(Reason::from_index(&error, context.cancel)),
-        };
-        for note in files.iter().filter(FileEntry::is_note) {
-            match limits.stop(context) {
-                Some(Stop::Cancelled) => context.check()?,
-                Some(_) => return Ok(truncated(counted)),
-                None => {}
+        let (counted, stopped) = count(context, view, &input)?;
+        context.spent.record(Walked { files: counted.file_count as u64, bytes: 0, stopped });
+        match stopped {
+            Some(Stop::Cancelled) => Err(context.check().err().unwrap_or(Reason::Internal)),
+            Some(_) => {
+                let next_offset = Some(input.offset.saturating_add(counted.file_count));
+                Ok(Output { truncated: true, next_offset, hint: Some(TRUNCATED), ..counted })
             }
-            if limits.files.is_some_and(|most| counted.file_count >= most) {
-                return Ok(truncated(counted));
-            }
-            counted.file_count += 1;
-            counted.size_bytes += note.bytes();
+            None => Ok(counted),
         }
-        Ok(counted)
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -96,7 +90,7 @@ impl ReadTool for VaultInfo {
                 says: "A budget that is too small",
                 before: FILES,
                 input: budget(1),
-                gives: Gives::Including(json!({ "fileCount": 1, "sizeBytes": 4, "truncated": true })),
+                gives: Gives::Including(json!({ "fileCount": 1, "sizeBytes": 4, "truncated": true, "nextOffset": 1 })),
                 after: &[],
             },
             Example {
@@ -110,6 +104,25 @@ impl ReadTool for VaultInfo {
     }
 }
 
-fn truncated(counted: Output) -> Output {
-    Output { truncated: true, hint: Some(TRUNCATED), ..counted }
+/// The notes as far as the budget goes, and why it ended there.
+fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, Option<Stop>), Reason> {
+    let limits = Limits::of(input.budget.as_ref(), context);
+    let mut counted = Output { name: view.vault().to_owned(), ..Output::default() };
+    let files = match view.files(&|| limits.stop(context).is_none()) {
+        Ok(files) => files,
+        Err(IndexError::Stopped) => return Ok((counted, limits.stop(context).or(Some(Stop::Deadline)))),
+        Err(error) => return Err(Reason::from_index(&error, context.cancel)),
+    };
+    for note in files.iter().filter(FileEntry::is_note).skip(input.offset) {
+        let stop = limits.stop(context);
+        if stop.is_some() {
+            return Ok((counted, stop));
+        }
+        if limits.files.is_some_and(|most| counted.file_count >= most) {
+            return Ok((counted, Some(Stop::Budget)));
+        }
+        counted.file_count += 1;
+        counted.size_bytes += note.bytes();
+    }
+    Ok((counted, None))
 }

@@ -3,14 +3,17 @@
 use std::ops::Range;
 
 use lapidary_note::{Frontmatter, Text, replace_ranges};
-use lapidary_query::{Case, PatternError, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
+use lapidary_query::{Case, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
 use lapidary_vault::VaultPath;
 
 use super::{Count, Scope, Wanted};
 use crate::{
     Context, Reason,
     reason::clipped,
-    shared::{names::guard_regex, patching::edit_refusal},
+    shared::{
+        names::{guard_regex, pattern_refusal},
+        patching::edit_refusal,
+    },
 };
 
 const SEARCH: &str = "search";
@@ -68,12 +71,8 @@ impl Wanted {
             whole_word: self.whole_word,
             nfc: false,
         };
-        Replacer::compile(&plain(&self.search), &options, self.flexible_whitespace).map_err(|error| match error {
-            PatternError::TooLong { .. } | PatternError::TooLarge { .. } => self.unsafe_regex(error.to_string()),
-            PatternError::Empty | PatternError::Refused { .. } => {
-                Reason::RegexInvalid { argument: SEARCH, pattern: clipped(&self.search), problem: error.to_string() }
-            }
-        })
+        Replacer::compile(&plain(&self.search), &options, self.flexible_whitespace)
+            .map_err(|error| pattern_refusal(SEARCH, &self.search, &error))
     }
 
     fn unsafe_regex(&self, problem: String) -> Reason {

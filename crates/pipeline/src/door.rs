@@ -1,0 +1,85 @@
+//! What a tool may ask the pipeline while it plans.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use lapidary_tools::{Gate, Proposal, Reason, Spec};
+use lapidary_vault::{ChangeSet, Scope};
+
+use crate::{
+    Caller, Decision, Pipeline,
+    consent::{Opened, Subject},
+    policy::judge,
+};
+
+/// How long a proposal is open.
+const PROPOSAL_OPEN: Duration = Duration::from_secs(5 * 60);
+
+/// The gate of one call.
+pub(crate) struct Door<'a> {
+    pipeline: &'a Pipeline,
+    caller: &'a Caller,
+    /// That of the plan that is being made.
+    scope: Mutex<Option<Arc<Scope>>>,
+    /// The tokens that the plan is built on.
+    opened: Mutex<Vec<Opened>>,
+}
+
+impl<'a> Door<'a> {
+    pub(crate) fn new(pipeline: &'a Pipeline, caller: &'a Caller) -> Self {
+        Self { pipeline, caller, scope: Mutex::default(), opened: Mutex::default() }
+    }
+
+    /// A plan begins, in which this may be read and changed.
+    pub(crate) fn look_through(&self, scope: Arc<Scope>) {
+        *held(&self.scope) = Some(scope);
+        held(&self.opened).clear();
+    }
+
+    /// The change is about to be made: the tokens that it is built on count now, and never again.
+    pub(crate) fn spend(&self) -> Result<(), Reason> {
+        let now = self.pipeline.setup.clock.now();
+        for opened in held(&self.opened).drain(..) {
+            self.pipeline.consent.spend(&opened, now).map_err(|_| Reason::ProposalExpired)?;
+        }
+        Ok(())
+    }
+
+    fn subject<'s>(&'s self, proposal: &'s Proposal) -> Subject<'s> {
+        let Proposal { tool, arguments, changes } = *proposal;
+        Subject { caller: &self.caller.id, tool, arguments, changes }
+    }
+}
+
+impl Gate for Door<'_> {
+    fn judge(&self, tool: &Spec, changes: &ChangeSet) -> Result<(), Reason> {
+        let scope = held(&self.scope).clone().ok_or(Reason::Internal)?;
+        match judge(changes, &[tool], &scope, &self.pipeline.setup, self.caller.can_ask)? {
+            Decision::Deny => Err(Reason::DeniedByRule),
+            Decision::Allow | Decision::Ask => Ok(()),
+        }
+    }
+
+    fn seal(&self, proposal: &Proposal) -> Result<String, Reason> {
+        self.pipeline.consent.seal(&self.subject(proposal), self.pipeline.setup.clock.now(), PROPOSAL_OPEN)
+    }
+
+    fn open(&self, token: &str, proposal: &Proposal) -> Result<(), Reason> {
+        let now = self.pipeline.setup.clock.now();
+        let opened =
+            self.pipeline.consent.open(token, &self.subject(proposal), now).map_err(|reason| match reason {
+                Reason::ChangedMeanwhile => Reason::ProposalChanged,
+                Reason::ConsentExpired => Reason::ProposalExpired,
+                other => other,
+            })?;
+        held(&self.opened).push(opened);
+        Ok(())
+    }
+}
+
+/// A panic while it was held cannot have left it half changed.
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,138 @@
+//! Replacing by regular expression, in two steps.
+
+use lapidary_note::ContentHash;
+use serde_json::{Value, json};
+
+use crate::harness::{Era, Server, Vault};
+
+fn serve(vault: &Vault) -> Server {
+    vault.serve_with(&["--tools", "all"], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern)
+}
+
+fn with(mut arguments: Value, name: &str, value: &Value) -> Value {
+    arguments[name] = value.clone();
+    arguments
+}
+
+#[test]
+fn a_proposal_is_carried_out_once_and_exactly() {
+    let vault = Vault::new(&[("a.md", b"2026-04-13\r\nx 2026-05-01\r\n"), ("b.md", b"2026-04-13\r\nx 2026-05-01\r\n")]);
+    let mut server = serve(&vault);
+    let wanted = json!({ "file": "a.md", "pattern": "(\\d+)-(\\d+)-(?<day>\\d+)$", "replacement": "$<day>.$2.$1", "flags": "gm" });
+    let proposal = server.done("regex.replace", wanted.clone());
+    assert_eq!((&proposal["dry_run"], &proposal["replaced_preview_count"]), (&json!(true), &json!(2)));
+    assert!(proposal["diff"].as_str().unwrap().contains("+13.04.2026"), "{proposal}");
+    assert_eq!(vault.read("a.md"), b"2026-04-13\r\nx 2026-05-01\r\n");
+    let token = &proposal["proposal_token"];
+    let carried = with(wanted.clone(), "proposal_token", token);
+    // Not for another file, pattern or text, and not if it was tampered with.
+    for (name, other) in [
+        ("file", json!("b.md")),
+        ("pattern", json!("x")),
+        ("replacement", json!("y")),
+        ("flags", json!("g")),
+        ("count", json!(1)),
+        ("proposal_token", json!(token.as_str().unwrap().replacen(['0', '1', '2'], "f", 2))),
+        ("proposal_token", json!("nonsense")),
+        ("proposal_token", json!("1-")),
+    ] {
+        assert_eq!(server.refused("regex_replace", with(carried.clone(), name, &other)), "proposal_expired", "{name}");
+    }
+    let done = server.done("regex_replace", carried.clone());
+    assert_eq!(vault.read("a.md"), b"13.04.2026\r\nx 01.05.2026\r\n");
+    assert_eq!((&done["changed"], &done["replacedCount"], &done["dry_run"]), (&json!(true), &json!(2), &json!(false)));
+    assert_eq!(
+        (&done["contentHash"], &done["contentHash"]),
+        (&proposal["wouldBeHash"], &json!(ContentHash::of(b"13.04.2026\r\nx 01.05.2026\r\n").to_string()))
+    );
+    // The same state of the file comes back, and the token stays used.
+    vault.write("a.md", b"2026-04-13\r\nx 2026-05-01\r\n");
+    assert_eq!(server.refused("regex_replace", carried), "proposal_expired");
+    // One token, one server.
+    let proposal = server.done("regex_replace", wanted.clone());
+    let carried = with(wanted, "proposal_token", &proposal["proposal_token"]);
+    assert_eq!(serve(&vault).refused("regex_replace", carried.clone()), "proposal_expired");
+    vault.write("a.md", b"2026-04-13 2026-05-01\n");
+    assert_eq!(server.refused("regex_replace", carried), "proposal_changed");
+}
+
+#[test]
+fn many_files_are_changed_together_or_not_at_all() {
+    let notes: Vec<(String, Vec<u8>)> =
+        (0..30).map(|at| (format!("n/{at:02}.md"), format!("a{at} b\n").into_bytes())).collect();
+    let mut files: Vec<(&str, &[u8])> = notes.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+    files.extend([
+        ("n/x.png", &b"a1\0"[..]),
+        ("n/broken.md", b"a1 \xff\n"),
+        ("n/fixed.md", b"a1\n"),
+        (".lapidaryprotect", b"n/fixed.md\n"),
+    ]);
+    let vault = Vault::new(&files);
+    let before = vault.everything();
+    let mut server = serve(&vault);
+    let wanted = json!({ "glob": "n/**", "pattern": "a(\\d+)", "replacement": "$1a" });
+    let proposal = server.done("regex_replace", wanted.clone());
+    assert_eq!(proposal["files"].as_array().unwrap().len(), 30);
+    assert_eq!(proposal["files"][3]["currentHash"], ContentHash::of(b"a3 b\n").to_string());
+    let left: Vec<&Value> = proposal["left"].as_array().unwrap().iter().map(|left| &left["file"]).collect();
+    assert_eq!(left, ["n/broken.md", "n/fixed.md"]);
+    let carried = with(wanted.clone(), "proposal_token", &proposal["proposal_token"]);
+    vault.write("n/07.md", b"a7 changed\n");
+    assert_eq!(server.refused("regex_replace", carried.clone()), "proposal_changed");
+    vault.write("n/07.md", b"a7 b\n");
+    let hashes = json!({ "n/07.md": "sha256:000000000000" });
+    assert_eq!(
+        server.refused("regex_replace", with(carried.clone(), "expected_hashes", &hashes)),
+        "stale_precondition"
+    );
+    assert_eq!(vault.everything(), before);
+    let done = server.done("regex_replace", carried);
+    assert_eq!((&done["replacedCount"], vault.read("n/29.md")), (&json!(30), b"29a b\n".into()));
+    server.done("checkpoint_restore", json!({ "id": done["checkpoint"] }));
+    assert_eq!(vault.everything(), before);
+}
+
+#[test]
+fn a_budget_cuts_a_proposal_short_and_the_next_goes_on_there() {
+    let notes: Vec<(String, Vec<u8>)> = (0..10).map(|at| (format!("{at}.md"), b"x\n".to_vec())).collect();
+    let files: Vec<(&str, &[u8])> = notes.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+    let vault = Vault::new(&files);
+    let mut server = serve(&vault);
+    let mut offset = json!(0);
+    let mut rounds = 0;
+    while !offset.is_null() {
+        let wanted = json!({ "glob": "*.md", "pattern": "x", "replacement": "y", "offset": offset, "_budget": { "maxFilesScanned": 4 } });
+        let proposal = server.done("regex_replace", wanted.clone());
+        assert_eq!(proposal.get("truncated").is_some(), proposal["nextOffset"].is_number(), "{proposal}");
+        offset = proposal["nextOffset"].clone();
+        // With any other budget the same files are changed.
+        let wanted = with(with(wanted, "proposal_token", &proposal["proposal_token"]), "_budget", &json!({}));
+        server.done("regex_replace", wanted);
+        rounds += 1;
+    }
+    assert_eq!(rounds, 3);
+    assert!((0..10).all(|at| vault.read(&format!("{at}.md")) == b"y\n"));
+    let log = {
+        drop(server);
+        vault.log()
+    };
+    assert_eq!((&log[0]["files_scanned"], &log[0]["abort_reason"]), (&json!(4), &json!("budget")));
+}
+
+#[test]
+fn a_person_can_be_asked_between_the_two_steps() {
+    let vault = Vault::new(&[("a.md", b"x\n")]);
+    let mut server = vault.serve_with(&[], &[("LAPIDARY_APPROVAL", "write=ask")]).with_elicitation().open(Era::Modern);
+    let wanted = json!({ "file": "a.md", "pattern": "x", "replacement": "y" });
+    let proposal = server.done("regex_replace", wanted.clone());
+    let call =
+        json!({ "name": "regex_replace", "arguments": with(wanted, "proposal_token", &proposal["proposal_token"]) });
+    let asked = server.request("tools/call", call.clone());
+    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    let mut again = call;
+    again["requestState"] = asked["result"]["requestState"].clone();
+    again["inputResponses"] = json!({ "consent": { "action": "accept", "content": { "confirm": true } } });
+    let done = server.request("tools/call", again);
+    assert_eq!(done["result"]["structuredContent"]["changed"], true, "{done}");
+    assert_eq!(vault.read("a.md"), b"y\n");
+}

@@ -1,0 +1,222 @@
+//! Notes in `Prompts/` with the tag `mcp-tools-prompt`, which clients offer to people as prompts.
+
+use std::collections::BTreeMap;
+
+use lapidary_note::{
+    Content, ContentHash, Frontmatter, Note, PromptSlot, Value as Property, filled_prompt, prompt_slots,
+};
+use lapidary_query::nearest;
+use lapidary_vault::{ReadError, VaultPath, View, store::EntryKind};
+use serde_json::{Map, Value};
+
+use crate::{
+    ArgumentProblem, Context, Reason,
+    reason::clipped,
+    shared::{index, reading},
+};
+
+const FOLDER: &str = "Prompts";
+const TAG: &str = "mcp-tools-prompt";
+/// Deeper folders are nobody's prompts.
+const DEEPEST: usize = 16;
+/// What the protocol allows in one answer.
+const MOST_VALUES: usize = 100;
+
+/// A prompt as clients list it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// The vault, and the path below `Prompts` without its ending.
+    pub name: String,
+    pub title: String,
+    pub description: Option<String>,
+    pub arguments: Vec<PromptArgument>,
+    path: VaultPath,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptArgument {
+    pub name: String,
+    pub description: Option<String>,
+}
+
+/// A prompt with its arguments in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilledPrompt {
+    pub description: Option<String>,
+    pub text: String,
+}
+
+/// What an argument may be, as far as that can be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    pub values: Vec<String>,
+    pub total: usize,
+}
+
+/// The prompts of a vault, in path order, as far as the caller may see them.
+pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<Prompt>, Reason> {
+    let mut prompts = Vec::new();
+    for path in notes(context, view)? {
+        // One that is gone again, or cannot be read, is no prompt.
+        let Ok(file) = reading::read(view, &path) else { continue };
+        let Ok(shown) = reading::show(&path, &file) else { continue };
+        prompts.extend(prompt_in(view.vault(), &path, shown.text()));
+    }
+    Ok(prompts)
+}
+
+/// What tells one state of the prompts from another without reading them.
+pub fn prompts_mark(context: &Context<'_>, view: &View) -> Result<ContentHash, Reason> {
+    let notes = notes(context, view)?;
+    let marks: Vec<String> = notes.iter().map(|path| format!("{path} {:?}\n", view.stamp(path))).collect();
+    Ok(ContentHash::of(marks.concat().as_bytes()))
+}
+
+/// The text of a prompt. Every argument that it names has to be there, and no other.
+pub fn fill_prompt(
+    context: &Context<'_>,
+    view: &View,
+    name: &str,
+    arguments: &Map<String, Value>,
+) -> Result<FilledPrompt, Reason> {
+    let prompt = find(context, view, name)?;
+    let values = values(&prompt, arguments)?;
+    let file = reading::read(view, &prompt.path)?;
+    let shown = reading::show(&prompt.path, &file)?;
+    let body = body(shown.text());
+    let filled = filled_prompt(body, &prompt_slots(body), |name| values.get(name).copied());
+    Ok(FilledPrompt { description: prompt.description, text: filled.trim_start().to_owned() })
+}
+
+/// What an argument of a prompt may be: notes, folders and tags are known, if that is what it is called.
+pub fn complete_prompt(
+    context: &Context<'_>,
+    view: &View,
+    prompt: &str,
+    argument: &str,
+    typed: &str,
+) -> Result<Completion, Reason> {
+    let prompt = find(context, view, prompt)?;
+    if !prompt.arguments.iter().any(|known| known.name == argument) {
+        return Err(unknown_argument(&prompt, argument));
+    }
+    let kind = lapidary_query::words(argument).pop().unwrap_or_default();
+    let known: Vec<String> = match kind.as_str() {
+        "note" | "notes" | "page" | "file" | "path" => {
+            let files = index::files(context, view)?.iter();
+            files.filter(|entry| entry.is_note()).map(|entry| entry.path().to_string()).collect()
+        }
+        "folder" | "directory" => index::files(context, view)?.folders_below(None).map(ToString::to_string).collect(),
+        "tag" | "tags" => {
+            let mut tags: BTreeMap<String, String> = BTreeMap::new();
+            for tag in index::notes(context, view)?.notes().flat_map(|(_, digest)| digest.tags()) {
+                tags.entry(tag.name.to_lowercase()).or_insert_with(|| tag.name.to_owned());
+            }
+            tags.into_values().collect()
+        }
+        _ => Vec::new(),
+    };
+    Ok(fitting(known, typed))
+}
+
+/// Those that begin like what was typed, then those that hold it.
+fn fitting(known: Vec<String>, typed: &str) -> Completion {
+    let typed = typed.trim_start_matches('#').to_lowercase();
+    let last = |value: &str| value.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let begins = |value: &String| value.to_lowercase().starts_with(&typed) || last(value).starts_with(&typed);
+    let (mut values, others): (Vec<String>, Vec<String>) = known.into_iter().partition(begins);
+    values.extend(others.into_iter().filter(|value| value.to_lowercase().contains(&typed)));
+    let total = values.len();
+    values.truncate(MOST_VALUES);
+    Completion { values, total }
+}
+
+fn find(context: &Context<'_>, view: &View, name: &str) -> Result<Prompt, Reason> {
+    let mut all = prompts(context, view)?;
+    // Only what is listed can be had, so no name leads anywhere else.
+    match all.iter().position(|prompt| prompt.name == name) {
+        Some(at) => Ok(all.swap_remove(at)),
+        None => {
+            let nearest = nearest(name, all.iter().map(|prompt| prompt.name.as_str())).map(str::to_owned);
+            Err(Reason::PromptUnknown { name: clipped(name), nearest })
+        }
+    }
+}
+
+fn values<'a>(prompt: &Prompt, arguments: &'a Map<String, Value>) -> Result<BTreeMap<&'a str, &'a str>, Reason> {
+    let mut values = BTreeMap::new();
+    for (name, value) in arguments {
+        if !prompt.arguments.iter().any(|known| known.name == *name) {
+            return Err(unknown_argument(prompt, name));
+        }
+        let Value::String(value) = value else {
+            return Err(Reason::bad_argument(&prompt.name, name, "must be a string"));
+        };
+        values.insert(name.as_str(), value.as_str());
+    }
+    match prompt.arguments.iter().find(|argument| !values.contains_key(argument.name.as_str())) {
+        Some(missing) => Err(Reason::bad_argument(&prompt.name, &missing.name, "is required")),
+        None => Ok(values),
+    }
+}
+
+fn unknown_argument(prompt: &Prompt, given: &str) -> Reason {
+    let names = prompt.arguments.iter().map(|argument| argument.name.as_str());
+    let nearest = nearest(given, names).map(str::to_owned);
+    let problem =
+        ArgumentProblem { at: clipped(given), problem: "is not an argument of this prompt".to_owned(), nearest };
+    Reason::InvalidArguments { tool: prompt.name.clone(), problems: vec![problem] }
+}
+
+/// The notes below the folder, in path order.
+fn notes(context: &Context<'_>, view: &View) -> Result<Vec<VaultPath>, Reason> {
+    let folder = VaultPath::parse(FOLDER).map_err(|_| Reason::Internal)?;
+    let (mut notes, mut folders) = (Vec::new(), vec![(folder, 0)]);
+    while let Some((folder, depth)) = folders.pop() {
+        context.check()?;
+        let entries = match view.list(Some(&folder)) {
+            Ok(entries) => entries,
+            // There is none, or none that the caller may see.
+            Err(ReadError::Store(_) | ReadError::Denied(_)) => continue,
+        };
+        for entry in entries {
+            match entry.kind {
+                EntryKind::Folder if depth < DEEPEST => folders.push((entry.path, depth + 1)),
+                EntryKind::File if entry.path.is_note() => notes.push(entry.path),
+                EntryKind::Folder | EntryKind::File => {}
+            }
+        }
+    }
+    notes.sort();
+    Ok(notes)
+}
+
+/// The prompt that a note is, if it is one.
+fn prompt_in(vault: &str, path: &VaultPath, text: &str) -> Option<Prompt> {
+    let note = Note::parse(text);
+    note.property_tags().iter().find(|tag| tag.name.eq_ignore_ascii_case(TAG))?;
+    let description = note.property(&["description"]).and_then(described);
+    let mut arguments: Vec<PromptArgument> = Vec::new();
+    for PromptSlot { name, hint, .. } in prompt_slots(body(text)) {
+        if !arguments.iter().any(|argument| argument.name == name) {
+            arguments.push(PromptArgument { name, description: hint });
+        }
+    }
+    let below = path.as_str().strip_prefix(FOLDER)?.strip_prefix('/')?;
+    let name = &below[..below.len() - ".md".len()];
+    let title = name.rsplit('/').next().unwrap_or(name).to_owned();
+    Some(Prompt { name: format!("{vault}/{name}"), title, description, arguments, path: path.clone() })
+}
+
+fn described(node: &lapidary_note::Node) -> Option<String> {
+    match &node.content {
+        Content::Scalar(Property::Text(text)) | Content::Alias(Property::Text(text)) => Some(text.trim().to_owned()),
+        _ => None,
+    }
+    .filter(|text| !text.is_empty())
+}
+
+/// The note without its properties.
+fn body(text: &str) -> &str {
+    Frontmatter::find(text).map_or(text, |block| &text[block.span.end..])
+}

@@ -1,0 +1,265 @@
+//! Regular expressions that replace, in one file or in many.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use lapidary_note::replace_ranges;
+use lapidary_query::{ExpressionFlags, ReplaceError, Replacer};
+use lapidary_vault::{Change, File, Guard, Stop, VaultPath, View};
+
+use crate::{
+    Context, Reason, Refused, Walked,
+    reason::clipped,
+    shared::{
+        budget::{BudgetInput, Limits},
+        editing::{EXPECTED_CONTENT, refusal},
+        hash, index,
+        names::{Glob, pattern_refusal},
+        reading,
+    },
+};
+
+const PATTERN: &str = "pattern";
+
+/// What is looked for, and what comes in its place.
+pub(crate) struct Expression {
+    replacer: Replacer,
+    written: String,
+    with: String,
+    /// Every match, or the first of a file.
+    all: bool,
+    most: usize,
+}
+
+/// A file with something to replace.
+pub(crate) struct Replaced {
+    pub(crate) path: VaultPath,
+    pub(crate) before: Arc<File>,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) count: usize,
+}
+
+impl Replaced {
+    /// Exactly this content is replaced: whoever saw the diff agreed to no other.
+    pub(crate) fn change(&self) -> Change {
+        Change::Write {
+            path: self.path.clone(),
+            before: Arc::clone(&self.before),
+            guard: Guard::Caller,
+            bytes: self.bytes.clone(),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) replaced: Vec<Replaced>,
+    pub(crate) left: Vec<(VaultPath, Reason)>,
+    /// How many files were looked through.
+    pub(crate) scanned: usize,
+    /// The number of the first file that was not, if the search was cut short.
+    pub(crate) next: Option<usize>,
+}
+
+impl Found {
+    /// How many matches are replaced in all.
+    pub(crate) fn count(&self) -> usize {
+        self.replaced.iter().map(|replaced| replaced.count).sum()
+    }
+}
+
+/// Which files.
+pub(crate) struct Sources<'s> {
+    pub(crate) glob: &'s str,
+    pub(crate) offset: usize,
+    pub(crate) expected: &'s BTreeMap<String, String>,
+    pub(crate) budget: Option<&'s BudgetInput>,
+    /// So many, whatever the budget says.
+    pub(crate) exactly: Option<usize>,
+}
+
+/// Longer lists help nobody.
+const MOST_LEFT: usize = 100;
+
+impl Expression {
+    pub(crate) fn parse(
+        tool: &str,
+        pattern: &str,
+        replacement: &str,
+        flags: &str,
+        count: Option<usize>,
+    ) -> Result<Self, Reason> {
+        let mut read = ExpressionFlags::default();
+        let mut all = false;
+        for flag in flags.chars() {
+            match flag {
+                'g' => all = true,
+                'i' => read.ignore_case = true,
+                'm' => read.multi_line = true,
+                's' => read.dot_all = true,
+                // Text is Unicode anyway.
+                'u' => {}
+                _ => {
+                    let problem = format!("has `{flag}`, and only `g`, `i`, `m`, `s` and `u` are known");
+                    return Err(Reason::bad_argument(tool, "flags", problem));
+                }
+            }
+        }
+        let replacer =
+            Replacer::expression(&plain(pattern), read).map_err(|error| pattern_refusal(PATTERN, pattern, &error))?;
+        Ok(Self {
+            replacer,
+            written: clipped(pattern),
+            with: plain(replacement),
+            all,
+            most: count.unwrap_or(usize::MAX),
+        })
+    }
+
+    /// The file with every match replaced, and how many there were; nothing if there was none.
+    fn replaced(
+        &self,
+        path: &VaultPath,
+        before: &File,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<(Vec<u8>, usize)>, Failed> {
+        let text = reading::editable(path, before)?;
+        let mut found =
+            self.replacer.replacements(text.shown(), &self.with, self.all, stop).map_err(|error| match error {
+                ReplaceError::Stopped => Failed::Stopped,
+                error => Failed::Refused(self.too_much(&error.to_string())),
+            })?;
+        found.truncate(self.most);
+        let count = found.len();
+        let changes = found.into_iter().map(|found| (found.span, found.text));
+        let edited = replace_ranges(&before.bytes, &text, changes).map_err(|error| refusal(path, error))?;
+        Ok((edited.file != before.bytes).then_some((edited.file, count)))
+    }
+
+    fn too_much(&self, problem: &str) -> Reason {
+        Reason::RegexUnsafe { argument: PATTERN, pattern: self.written.clone(), problem: problem.to_owned() }
+    }
+}
+
+/// Why a file was not searched.
+enum Failed {
+    Stopped,
+    Refused(Reason),
+}
+
+impl From<Reason> for Failed {
+    fn from(reason: Reason) -> Self {
+        Self::Refused(reason)
+    }
+}
+
+pub(crate) fn in_file(
+    tool: &str,
+    context: &Context<'_>,
+    view: &View,
+    expression: &Expression,
+    file: &str,
+    expected: Option<&str>,
+) -> Result<Found, Reason> {
+    let path = reading::parse_path(file)?;
+    let before = reading::read(view, &path)?;
+    let expected = hash::expected(tool, EXPECTED_CONTENT, expected)?;
+    hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), Some(&before.hash))?;
+    let done = expression.replaced(&path, &before, &|| context.check().is_err()).map_err(|failed| match failed {
+        Failed::Stopped => context.check().err().unwrap_or(Reason::Internal),
+        Failed::Refused(reason) => reason,
+    })?;
+    let replaced = done.map(|(bytes, count)| Replaced { path, before, bytes, count }).into_iter().collect();
+    Ok(Found { replaced, scanned: 1, ..Found::default() })
+}
+
+/// The same in all files that a pattern names, in path order, as far as the budget goes.
+pub(crate) fn in_files(
+    tool: &str,
+    context: &Context<'_>,
+    view: &View,
+    expression: &Expression,
+    sources: &Sources<'_>,
+) -> Result<Found, Reason> {
+    let glob = Glob::parse(tool, "glob", sources.glob)?;
+    let limits = Limits::of(sources.budget, context);
+    let expected = expectations(tool, sources.expected)?;
+    let files = index::files(context, view)?;
+    let paths = files.iter().map(|entry| entry.path()).filter(|path| glob.matches(path.as_str()));
+    let (mut found, mut bytes, mut stopped) = (Found::default(), 0, None);
+    for (number, path) in paths.enumerate().skip(sources.offset) {
+        if sources.exactly.is_some_and(|most| found.scanned >= most) {
+            break;
+        }
+        stopped = limits.stop(context).filter(|stop| sources.exactly.is_none() || *stop == Stop::Cancelled);
+        let spent = limits.files.is_some_and(|most| found.scanned >= most)
+            || (found.scanned > 0 && limits.bytes.is_some_and(|most| bytes >= most));
+        if spent && sources.exactly.is_none() {
+            stopped = stopped.or(Some(Stop::Budget));
+        }
+        if stopped.is_none() {
+            // One that is gone since the vault was looked through has nothing to replace.
+            if let Some(before) = reading::read_if_there(view, path)? {
+                hash::check(path, EXPECTED_CONTENT, expected.get(path), Some(&before.hash))?;
+                bytes += before.bytes.len() as u64;
+                let stop = || limits.stop(context).is_some();
+                match one(view, expression, path, &before, &stop) {
+                    Ok(replaced) => found.replaced.extend(replaced),
+                    // What is binary has no text, and nobody meant it.
+                    Err(Failed::Refused(Reason::NotText { valid_up_to: None, .. })) => {}
+                    Err(Failed::Refused(reason)) if found.left.len() < MOST_LEFT => {
+                        found.left.push((path.clone(), reason))
+                    }
+                    Err(Failed::Refused(_)) => {}
+                    Err(Failed::Stopped) => stopped = limits.stop(context).or(Some(Stop::Deadline)),
+                }
+            }
+        }
+        if stopped.is_some() {
+            found.next = Some(number);
+            break;
+        }
+        found.scanned += 1;
+    }
+    context.spent.record(Walked { files: found.scanned as u64, bytes, stopped });
+    // A file that alone takes all the time would be tried for ever.
+    if stopped == Some(Stop::Deadline) && found.scanned == 0 {
+        return Err(expression.too_much("the time was up before one file was searched"));
+    }
+    context.check()?;
+    Ok(found)
+}
+
+fn one(
+    view: &View,
+    expression: &Expression,
+    path: &VaultPath,
+    before: &Arc<File>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Replaced>, Failed> {
+    let Some((bytes, count)) = expression.replaced(path, before, stop)? else { return Ok(None) };
+    view.may_write(path).map_err(|denied| Reason::PathForbidden {
+        path: path.clone(),
+        writing: true,
+        denied: Refused::ByScope(denied),
+    })?;
+    Ok(Some(Replaced { path: path.clone(), before: Arc::clone(before), bytes, count }))
+}
+
+fn expectations(
+    tool: &str,
+    given: &BTreeMap<String, String>,
+) -> Result<BTreeMap<VaultPath, lapidary_note::ExpectedHash>, Reason> {
+    let mut expected = BTreeMap::new();
+    for (path, written) in given {
+        if let Some(hash) = hash::expected(tool, "expected_hashes", Some(written))? {
+            expected.insert(reading::parse_path(path)?, hash);
+        }
+    }
+    Ok(expected)
+}
+
+/// As the text is shown in which it is looked for.
+fn plain(given: &str) -> String {
+    given.replace("\r\n", "\n")
+}

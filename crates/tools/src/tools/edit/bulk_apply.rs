@@ -1,0 +1,206 @@
+use lapidary_vault::{ChangeSet, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Reason,
+    shared::{
+        batch::{self, Done},
+        budget::OperationsInput,
+    },
+    spec::{Plan, WriteTool},
+    wire::operation_error,
+};
+
+pub(crate) struct BulkApply;
+
+/// Make many changes in one: each operation works on what those before it left, and one checkpoint undoes them all.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// In order.
+    #[schemars(length(min = 1))]
+    ops: Vec<Operation>,
+    /// All or none; `false` makes those that work.
+    #[serde(default = "yes")]
+    atomic: bool,
+    /// Only show the diff.
+    #[serde(default)]
+    dry_run: bool,
+    /// 0 is any number.
+    #[serde(default, rename = "_budget")]
+    budget: Option<OperationsInput>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Operation {
+    /// A tool that writes: `str_replace`, `file_move`, …
+    tool: String,
+    /// Its arguments.
+    args: Map<String, Value>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    atomic: bool,
+    /// Nothing was changed.
+    dry_run: bool,
+    /// Whether all operations would work; only where nothing was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validated: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rolled_back: Option<bool>,
+    results: Vec<OperationOutput>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    #[serde(skip)]
+    tools: Vec<&'static str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct OperationOutput {
+    index: usize,
+    ok: bool,
+    /// What the tool answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Map<String, Value>>,
+}
+
+impl WriteTool for BulkApply {
+    const DECLARATION: Declaration = Declaration {
+        name: "bulk_apply",
+        dotted: Some("bulk.apply"),
+        title: "Make many changes at once",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: true,
+        idempotent: false,
+        paths: &[],
+        reasons: &[Kind::BudgetExceeded],
+        words: "batch bulk several many edits at once, transaction, all or nothing, atomic",
+    };
+    // A hard delete may be among the operations.
+    const EFFECT: Effect = Effect::Destroy;
+    const IN_BATCHES: bool = false;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let Input { ops, atomic, dry_run, budget } = input;
+        let limit = budget.unwrap_or_default().limit(context);
+        if limit.is_some_and(|limit| ops.len() as u64 > limit) {
+            return Err(Reason::TooManyOperations { submitted: ops.len(), limit: limit.unwrap_or_default() });
+        }
+        let mut changes = ChangeSet::default();
+        let mut ahead = None;
+        let mut done = Vec::new();
+        for Operation { tool, args } in ops {
+            context.check()?;
+            let now = ahead.as_ref().unwrap_or(view);
+            let outcome = batch::plan(context, now, &tool, args, dry_run).and_then(|(planned, one)| {
+                let joined = changes.join(planned.clone(), |folder| view.had_folder(folder));
+                joined.map_err(Reason::NotJoined).map(|()| (planned, one))
+            });
+            match outcome {
+                Ok((planned, one)) => {
+                    ahead = (!planned.is_empty()).then(|| now.with(&planned)).or(ahead);
+                    done.push(Ok(one));
+                }
+                // The call itself has to end, and not only this operation.
+                Err(reason @ (Reason::Interrupted(_) | Reason::Internal)) => return Err(reason),
+                Err(reason) => done.push(Err(reason)),
+            }
+        }
+        let valid = done.iter().all(Result::is_ok);
+        let refused = atomic && !valid;
+        if refused {
+            changes = ChangeSet::default();
+        }
+        let tools = done.iter().flatten().map(|done| done.tool).collect();
+        let output = Output {
+            atomic,
+            dry_run: dry_run || refused,
+            validated: (atomic && (dry_run || refused)).then_some(valid),
+            rolled_back: (atomic && !dry_run && !refused).then_some(false),
+            hint: refused.then(|| hint(&done)),
+            results: done.into_iter().enumerate().map(|(index, done)| result(index, done, refused)).collect(),
+            tools,
+        };
+        Ok(Plan { changes, output, dry_run: dry_run && !refused })
+    }
+
+    fn through(&self, output: &Output) -> Vec<&'static str> {
+        output.tools.clone()
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[("a.md", "one\n"), ("b.md", "[[a]]\n")];
+        let edit = |file: &str, find: &str, replace: &str| json!({ "tool": "str_replace", "args": { "file": file, "find": find, "replace": replace } });
+        vec![
+            Example {
+                says: "Create, edit, move and edit again",
+                before: NOTES,
+                input: json!({ "ops": [
+                    { "tool": "file_create", "args": { "file": "new.md", "content": "x\n" } },
+                    edit("new.md", "x", "see [[a]]"),
+                    { "tool": "file.move", "args": { "from": "a.md", "to": "c.md" } },
+                    edit("c.md", "one", "two"),
+                ] }),
+                gives: Gives::Including(json!({ "atomic": true, "rolled_back": false, "results": [
+                    { "index": 0, "ok": true }, { "ok": true }, { "ok": true, "result": { "linksUpdated": 2 } }, { "ok": true },
+                ] })),
+                after: &[("new.md", "see [[c]]\n"), ("b.md", "[[c]]\n"), ("c.md", "two\n")],
+            },
+            Example {
+                says: "One that is refused leaves everything as it was",
+                before: NOTES,
+                input: json!({ "ops": [edit("a.md", "one", "two"), edit("b.md", "nothing", "x")] }),
+                gives: Gives::Including(json!({ "dry_run": true, "validated": false, "results": [
+                    { "ok": true }, { "ok": false, "error": { "code": "NOT_FOUND" } },
+                ] })),
+                after: NOTES,
+            },
+            Example {
+                says: "What works is done",
+                before: NOTES,
+                input: json!({ "atomic": false, "ops": [edit("a.md", "one", "two"), edit("b.md", "nothing", "x")] }),
+                gives: Gives::Including(json!({ "dry_run": false, "results": [{ "ok": true }, { "ok": false }] })),
+                after: &[("a.md", "two\n"), ("b.md", "[[a]]\n")],
+            },
+            Example {
+                says: "More than the budget allows",
+                before: NOTES,
+                input: json!({ "ops": [edit("a.md", "one", "two"), edit("a.md", "two", "x")], "_budget": { "maxBulkOps": 1 } }),
+                gives: Gives::Refusal(Kind::BudgetExceeded),
+                after: NOTES,
+            },
+        ]
+    }
+}
+
+fn hint(done: &[Result<Done, Reason>]) -> String {
+    let refused: Vec<String> =
+        (0..).zip(done).filter(|(_, done)| done.is_err()).map(|(at, _)| at.to_string()).collect();
+    format!(
+        "Nothing was changed, because of operation {}. Correct it and send the batch again, or set `atomic: false`.",
+        refused.join(", ")
+    )
+}
+
+fn result(index: usize, done: Result<Done, Reason>, refused: bool) -> OperationOutput {
+    match done {
+        Ok(done) => {
+            let result = if refused { done.into_dry_run() } else { done.output };
+            OperationOutput { index, ok: true, result: Some(result), error: None }
+        }
+        Err(reason) => OperationOutput { index, ok: false, result: None, error: Some(operation_error(&reason)) },
+    }
+}

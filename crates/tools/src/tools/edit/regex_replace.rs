@@ -1,0 +1,307 @@
+use std::collections::BTreeMap;
+
+use lapidary_note::ContentHash;
+use lapidary_vault::{ChangeSet, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Proposal, Reason, Role,
+    shared::{
+        budget::BudgetInput,
+        editing::total_lines,
+        expression::{self, Expression, Found, Replaced, Sources},
+    },
+    spec::{Plan, WriteTool},
+};
+
+pub(crate) struct RegexReplace;
+
+/// Replace what a regular expression finds, in one file or in all files that `glob` names, in two steps.
+///
+/// Without `proposal_token` nothing is changed: the answer has the diff and a token. The same call with the token makes
+/// exactly that change, once, within five minutes.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Path in the vault.
+    #[serde(default)]
+    file: Option<String>,
+    /// Instead of `file`: all text files whose path fits, e.g. `Projects/**/*.md`.
+    #[serde(default)]
+    glob: Option<String>,
+    /// ECMAScript, over the whole text.
+    #[schemars(length(min = 1))]
+    pattern: String,
+    /// `$1`, `$&` and `$<name>` stand for what was found.
+    replacement: String,
+    /// Of `g` (all, not only the first), `i`, `m`, `s`, `u`.
+    #[serde(default = "all")]
+    flags: String,
+    /// At most so many replacements in each file.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    count: Option<usize>,
+    /// With `glob`: how many files to leave out at the start.
+    #[serde(default)]
+    offset: usize,
+    /// Refuse unless `file` still has this hash.
+    #[serde(default)]
+    expected_content_hash: Option<String>,
+    /// With `glob`: the same for each file, by path.
+    #[serde(default)]
+    expected_hashes: BTreeMap<String, String>,
+    /// Of the proposal to carry out.
+    #[serde(default)]
+    proposal_token: Option<String>,
+    /// Make a proposal, even if there is a token.
+    #[serde(default)]
+    dry_run: bool,
+    /// With `glob`: stop early and say so.
+    #[serde(default, rename = "_budget")]
+    budget: Option<BudgetInput>,
+}
+
+fn all() -> String {
+    "g".to_owned()
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<bool>,
+    #[serde(rename = "proposal_token", skip_serializing_if = "Option::is_none")]
+    proposal_token: Option<String>,
+    #[serde(rename = "replaced_preview_count", skip_serializing_if = "Option::is_none")]
+    replaced_preview_count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced_count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_be_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_lines: Option<usize>,
+    /// Of a `glob`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<Vec<FileOutput>>,
+    /// Files that fit and stay as they are, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left: Vec<LeftOutput>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+    #[serde(rename = "dry_run")]
+    dry_run: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FileOutput {
+    file: String,
+    replaced_count: usize,
+    /// Before.
+    current_hash: String,
+    /// After.
+    would_be_hash: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct LeftOutput {
+    file: String,
+    why: String,
+}
+
+const TRUNCATED: &str = "Not all files were looked through: the budget is spent or the time is up. Carry out this \
+                         proposal, then send `nextOffset` as `offset`.";
+const NOTHING: &str = "Nothing was found, so there is nothing to carry out.";
+
+impl WriteTool for RegexReplace {
+    const DECLARATION: Declaration = Declaration {
+        name: "regex_replace",
+        dotted: Some("regex.replace"),
+        title: "Replace by regular expression",
+        family: Family::Files,
+        group: Group::Edit,
+        listed: false,
+        idempotent: false,
+        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        reasons: &[
+            Kind::NoteMissing,
+            Kind::StalePrecondition,
+            Kind::RegexInvalid,
+            Kind::RegexUnsafe,
+            Kind::ProposalExpired,
+            Kind::ProposalChanged,
+            Kind::EditRefused,
+        ],
+        words: "regular expression search and replace with groups, in many files at once, across the vault, glob",
+    };
+    const EFFECT: Effect = Effect::Write;
+    const IN_BATCHES: bool = false;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+        let tool = Self::DECLARATION.name;
+        let expression = Expression::parse(tool, &input.pattern, &input.replacement, &input.flags, input.count)?;
+        let token = input.proposal_token.as_deref().filter(|_| !input.dry_run).map(Token::parse).transpose()?;
+        let found = match (&input.file, &input.glob) {
+            (Some(file), None) => {
+                expression::in_file(tool, context, view, &expression, file, input.expected_content_hash.as_deref())?
+            }
+            (None, Some(glob)) => {
+                let sources = Sources {
+                    glob,
+                    offset: input.offset,
+                    expected: &input.expected_hashes,
+                    budget: input.budget.as_ref(),
+                    // A proposal that was cut short is carried out as far as it was shown.
+                    exactly: token.as_ref().map(|token| token.scanned),
+                };
+                expression::in_files(tool, context, view, &expression, &sources)?
+            }
+            _ => return Err(Reason::bad_argument(tool, "file", "is required, or `glob`, and not both")),
+        };
+        let changes = ChangeSet { changes: found.replaced.iter().map(Replaced::change).collect() };
+        let proposal = Proposal { tool, arguments: input.digest(found.scanned), changes: changes.digest() };
+        if let Some(token) = token {
+            context.gate.open(token.sealed, &proposal)?;
+            return Ok(Plan { changes, output: carried_out(&input, &found), dry_run: false });
+        }
+        let sealed = if changes.is_empty() { None } else { Some(context.gate.seal(&proposal)?) };
+        let token = sealed.map(|sealed| Token { scanned: found.scanned, sealed: &sealed }.written());
+        Ok(Plan { changes, output: proposed(&input, &found, token), dry_run: true })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] =
+            &[("a.md", "2026-04-13\n"), ("b.md", "x\n"), ("c.md", "2026-05-01 2026-05-02\n")];
+        let dates = |more: serde_json::Value| {
+            let mut input = json!({ "pattern": "(\\d+)-(\\d+)-(\\d+)", "replacement": "$3.$2.$1" });
+            if let (Some(input), serde_json::Value::Object(more)) = (input.as_object_mut(), more) {
+                input.extend(more);
+            }
+            input
+        };
+        vec![
+            Example {
+                says: "A proposal for one file",
+                before: NOTES,
+                input: dates(json!({ "file": "a.md" })),
+                gives: Gives::Including(json!({
+                    "file": "a.md",
+                    "replaced_preview_count": 1,
+                    "wouldBeHash": ContentHash::of(b"13.04.2026\n").to_string(),
+                    "dry_run": true,
+                })),
+                after: NOTES,
+            },
+            Example {
+                says: "A proposal for many files, the first match of each",
+                before: NOTES,
+                input: dates(json!({ "glob": "*.md", "flags": "" })),
+                gives: Gives::Including(json!({ "replaced_preview_count": 2, "files": [
+                    { "file": "a.md", "replacedCount": 1 },
+                    { "file": "c.md", "wouldBeHash": ContentHash::of(b"01.05.2026 2026-05-02\n").to_string() },
+                ] })),
+                after: NOTES,
+            },
+            Example {
+                says: "A token that nobody gave out",
+                before: NOTES,
+                input: dates(json!({ "file": "a.md", "proposal_token": "1-00" })),
+                gives: Gives::Refusal(Kind::ProposalExpired),
+                after: NOTES,
+            },
+            Example {
+                says: "An expression that is none",
+                before: NOTES,
+                input: json!({ "file": "a.md", "pattern": "(", "replacement": "" }),
+                gives: Gives::Refusal(Kind::RegexInvalid),
+                after: NOTES,
+            },
+        ]
+    }
+}
+
+impl Input {
+    /// All that decides what is changed.
+    fn digest(&self, scanned: usize) -> ContentHash {
+        let Self { file, glob, pattern, replacement, flags, count, offset, .. } = self;
+        ContentHash::of(json!([file, glob, pattern, replacement, flags, count, offset, scanned]).to_string().as_bytes())
+    }
+}
+
+/// A token as callers see it: how many files were looked through, and the seal on all of it.
+struct Token<'t> {
+    scanned: usize,
+    sealed: &'t str,
+}
+
+impl<'t> Token<'t> {
+    fn parse(given: &'t str) -> Result<Self, Reason> {
+        let parts = given.split_once('-').and_then(|(scanned, sealed)| Some((scanned.parse().ok()?, sealed)));
+        parts.map(|(scanned, sealed)| Self { scanned, sealed }).ok_or(Reason::ProposalExpired)
+    }
+
+    fn written(&self) -> String {
+        format!("{}-{}", self.scanned, self.sealed)
+    }
+}
+
+fn proposed(input: &Input, found: &Found, token: Option<String>) -> Output {
+    let only = found.replaced.first().filter(|_| input.file.is_some());
+    Output {
+        proposal_token: token,
+        replaced_preview_count: Some(found.count()),
+        current_hash: only.map(|only| only.before.hash.to_string()),
+        would_be_hash: only.map(|only| ContentHash::of(&only.bytes).to_string()),
+        hint: match (found.next, found.count()) {
+            (Some(_), _) => Some(TRUNCATED),
+            (None, 0) => Some(NOTHING),
+            (None, _) => None,
+        },
+        dry_run: true,
+        ..either(input, found)
+    }
+}
+
+fn carried_out(input: &Input, found: &Found) -> Output {
+    let only = found.replaced.first().filter(|_| input.file.is_some());
+    Output {
+        changed: Some(!found.replaced.is_empty()),
+        replaced_count: Some(found.count()),
+        content_hash: only.map(|only| ContentHash::of(&only.bytes).to_string()),
+        total_lines: only.map(|only| total_lines(&only.bytes)),
+        ..either(input, found)
+    }
+}
+
+/// What both steps say.
+fn either(input: &Input, found: &Found) -> Output {
+    let each = |replaced: &Replaced| FileOutput {
+        file: replaced.path.to_string(),
+        replaced_count: replaced.count,
+        current_hash: replaced.before.hash.to_string(),
+        would_be_hash: ContentHash::of(&replaced.bytes).to_string(),
+    };
+    let left = found.left.iter().map(|(path, why)| LeftOutput { file: path.to_string(), why: why.to_string() });
+    Output {
+        file: input.file.clone(),
+        files: input.glob.is_some().then(|| found.replaced.iter().map(each).collect()),
+        left: left.collect(),
+        truncated: found.next.is_some(),
+        next_offset: found.next,
+        ..Output::default()
+    }
+}
