@@ -48,6 +48,9 @@ pub struct LateSave {
     pub checkpoint: String,
 }
 
+/// Of a name, fewer characters are a guess: what is undone has to be meant.
+const SHORTEST_NAME: usize = 4;
+
 /// So many are looked at at once.
 const BATCH: usize = 100;
 
@@ -124,6 +127,9 @@ impl View {
     }
 
     fn visible(&self, prefix: &str) -> Result<Vec<CheckpointRecord>, LedgerError> {
+        if prefix.len() < SHORTEST_NAME {
+            return Ok(Vec::new());
+        }
         let found = self.changes.ledger.checkpoint(prefix)?;
         Ok(found.into_iter().filter_map(|record| narrowed(record, &self.scope)).collect())
     }

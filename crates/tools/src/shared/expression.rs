@@ -78,6 +78,7 @@ pub(crate) struct Sources<'s> {
     pub(crate) exactly: Option<usize>,
 }
 
+const TIME_IS_UP: &str = "the time was up before one file was searched";
 /// Longer lists help nobody.
 const MOST_LEFT: usize = 100;
 
@@ -160,15 +161,18 @@ pub(crate) fn in_file(
     expression: &Expression,
     file: &str,
     expected: Option<&str>,
+    budget: Option<&BudgetInput>,
 ) -> Result<Found, Reason> {
     let path = reading::parse_path(file)?;
     let before = reading::read(view, &path)?;
     let expected = hash::expected(tool, EXPECTED_CONTENT, expected)?;
     hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), Some(&before.hash))?;
-    let done = expression.replaced(&path, &before, &|| context.check().is_err()).map_err(|failed| match failed {
-        Failed::Stopped => context.check().err().unwrap_or(Reason::Internal),
-        Failed::Refused(reason) => reason,
-    })?;
+    let limits = Limits::of(budget, context);
+    let done =
+        expression.replaced(&path, &before, &|| limits.stop(context).is_some()).map_err(|failed| match failed {
+            Failed::Stopped => context.check().err().unwrap_or_else(|| expression.too_much(TIME_IS_UP)),
+            Failed::Refused(reason) => reason,
+        })?;
     let replaced = done.map(|(bytes, count)| Replaced { path, before, bytes, count }).into_iter().collect();
     Ok(Found { replaced, scanned: 1, ..Found::default() })
 }
@@ -224,7 +228,7 @@ pub(crate) fn in_files(
     context.spent.record(Walked { files: found.scanned as u64, bytes, stopped });
     // A file that alone takes all the time would be tried for ever.
     if stopped == Some(Stop::Deadline) && found.scanned == 0 {
-        return Err(expression.too_much("the time was up before one file was searched"));
+        return Err(expression.too_much(TIME_IS_UP));
     }
     context.check()?;
     Ok(found)

@@ -1,6 +1,8 @@
-use lapidary_vault::{Files, Notes, View};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{Context, Reason};
+use lapidary_vault::{FileEntry, Files, Notes, View};
+
+use crate::{Context, Reason, Walked};
 
 /// The files of the vault, as far as the caller may see them.
 pub(crate) fn files<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v Files, Reason> {
@@ -15,4 +17,20 @@ pub(crate) fn files_to_search<'v>(context: &Context<'_>, view: &'v View) -> Resu
 /// The same, with what stands in each note.
 pub(crate) fn notes<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v Notes, Reason> {
     view.notes(&|| context.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
+}
+
+/// What `look` makes of the texts of all notes, in path order. What that cost is told to the log.
+pub(crate) fn map_texts<T: Send>(
+    context: &Context<'_>,
+    files: &Files,
+    look: impl Fn(FileEntry<'_>, &[u8]) -> Option<T> + Sync,
+) -> Result<Vec<T>, Reason> {
+    let (seen, read) = (AtomicU64::new(0), AtomicU64::new(0));
+    let found = files.map_texts(&|| context.check().is_ok(), |entry, bytes| {
+        seen.fetch_add(1, Ordering::Relaxed);
+        read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        look(entry, bytes)
+    });
+    context.spent.record(Walked { files: seen.into_inner(), bytes: read.into_inner(), stopped: None });
+    found.map_err(|error| Reason::from_index(&error, context.cancel))
 }

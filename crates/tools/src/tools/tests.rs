@@ -1,5 +1,7 @@
 //! What must hold for every tool in the list.
 
+mod batches;
+
 use std::{
     collections::BTreeSet,
     sync::Arc,

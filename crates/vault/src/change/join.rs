@@ -94,7 +94,9 @@ impl ChangeSet {
 
     /// Whether a later change than this has to do with a path.
     fn is_touched_after(&self, index: usize, path: &VaultPath) -> bool {
-        self.changes[index + 1..].iter().flat_map(Change::paths).any(|touched| same(touched, path))
+        let carries = |change: &Change| matches!(change, Change::MoveFolder { from, to } if path.is_within(from) || path.is_within(to));
+        let touches = |change: &Change| carries(change) || change.paths().any(|touched| same(touched, path));
+        self.changes[index + 1..].iter().any(touches)
     }
 
     fn rewrite(&mut self, index: usize, now: &std::sync::Arc<crate::File>, new: Vec<u8>) {

@@ -1,3 +1,4 @@
+use lapidary_note::ContentHash;
 use lapidary_vault::{
     Change, ChangeSet, Checkpoint, Guard, VaultPath, View,
     store::{CheckpointKind, EntryRecord},
@@ -19,7 +20,7 @@ pub(crate) struct CheckpointRestore;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Of the checkpoint; as many of its first characters as tell it from others.
+    /// Of the checkpoint; so many of its first characters as tell it from others, at least four.
     id: String,
     /// Only this file; otherwise all files of the checkpoint, or none if one cannot be restored.
     #[serde(default)]
@@ -184,7 +185,11 @@ impl Restoring<'_> {
         }
         match &entry.moved_to {
             Some(to) if entry.before.is_none() && entry.after.is_none() => self.folder(context, entry, to),
-            Some(to) => self.moved(entry, to),
+            Some(to) => {
+                // What it was when it had arrived stands right behind it.
+                let arrived = found.entries.get(index + 1).filter(|other| other.path == *to && other.before.is_none());
+                self.moved(entry, to, arrived.and_then(|other| other.after))
+            }
             None => self.file(entry),
         }
     }
@@ -208,7 +213,7 @@ impl Restoring<'_> {
         let old = checkpoint::content(self.view, self.found, entry)?;
         let now = reading::read_if_there(self.now(), &path)?;
         let is_change = self.found.kind == CheckpointKind::Change;
-        let since = |now: &lapidary_note::ContentHash| is_change && entry.after.is_some_and(|after| after != *now);
+        let since = |now: &ContentHash| is_change && entry.after.is_some_and(|after| after != *now);
         match (old, now) {
             (Some(old), Some(now)) if now.bytes == old => self.tell(&path, "unchanged", false),
             (Some(old), Some(now)) => {
@@ -231,10 +236,8 @@ impl Restoring<'_> {
     }
 
     /// A file that was moved: back if it is still what it was then, else its old text anew and the new one to the trash.
-    fn moved(&mut self, entry: &EntryRecord, to: &VaultPath) -> Result<(), Reason> {
+    fn moved(&mut self, entry: &EntryRecord, to: &VaultPath, after: Option<ContentHash>) -> Result<(), Reason> {
         let (path, guard) = (&entry.path, self.guard);
-        let arrived = |other: &&EntryRecord| other.path == *to && other.before.is_none();
-        let after = self.found.entries.iter().find(arrived).and_then(|other| other.after);
         let Some(there) = reading::read_if_there(self.now(), to)? else { return self.file(&alone(entry)) };
         if let Some(now) = reading::read_if_there(self.now(), path)? {
             return Err(Reason::DestinationExists { path: path.clone(), current: now.hash });

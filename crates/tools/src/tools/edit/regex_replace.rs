@@ -58,7 +58,7 @@ pub(crate) struct Input {
     /// Make a proposal, even if there is a token.
     #[serde(default)]
     dry_run: bool,
-    /// With `glob`: stop early and say so.
+    /// Stop early and say so.
     #[serde(default, rename = "_budget")]
     budget: Option<BudgetInput>,
 }
@@ -157,7 +157,8 @@ impl WriteTool for RegexReplace {
         let token = input.proposal_token.as_deref().filter(|_| !input.dry_run).map(Token::parse).transpose()?;
         let found = match (&input.file, &input.glob) {
             (Some(file), None) => {
-                expression::in_file(tool, context, view, &expression, file, input.expected_content_hash.as_deref())?
+                let expected = input.expected_content_hash.as_deref();
+                expression::in_file(tool, context, view, &expression, file, expected, input.budget.as_ref())?
             }
             (None, Some(glob)) => {
                 let sources = Sources {

@@ -20,7 +20,7 @@ pub(crate) struct CheckpointRead;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Of the checkpoint; as many of its first characters as tell it from others.
+    /// Of the checkpoint; so many of its first characters as tell it from others, at least four.
     id: String,
     /// Path of the file at that time.
     path: String,

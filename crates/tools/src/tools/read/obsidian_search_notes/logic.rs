@@ -29,8 +29,7 @@ pub(super) fn search(
             let digest = notes.digest(entry.path())?;
             with_shown(bytes, |text| world.judge(entry, &digest, Some(text)))
         };
-        let go_on = || context.check().is_ok();
-        notes.map_texts(&go_on, look).map_err(|error| Reason::from_index(&error, context.cancel))?
+        index::map_texts(context, notes, look)?
     } else {
         let mut found = Vec::new();
         for (entry, digest) in notes.notes() {

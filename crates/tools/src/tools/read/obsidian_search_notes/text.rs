@@ -33,14 +33,12 @@ pub(super) fn search(
     let prefix = input.path_prefix.as_deref().unwrap_or_default();
     let files = index::files_to_search(context, view)?;
     let look = |path: &VaultPath, text: &str| query.find(stem(path), text, &|| !go_on());
-    let mut found = files
-        .map_texts(&go_on, |entry, bytes| {
-            let path = entry.path();
-            let matches = path.as_str().starts_with(prefix).then(|| with_shown(bytes, |text| look(path, text)))??;
-            let SimpleMatches { in_name, in_text } = matches;
-            Some(Found { path: path.clone(), in_name: !in_name.is_empty(), matches: in_name.len() + in_text.len() })
-        })
-        .map_err(|error| Reason::from_index(&error, context.cancel))?;
+    let mut found = index::map_texts(context, files, |entry, bytes| {
+        let path = entry.path();
+        let matches = path.as_str().starts_with(prefix).then(|| with_shown(bytes, |text| look(path, text)))??;
+        let SimpleMatches { in_name, in_text } = matches;
+        Some(Found { path: path.clone(), in_name: !in_name.is_empty(), matches: in_name.len() + in_text.len() })
+    })?;
     context.check()?;
     found.sort_by(|a, b| (!a.in_name, Reverse(a.matches), &a.path).cmp(&(!b.in_name, Reverse(b.matches), &b.path)));
     let page = Page::of(found, cursor.offset, cursor.limit);
