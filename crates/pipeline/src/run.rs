@@ -8,7 +8,7 @@ use lapidary_tools::{
     check_arguments, clipped, render_answer, render_change, render_dry_run,
 };
 use lapidary_vault::{
-    Change, ChangeSet, CommitError, Guard, LateSave, Receipt, RulesError, Scope, Turn, TurnError, View,
+    Change, ChangeSet, CommitError, Guard, LateSave, Receipt, Turn, TurnError, View,
     store::{Origin, StoreError},
 };
 use serde_json::{Map, Value};
@@ -114,8 +114,8 @@ impl<'a> Call<'a> {
         // The first plan is made freely. If another caller was faster, the next ones are made in turn.
         let mut turn = None;
         for attempt in 1..=PLANS {
-            let scope = self.scope(served)?;
-            let view = self.view(served, Arc::clone(&scope));
+            let scope = self.pipeline.scope(served)?;
+            let view = self.pipeline.view_under(served, Arc::clone(&scope));
             self.hear(&view);
             let planned = entry.tool.plan(context, Some(&view), arguments.clone())?;
             let (changes, dry_run, output, text) = match planned {
@@ -214,23 +214,6 @@ impl<'a> Call<'a> {
             Ok(late_saves) => self.late_saves.extend(late_saves),
             Err(error) => (self.pipeline.setup.warn)(&format!("checkpoints cannot be looked up: {error}")),
         }
-    }
-
-    /// What may be read and changed at this moment. The owner hears what is wrong with the rules, the caller only that
-    /// the vault is closed.
-    fn scope(&self, served: &ServedVault) -> Result<Arc<Scope>, Reason> {
-        let setup = &self.pipeline.setup;
-        served.vault.scope(setup.clock.now()).map_err(|error| match error {
-            RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
-            RulesError::Unreadable { file, .. } => {
-                (setup.warn)(&format!("the vault `{}` is closed: {error}", served.vault.name()));
-                Reason::VaultClosed { file }
-            }
-        })
-    }
-
-    fn view(&self, served: &ServedVault, scope: Arc<Scope>) -> View {
-        served.vault.view(scope, self.pipeline.setup.limits.max_file_bytes)
     }
 
     /// `None` if a person has agreed to exactly this change, otherwise the question.

@@ -23,6 +23,7 @@ mod protocol;
 mod scenarios;
 mod search_notes;
 mod tools_list;
+mod undo;
 
 /// A test file that is not declared would never run.
 #[test]
