@@ -9,7 +9,11 @@ use crate::store::{Beside, Intent, Step, StoreError};
 impl Turn<'_> {
     /// Sees to what a killed server left: changes under way, and old files that somebody still had open.
     pub(super) fn settle(&self) -> Result<(), TurnError> {
-        if !matches!(self.changes.ledger.is_settled(), Ok(true)) {
+        let settled = self.changes.ledger.is_settled().unwrap_or_else(|error| {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+            false
+        });
+        if !settled {
             self.recover()?;
             if self.tend() > 0 {
                 caretaker::keep_tending(self.changes);

@@ -18,7 +18,7 @@ use std::{
 use lapidary_note::ContentHash;
 use rusqlite::{Connection, Transaction, params};
 
-use self::database::{Sync, open};
+use self::database::{Opened, Sync};
 use super::{StateFolder, nanoseconds};
 use crate::VaultPath;
 
@@ -66,7 +66,7 @@ impl From<rusqlite::Error> for LedgerError {
 /// The database of one vault. Several servers may have it open; they take turns in writing.
 pub struct Ledger {
     place: Place,
-    open: Mutex<Option<Connection>>,
+    open: Mutex<Option<Opened>>,
     retention: Retention,
 }
 
@@ -210,17 +210,10 @@ impl Ledger {
 
     /// Looks something up; `nothing` if there has never been anything to write down.
     fn read<T>(&self, nothing: T, ask: impl Fn(&Connection) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
-        let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *held {
-            Some(database) => Ok(ask(database)?),
-            None if !self.place.is_there()? => Ok(nothing),
-            closed => {
-                let database = open(&self.place)?;
-                let answer = ask(&database)?;
-                *closed = Some(database);
-                Ok(answer)
-            }
+        if !self.place.is_there()? {
+            return Ok(nothing);
         }
+        self.with_database(|database| ask(database))
     }
 
     fn write<T>(
@@ -228,16 +221,31 @@ impl Ledger {
         sync: Sync,
         work: impl Fn(&Transaction<'_>) -> Result<T, rusqlite::Error>,
     ) -> Result<T, LedgerError> {
+        self.with_database(|database| database::transaction(database, &self.place, sync, work))
+    }
+
+    /// Opens it if need be: for the first time, or because somebody has moved the file away since.
+    fn with_database<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>,
+    ) -> Result<T, LedgerError> {
         let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.is_none() {
-            *held = Some(open(&self.place)?);
+        let mut opened = match held.take() {
+            Some(opened) if opened.is_at(&self.place) => opened,
+            _ => Opened::at(&self.place)?,
+        };
+        match work(&mut opened.database) {
+            Err(error) if database::is_damaged(&error) => {
+                // Nothing can be relied upon any more. The next one begins anew.
+                drop(opened);
+                database::set_aside(&self.place)?;
+                Err(error.into())
+            }
+            done => {
+                *held = Some(opened);
+                Ok(done?)
+            }
         }
-        let done = held.as_mut().map(|database| database::transaction(database, &self.place, sync, work));
-        if matches!(&done, Some(Err(error)) if database::is_damaged(error)) {
-            // Opened again next time, which moves what is damaged out of the way.
-            *held = None;
-        }
-        Ok(done.unwrap_or(Err(rusqlite::Error::InvalidQuery))?)
     }
 }
 

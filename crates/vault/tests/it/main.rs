@@ -11,6 +11,8 @@ mod disks;
 mod elsewhere;
 #[cfg(unix)]
 mod follow;
+#[cfg(target_os = "linux")]
+mod late;
 #[cfg(unix)]
 mod links;
 mod listings;
