@@ -12,6 +12,8 @@ mod elsewhere;
 #[cfg(unix)]
 mod follow;
 #[cfg(target_os = "linux")]
+mod humans;
+#[cfg(target_os = "linux")]
 mod late;
 #[cfg(unix)]
 mod links;

@@ -143,7 +143,7 @@ fn set_up(database: &Connection) -> Result<(), Error> {
             number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL,
             kind INTEGER NOT NULL, tool TEXT NOT NULL, client TEXT NOT NULL, state INTEGER NOT NULL,
             told INTEGER NOT NULL DEFAULT 0);
-         CREATE INDEX IF NOT EXISTS unfinished ON checkpoints (state) WHERE state = 0;
+         CREATE INDEX IF NOT EXISTS unfinished ON checkpoints (state) WHERE state <> 1;
          CREATE TABLE IF NOT EXISTS entries (
             checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, path TEXT NOT NULL, moved_to TEXT,
             before BLOB, after BLOB, bytes_before INTEGER NOT NULL, bytes_after INTEGER NOT NULL,

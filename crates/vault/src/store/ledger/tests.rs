@@ -89,7 +89,7 @@ fn begin(ledger: &Ledger, name: &str, old: &[u8], time: SystemTime) -> Result<(i
 /// A change from beginning to end.
 fn change(ledger: &Ledger, name: &str, old: &[u8], time: SystemTime) -> String {
     let (number, id) = begin(ledger, name, old, time).unwrap();
-    let beside = Beside { position: 0, place: path(name), gone: true };
+    let beside = Beside { position: 0, place: path(name), aside: None, gone: true };
     ledger.finish(number, &[beside]).unwrap();
     id
 }
@@ -131,7 +131,7 @@ fn what_is_under_way_is_no_checkpoint_yet_and_what_was_forgotten_never_becomes_o
     let under_way = desk.ledger().under_way().unwrap();
     assert_eq!(under_way.iter().map(|intent| &*intent.id).collect::<Vec<_>>(), [&*id]);
     assert!(!ledger.is_settled().unwrap());
-    ledger.forget(number).unwrap();
+    ledger.forget(number, &[]).unwrap();
     assert!(ledger.is_settled().unwrap() && desk.ledger().under_way().unwrap().is_empty());
     assert!(paths(&ledger).is_empty());
 }
@@ -141,7 +141,7 @@ fn an_old_file_is_looked_after_until_it_is_gone_and_once_more_after_a_start() {
     let ledger = Desk::new();
     let (desk, ledger) = (&ledger, ledger.ledger());
     let (number, _) = begin(&ledger, "a.md", b"old", at(1)).unwrap();
-    ledger.finish(number, &[Beside { position: 0, place: path("moved/a.md"), gone: false }]).unwrap();
+    ledger.finish(number, &[Beside { position: 0, place: path("moved/a.md"), aside: None, gone: false }]).unwrap();
     let lingering = ledger.lingering().unwrap();
     assert_eq!(lingering.iter().map(|lingering| lingering.place.as_str()).collect::<Vec<_>>(), ["moved/a.md"]);
     ledger.let_go(&lingering).unwrap();
@@ -216,7 +216,7 @@ fn what_is_under_way_looked_after_or_untold_stays() {
     let ledger = desk.keeping(Duration::from_secs(DAY), 10);
     begin(&ledger, "under way.md", b"one", at(1)).unwrap();
     let (number, _) = begin(&ledger, "held open.md", b"two", at(1)).unwrap();
-    ledger.finish(number, &[Beside { position: 0, place: path("held open.md"), gone: false }]).unwrap();
+    ledger.finish(number, &[Beside { position: 0, place: path("held open.md"), aside: None, gone: false }]).unwrap();
     late_save(&ledger, "late.md", b"three", at(1));
     change(&ledger, "done.md", b"four", at(1));
     change(&ledger, "newest.md", b"five", at(1));
@@ -400,7 +400,7 @@ fn a_number_is_never_given_twice() {
     let desk = Desk::new();
     let ledger = desk.ledger();
     let (first, _) = begin(&ledger, "a.md", b"old", at(1)).unwrap();
-    ledger.forget(first).unwrap();
+    ledger.forget(first, &[]).unwrap();
     let (second, _) = begin(&ledger, "a.md", b"old", at(1)).unwrap();
     assert!(second > first);
 }
