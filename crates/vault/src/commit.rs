@@ -31,6 +31,7 @@ use self::{
     course::{called_after, places_of},
     plan::{Planned, Planner},
     steps::Taken,
+    undo::Undone,
 };
 use crate::{
     ChangeSet, Guard, Receipt, Scope, VaultPath,
@@ -241,26 +242,29 @@ impl Turn<'_> {
     }
 
     /// What to say of a change that did not work out.
-    fn give_up(&self, number: i64, undone: Result<Vec<VaultPath>, StoreError>, failed: StoreError) -> StoreError {
-        match undone {
-            Ok(left) if left.is_empty() => match self.changes.ledger.forget(number) {
-                Ok(()) => failed,
-                // It is tried again before the next change; all is as it was before.
-                Err(error) => {
-                    self.changes.tell(News::Postponed { why: error.to_string() });
-                    failed
-                }
-            },
-            // Somebody changed a file between two of our steps. Their text stands, ours is gone, and the old one is kept.
-            Ok(left) => {
-                if let Err(error) = self.changes.ledger.finish(number, &[]) {
-                    self.changes.tell(News::Postponed { why: error.to_string() });
-                }
-                self.changes.tell(News::Undone { left });
-                failed
-            }
-            // The disk failed twice. Nobody knows what it holds, and the next turn looks.
-            Err(_) => StoreError::Unsure,
+    fn give_up(&self, number: i64, undone: Result<Undone, StoreError>, failed: StoreError) -> StoreError {
+        // The disk failed twice. Nobody knows what it holds, and the next turn looks.
+        let Ok(undone) = undone else { return StoreError::Unsure };
+        // If it cannot be written down, it is tried again before the next change; all is as it was before.
+        if let Err(error) = self.write_off(number, &undone) {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+        }
+        if !undone.left.is_empty() {
+            self.changes.tell(News::Undone { left: undone.left });
+        }
+        failed
+    }
+
+    /// Closes the entry of a change that was taken back.
+    fn write_off(&self, number: i64, undone: &Undone) -> Result<(), LedgerError> {
+        if !undone.beside.is_empty() {
+            caretaker::keep_tending(self.changes);
+        }
+        // Where somebody changed a file between two of our steps, their text stands, and the old one is kept.
+        if undone.left.is_empty() {
+            self.changes.ledger.forget(number, &undone.beside)
+        } else {
+            self.changes.ledger.finish(number, &undone.beside)
         }
     }
 
@@ -296,7 +300,7 @@ impl Turn<'_> {
             let (Some(held), Some(place)) = (old, places_of(step).first().copied()) else { continue };
             let spot = self.again(spots.into_iter().next(), later, place);
             let gone = matches!(spot, Ok(Some(spot)) if steps::is_disposed(self.changes, step, &spot, held, now));
-            beside.push(Beside { position: index, place: called_after(later, place), gone });
+            beside.push(Beside { position: index, place: called_after(later, place), aside: None, gone });
         }
         // If it cannot be written down, the next turn finds the change complete.
         if let Err(error) = self.changes.ledger.finish(number, &beside) {

@@ -1,7 +1,7 @@
 //! Taking steps back. What was done is read off the disk, so it makes no difference whether we did it a moment ago or
 //! another server did it before it was killed; and it can be done twice.
 
-use std::{collections::BTreeSet, time::SystemTime};
+use std::{cell::Cell, collections::BTreeSet, time::SystemTime};
 
 use lapidary_note::ContentHash;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     VaultPath,
-    store::{Inspected, Spot, Step, StoreError, Swap},
+    store::{Beside, Inspected, Spot, Step, StoreError, Swap},
 };
 
 /// What became of a step that was to be taken back.
@@ -26,9 +26,18 @@ enum Outcome {
     Left,
 }
 
-/// Takes steps back, the last first. Returns the files that somebody has changed since, which stay as they are.
-pub(super) fn take_back(changes: &Changes, steps: &[Step], now: SystemTime) -> Result<Vec<VaultPath>, StoreError> {
-    let mut left: Vec<VaultPath> = Vec::new();
+/// What is left of steps that were taken back.
+#[derive(Default)]
+pub(super) struct Undone {
+    /// Files that somebody has changed since, which stay as they are.
+    pub(super) left: Vec<VaultPath>,
+    /// Files beside their places that somebody has open.
+    pub(super) beside: Vec<Beside>,
+}
+
+/// Takes steps back, the last first.
+pub(super) fn take_back(changes: &Changes, steps: &[Step], now: SystemTime) -> Result<Undone, StoreError> {
+    let mut undone = Undone::default();
     let mut touched = Vec::new();
     for (index, step) in steps.iter().enumerate().rev() {
         let earlier = &steps[..index];
@@ -39,19 +48,28 @@ pub(super) fn take_back(changes: &Changes, steps: &[Step], now: SystemTime) -> R
             | Step::Create { place, aside, .. }
             | Step::Remove { place, aside, .. } => {
                 let Some(spot) = there(changes, place)? else { continue };
-                let undo = Undo { changes, spot: &spot, aside, earlier, now };
-                (undo.step(step)?, place)
+                let undo = Undo { changes, spot: &spot, aside, earlier, now, open: &Cell::default() };
+                let outcome = undo.step(step)?;
+                if let Some(aside) = undo.open.take() {
+                    undone.beside.push(Beside {
+                        position: index,
+                        place: place.clone(),
+                        aside: Some(aside),
+                        gone: false,
+                    });
+                }
+                (outcome, place)
             }
         };
         match outcome {
             Outcome::Untouched => {}
             Outcome::Undone => touched.extend(places_of(step)),
-            Outcome::Left if left.contains(place) => {}
-            Outcome::Left => left.push(place.clone()),
+            Outcome::Left if undone.left.contains(place) => {}
+            Outcome::Left => undone.left.push(place.clone()),
         }
     }
     sync(changes, &touched)?;
-    Ok(left)
+    Ok(undone)
 }
 
 /// What was taken back has to last before it is forgotten.
@@ -173,6 +191,8 @@ struct Undo<'a> {
     /// The steps before this one.
     earlier: &'a [Step],
     now: SystemTime,
+    /// The name of the file beside the place, if somebody has it open.
+    open: &'a Cell<Option<String>>,
 }
 
 impl Undo<'_> {
@@ -185,8 +205,20 @@ impl Undo<'_> {
         }
     }
 
-    fn discard(&self) -> Result<Outcome, StoreError> {
-        self.changes.steps().discard(self.spot, self.aside).map(|()| Outcome::Undone)
+    /// Ours goes, unless somebody found it at its place and still has it open.
+    fn discard(&self, beside: &Inspected) -> Result<Outcome, StoreError> {
+        if !self.is_open(beside) {
+            self.changes.steps().discard(self.spot, self.aside)?;
+        }
+        Ok(Outcome::Undone)
+    }
+
+    fn is_open(&self, beside: &Inspected) -> bool {
+        let open = !beside.held.is_alone();
+        if open {
+            self.open.set(Some(self.aside.to_owned()));
+        }
+        open
     }
 
     fn beside(&self) -> Result<Option<Inspected>, StoreError> {
@@ -212,14 +244,14 @@ impl Undo<'_> {
             (Some(beside), there)
                 if is_ours(&beside) || beside.bytes.is_empty() || there.as_ref().is_some_and(is_old) =>
             {
-                self.discard()
+                self.discard(&beside)
             }
             (Some(_), Some(there)) if is_ours(&there) => {
                 self.changes.steps().give_way(self.spot, self.aside, there.number)?;
                 self.drop_ours(before, after)
             }
             // Somebody has saved, moved or removed what we had put there. That stands; the old text is in the ledger.
-            (Some(beside), _) if is_old(&beside) => self.discard().map(|_| Outcome::Left),
+            (Some(beside), _) if is_old(&beside) => self.discard(&beside).map(|_| Outcome::Left),
             (Some(beside), _) => self.rescue(&beside).map(|()| Outcome::Left),
             // On a disk that cannot exchange, the old file is only in the ledger.
             (None, Some(there)) if is_ours(&there) => self.restore(before, after),
@@ -233,19 +265,22 @@ impl Undo<'_> {
         let old = old.ok_or(StoreError::NoCheckpoint)?;
         let store = self.changes.steps();
         let number = store.stage(self.spot, self.aside, &old, true)?;
-        match store.exchange(self.spot, self.aside, after)? {
-            Swap::Replaced => Ok(Outcome::Undone),
-            Swap::Changed if self.beside()?.is_some_and(|beside| beside.hash == *after) => self.discard(),
-            Swap::Changed => {
+        if store.exchange(self.spot, self.aside, after)? == Swap::Replaced {
+            return Ok(Outcome::Undone);
+        }
+        match self.beside()? {
+            Some(beside) if beside.hash == *after => self.discard(&beside),
+            _ => {
                 store.give_way(self.spot, self.aside, number)?;
-                self.discard().map(|_| Outcome::Left)
+                self.drop_ours(after, before).map(|_| Outcome::Left)
             }
         }
     }
 
     fn create(&self, after: &ContentHash) -> Result<Outcome, StoreError> {
         if self.beside()?.is_some() {
-            return self.discard();
+            // It never had a name that others know.
+            return self.changes.steps().discard(self.spot, self.aside).map(|()| Outcome::Undone);
         }
         // Another name than that of the new file, which may be there in part: what comes here was at its place.
         let taken_away = format!("{}-", self.aside);
@@ -260,7 +295,8 @@ impl Undo<'_> {
         // Somebody may have saved into it in that moment.
         match undo.beside()? {
             Some(beside) if beside.hash != *after => undo.put_back(&beside).map(|()| Outcome::Left),
-            _ => undo.discard(),
+            Some(beside) => undo.discard(&beside),
+            None => Ok(Outcome::Undone),
         }
     }
 
@@ -269,7 +305,7 @@ impl Undo<'_> {
         if before.is_some_and(|before| beside.hash == *before) {
             return match self.changes.steps().bring(self.spot, self.aside) {
                 // Somebody made a new one. That stands; the old text is in the ledger.
-                Err(StoreError::Exists) => self.discard().map(|_| Outcome::Left),
+                Err(StoreError::Exists) => self.discard(&beside).map(|_| Outcome::Left),
                 brought => brought.map(|()| Outcome::Undone),
             };
         }
@@ -279,9 +315,10 @@ impl Undo<'_> {
     /// Ours has made way. In the last moment somebody may have saved over it, or into it.
     fn drop_ours(&self, before: &ContentHash, after: &ContentHash) -> Result<Outcome, StoreError> {
         match self.beside()? {
-            Some(beside) if beside.hash == *before => self.discard().map(|_| Outcome::Left),
-            Some(beside) if beside.hash != *after => self.rescue(&beside).map(|()| Outcome::Undone),
-            _ => self.discard(),
+            Some(beside) if beside.hash == *before => self.discard(&beside).map(|_| Outcome::Left),
+            Some(beside) if beside.hash == *after => self.discard(&beside),
+            Some(beside) => self.rescue(&beside).map(|()| Outcome::Undone),
+            None => Ok(Outcome::Undone),
         }
     }
 
@@ -294,6 +331,10 @@ impl Undo<'_> {
     }
 
     fn rescue(&self, beside: &Inspected) -> Result<(), StoreError> {
+        if self.is_open(beside) {
+            // It may not be all yet.
+            return Ok(());
+        }
         rescue(self.changes, self.spot, self.aside, &beside.bytes, self.now)
     }
 }

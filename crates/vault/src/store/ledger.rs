@@ -18,7 +18,7 @@ use std::{
 use lapidary_note::ContentHash;
 use rusqlite::{Connection, Transaction, params};
 
-use self::database::{Sync, open};
+use self::database::{Opened, Sync};
 use super::{StateFolder, nanoseconds};
 use crate::VaultPath;
 
@@ -66,7 +66,7 @@ impl From<rusqlite::Error> for LedgerError {
 /// The database of one vault. Several servers may have it open; they take turns in writing.
 pub struct Ledger {
     place: Place,
-    open: Mutex<Option<Connection>>,
+    open: Mutex<Option<Opened>>,
     retention: Retention,
 }
 
@@ -121,27 +121,19 @@ impl Ledger {
             transaction
                 .prepare_cached("UPDATE checkpoints SET state = ?2 WHERE number = ?1")?
                 .execute(params![number, State::Done as i64])?;
-            let mut keep = transaction
-                .prepare_cached("UPDATE steps SET state = ?3, place = ?4 WHERE checkpoint = ?1 AND position = ?2")?;
-            for Beside { position, place, gone } in beside {
-                let state = if *gone { OldFile::Removed } else { OldFile::Kept };
-                keep.execute(params![number, *position as i64, state as i64, place.as_str()])?;
-            }
-            transaction
-                .prepare_cached("DELETE FROM steps WHERE checkpoint = ?1 AND state = ?2")?
-                .execute(params![number, OldFile::NotYet as i64])?;
+            keep_steps(transaction, number, beside)?;
             forget_removed(transaction, number)
         })
     }
 
-    /// The change has not happened, and nothing of it is left.
-    pub(crate) fn forget(&self, number: i64) -> Result<(), LedgerError> {
+    /// The change has not happened. Nothing of it is left, but for files that somebody found in their places and has open.
+    pub(crate) fn forget(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
         self.write(Sync::Normal, |transaction| {
-            for table in ["steps", "entries"] {
-                transaction.execute(&format!("DELETE FROM {table} WHERE checkpoint = ?1"), [number])?;
-            }
-            transaction.execute("DELETE FROM checkpoints WHERE number = ?1", [number])?;
-            Ok(())
+            keep_steps(transaction, number, beside)?;
+            transaction
+                .prepare_cached("UPDATE checkpoints SET state = ?2 WHERE number = ?1")?
+                .execute(params![number, State::Undone as i64])?;
+            drop_undone(transaction)
         })
     }
 
@@ -164,8 +156,8 @@ impl Ledger {
     /// Changes that somebody began and did not finish. Only whoever has the turn may ask: the others' are under way.
     pub(crate) fn under_way(&self) -> Result<Vec<Intent>, LedgerError> {
         self.read(Vec::new(), |database| {
-            let mut found =
-                database.prepare_cached("SELECT number, id FROM checkpoints WHERE state = 0 ORDER BY number")?;
+            let mut found = database
+                .prepare_cached("SELECT number, id FROM checkpoints WHERE state <> 1 AND state = 0 ORDER BY number")?;
             let found = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let found: Vec<(i64, String)> = found.collect::<Result<_, _>>()?;
             found.into_iter().map(|(number, id)| records::intent(database, number, id)).collect()
@@ -191,7 +183,8 @@ impl Ledger {
             for lingering in gone {
                 mark.execute(params![lingering.checkpoint, lingering.position, OldFile::Removed as i64])?;
             }
-            forget_removed(transaction, newest)
+            forget_removed(transaction, newest)?;
+            drop_undone(transaction)
         })
     }
 
@@ -210,17 +203,10 @@ impl Ledger {
 
     /// Looks something up; `nothing` if there has never been anything to write down.
     fn read<T>(&self, nothing: T, ask: impl Fn(&Connection) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
-        let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *held {
-            Some(database) => Ok(ask(database)?),
-            None if !self.place.is_there()? => Ok(nothing),
-            closed => {
-                let database = open(&self.place)?;
-                let answer = ask(&database)?;
-                *closed = Some(database);
-                Ok(answer)
-            }
+        if !self.place.is_there()? {
+            return Ok(nothing);
         }
+        self.with_database(|database| ask(database))
     }
 
     fn write<T>(
@@ -228,16 +214,31 @@ impl Ledger {
         sync: Sync,
         work: impl Fn(&Transaction<'_>) -> Result<T, rusqlite::Error>,
     ) -> Result<T, LedgerError> {
+        self.with_database(|database| database::transaction(database, &self.place, sync, work))
+    }
+
+    /// Opens it if need be: for the first time, or because somebody has moved the file away since.
+    fn with_database<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>,
+    ) -> Result<T, LedgerError> {
         let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.is_none() {
-            *held = Some(open(&self.place)?);
+        let mut opened = match held.take() {
+            Some(opened) if opened.is_at(&self.place) => opened,
+            _ => Opened::at(&self.place)?,
+        };
+        match work(&mut opened.database) {
+            Err(error) if database::is_damaged(&error) => {
+                // Nothing can be relied upon any more. The next one begins anew.
+                drop(opened);
+                database::set_aside(&self.place)?;
+                Err(error.into())
+            }
+            done => {
+                *held = Some(opened);
+                Ok(done?)
+            }
         }
-        let done = held.as_mut().map(|database| database::transaction(database, &self.place, sync, work));
-        if matches!(&done, Some(Err(error)) if database::is_damaged(error)) {
-            // Opened again next time, which moves what is damaged out of the way.
-            *held = None;
-        }
-        Ok(done.unwrap_or(Err(rusqlite::Error::InvalidQuery))?)
     }
 }
 
@@ -245,6 +246,8 @@ impl Ledger {
 enum State {
     UnderWay = 0,
     Done = 1,
+    /// It was taken back, and something of it is still looked after. No checkpoint.
+    Undone = 2,
 }
 
 /// What became of the old file of a step.
@@ -255,6 +258,36 @@ enum OldFile {
     /// It stands beside its place, because somebody had it open.
     Kept = 1,
     Removed = 2,
+}
+
+/// Of the steps of a change that is over, those stay written down that have a file to look after.
+fn keep_steps(transaction: &Transaction<'_>, number: i64, beside: &[Beside]) -> Result<(), rusqlite::Error> {
+    let mut keep = transaction.prepare_cached(
+        "UPDATE steps SET state = ?3, place = ?4, aside = coalesce(?5, aside) WHERE checkpoint = ?1 AND position = ?2",
+    )?;
+    for Beside { position, place, aside, gone } in beside {
+        let state = if *gone { OldFile::Removed } else { OldFile::Kept };
+        keep.execute(params![number, *position as i64, state as i64, place.as_str(), aside])?;
+    }
+    transaction
+        .prepare_cached("DELETE FROM steps WHERE checkpoint = ?1 AND state = ?2")?
+        .execute(params![number, OldFile::NotYet as i64])?;
+    Ok(())
+}
+
+/// Forgets changes that were taken back when nothing of them is looked after any more.
+fn drop_undone(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
+    let settled = "SELECT number FROM checkpoints WHERE state <> 1 AND state = 2 AND NOT EXISTS
+                   (SELECT 1 FROM steps WHERE checkpoint = number AND steps.state < 2)";
+    let mut settled = transaction.prepare_cached(settled)?;
+    let settled: Vec<i64> = settled.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for number in settled {
+        for table in ["steps", "entries"] {
+            transaction.execute(&format!("DELETE FROM {table} WHERE checkpoint = ?1"), [number])?;
+        }
+        transaction.execute("DELETE FROM checkpoints WHERE number = ?1", [number])?;
+    }
+    Ok(())
 }
 
 /// After so many milliseconds every system has brought to disk that a file was removed.

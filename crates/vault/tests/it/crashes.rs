@@ -134,7 +134,7 @@ impl Count {
 fn crash(scenario: &Scenario, kills: &[usize], count: &mut Count) -> (bool, bool) {
     let place = Place::new(scenario);
     let acknowledged = sacrifice(&place, scenario.name, kills[0]);
-    let ended = kills[1..].iter().map(|&dies_at| sacrifice(&place, "", dies_at)).last().unwrap_or(acknowledged);
+    let ended = kills[1..].iter().fold(acknowledged, |_, &dies_at| sacrifice(&place, "", dies_at));
     count.kills += kills.len();
     let about = format!("{}, killed at {kills:?}", scenario.name);
     let is_after = assert_settled(&place, scenario, &about);

@@ -45,6 +45,59 @@ fn a_full_disk_changes_nothing() {
     scratch.refuses(scratch.plan("a.md", vec![b'z'; 40_000]), StoreError::DiskFull);
 }
 
+/// What cannot be undone is not done.
+#[test]
+fn a_full_disk_of_the_state_folder_changes_nothing() {
+    if !OWN_MOUNTS.reached(a_full_disk_of_the_state_folder_changes_nothing) {
+        return;
+    }
+    let scratch = Scratch::new();
+    mount("size=300k", scratch.state());
+    let mut random = crate::scratch::Random::new(1);
+    let large: Vec<u8> = (0..400_000).map(|_| random.below(256) as u8).collect();
+    scratch.put("large.md", &large);
+    scratch.put("small.md", "old");
+    scratch.refuses(scratch.plan("large.md", "new"), StoreError::DiskFull);
+    scratch.commit(scratch.plan("small.md", "new")).unwrap();
+    scratch.refuses(scratch.plan("large.md", "new"), StoreError::DiskFull);
+    // Down to the last byte, many small changes: each is done or refused, and nothing in between.
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    for number in 0..400 {
+        let text: Vec<u8> = (0..3000).map(|_| random.below(256) as u8).collect();
+        let before = scratch.bytes("small.md");
+        match scratch.commit(scratch.plan("small.md", &*text)) {
+            Ok(()) => assert_eq!(scratch.bytes("small.md"), text),
+            Err(error) => {
+                assert_eq!(error, StoreError::DiskFull, "{number}");
+                assert_eq!(scratch.bytes("small.md"), before);
+                texts.push(text);
+            }
+        }
+    }
+    assert!(texts.len() > 100, "the disk was never full");
+    assert_eq!(scratch.list("").unwrap(), ["large.md", "small.md"]);
+    mount("remount,size=2m", scratch.state());
+    scratch.commit(scratch.plan("large.md", "new")).unwrap();
+}
+
+/// Where nothing can be written down, nothing is changed.
+#[test]
+fn a_read_only_state_folder_changes_nothing() {
+    if !OWN_MOUNTS.reached(a_read_only_state_folder_changes_nothing) {
+        return;
+    }
+    let mut scratch = Scratch::with(&[("a.md", "old")]);
+    mount("size=1m", scratch.state());
+    scratch.commit(scratch.plan("a.md", "new")).unwrap();
+    scratch.vault = scratch.second_server();
+    mount("remount,ro", scratch.state());
+    let before = scratch.everything();
+    let fresh = scratch.second_server();
+    assert_eq!(fresh.turn(&|| true).map(|_| ()), Err(lapidary_vault::TurnError::NoState));
+    assert_eq!(scratch.everything(), before);
+    assert_eq!(scratch.read("a.md").unwrap(), b"new");
+}
+
 #[test]
 fn a_disk_without_room_for_names_changes_nothing() {
     if !OWN_MOUNTS.reached(a_disk_without_room_for_names_changes_nothing) {

@@ -11,6 +11,10 @@ mod disks;
 mod elsewhere;
 #[cfg(unix)]
 mod follow;
+#[cfg(target_os = "linux")]
+mod humans;
+#[cfg(target_os = "linux")]
+mod late;
 #[cfg(unix)]
 mod links;
 mod listings;
