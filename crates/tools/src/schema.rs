@@ -65,7 +65,8 @@ fn clean(schema: Value) -> Value {
     let mut cleaned = Map::new();
     for (key, value) in schema {
         let value = match (key.as_str(), value) {
-            ("title" | "$schema" | "format", _) | ("default", Value::Null) => continue,
+            // That what is left out is off is what everybody expects.
+            ("title" | "$schema" | "format", _) | ("default", Value::Null | Value::Bool(false)) => continue,
             ("description", Value::String(text)) => json!(unwrap_lines(&text)),
             ("properties", Value::Object(properties)) => {
                 properties.into_iter().map(|(name, schema)| (name, clean(schema))).collect()

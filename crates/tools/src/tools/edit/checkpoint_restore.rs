@@ -29,7 +29,7 @@ pub(crate) struct Input {
     /// Refuse unless the file at `path` now has this hash.
     #[serde(default)]
     expected_hash: Option<String>,
-    /// Show the diff and change nothing.
+    /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
 }

@@ -33,7 +33,7 @@ pub(crate) struct Input {
     /// Rewrite the links that would break.
     #[serde(default = "yes")]
     update_links: bool,
-    /// Refuse unless the file still has this hash.
+    /// Refuse if the file has another hash.
     #[serde(default)]
     expected_content_hash: Option<String>,
     /// Show what would change and change nothing.
