@@ -63,6 +63,9 @@ fn a_folder_moves_and_what_is_hidden_in_it_stays() {
     assert_eq!(moved["filesMoved"], 2, "{moved:#}");
     let files: Vec<String> = vault.everything().into_keys().filter(|path| path.contains("In")).collect();
     assert_eq!(files, ["Archive/In/Idea.md", "Archive/In/raw.bin", "Inbox/Private/x.md"]);
+    server.done("checkpoint_restore", json!({ "id": checkpoint(&moved) }));
+    assert_eq!(vault.read("Inbox/Idea.md"), NOTES[0].1);
+    assert_eq!(vault.read("Inbox/Private/x.md"), b"[[Idea]]\n");
 
     let vault = Vault::new(NOTES);
     let before = vault.everything();

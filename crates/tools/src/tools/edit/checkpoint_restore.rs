@@ -10,7 +10,12 @@ use serde_json::json;
 
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{checkpoint, hash, index, reading, removing::to_trash},
+    shared::{
+        checkpoint, hash, index,
+        moving::{files_of_folder, folder_changes},
+        reading,
+        removing::to_trash,
+    },
     spec::{Plan, WriteTool},
 };
 
@@ -180,11 +185,10 @@ impl Restoring<'_> {
         if self.done.contains(&entry.path) {
             return Ok(());
         }
-        match &entry.moved_to {
-            Some(to) if entry.before.is_none() && entry.after.is_none() => self.folder(context, entry, to),
-            Some(to) => self.moved(entry, to),
-            None => self.file(entry),
-        }
+        let Some(to) = &entry.moved_to else { return self.file(entry) };
+        // Of a folder there is no content, nor of a file that was moved unread.
+        let is_folder = entry.before.is_none() && index::files(context, self.view)?.find_folder(to).is_some();
+        if is_folder { self.folder(context, entry, to) } else { self.moved(entry, to) }
     }
 
     fn tell(&mut self, path: &VaultPath, outcome: &'static str, changed_since: bool) {
@@ -227,14 +231,19 @@ impl Restoring<'_> {
     fn moved(&mut self, entry: &EntryRecord, to: &VaultPath) -> Result<(), Reason> {
         let (path, guard) = (&entry.path, self.guard);
         let after = self.found.entries.iter().find(|other| other.path == *to).and_then(|other| other.after);
-        let Some(there) = reading::read_if_there(self.view, to)? else { return self.file(&alone(entry)) };
+        let there = match reading::read_if_there(self.view, to) {
+            Err(Reason::FileTooLarge { .. }) if entry.before.is_none() => None,
+            Ok(None) => return self.file(&alone(entry)),
+            there => there?,
+        };
         if let Some(now) = reading::read_if_there(self.view, path)? {
             return Err(Reason::DestinationExists { path: path.clone(), current: now.hash });
         }
-        let changed_since = after.is_some_and(|after| after != there.hash);
+        let now = there.as_ref().map(|there| there.hash);
+        let changed_since = after.is_some() && after != now;
         let old = if changed_since { None } else { checkpoint::content(self.view, self.found, entry)? };
-        let bytes = old.filter(|old| *old != there.bytes);
-        let (from, to, before) = (to.clone(), path.clone(), Some(there));
+        let bytes = old.filter(|old| there.as_ref().is_some_and(|there| there.bytes != *old));
+        let (from, to, before) = (to.clone(), path.clone(), there);
         self.changes.push(Change::Move { from: from.clone(), to, before, guard, bytes });
         self.done.insert(from);
         self.tell(path, "moved back", changed_since);
@@ -243,13 +252,11 @@ impl Restoring<'_> {
 
     fn folder(&mut self, context: &Context<'_>, entry: &EntryRecord, to: &VaultPath) -> Result<(), Reason> {
         let files = index::files(context, self.view)?;
-        if files.find_folder(to).is_none() {
-            return Err(Reason::DirectoryMissing { path: to.clone(), nearest: None });
-        }
         if files.find_folder(&entry.path).is_some() {
             return Err(Reason::PathIsDirectory { path: entry.path.clone() });
         }
-        self.changes.push(Change::MoveFolder { from: to.clone(), to: entry.path.clone() });
+        let moved = files_of_folder(self.view, files, to, &entry.path)?;
+        self.changes.extend(folder_changes(files, to.clone(), entry.path.clone(), &moved, Vec::new()));
         self.tell(&entry.path, "moved back", false);
         Ok(())
     }
