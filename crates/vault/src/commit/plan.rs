@@ -1,7 +1,6 @@
 //! From what is wished to the steps that bring it about.
 
 use std::{
-    borrow::Cow,
     cell::Cell,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -27,7 +26,7 @@ pub(super) struct Planned<'a> {
     pub(super) about: Vec<usize>,
     pub(super) entries: Vec<EntryRecord>,
     /// The old contents, by hash.
-    pub(super) contents: BTreeMap<ContentHash, Cow<'a, [u8]>>,
+    pub(super) contents: BTreeMap<ContentHash, &'a [u8]>,
     trashed: BTreeMap<usize, VaultPath>,
 }
 
@@ -106,6 +105,7 @@ impl<'a> Planner<'a> {
                 self.check(path, &place, before).map_err(about)?;
                 planned.keep(before);
                 planned.entry(path, Some(before), Some(bytes));
+                self.produced.insert(path.clone(), place.clone());
                 planned.replace(place, before, bytes).map_err(about)
             }
             Change::Create { bytes, .. } => {
@@ -136,7 +136,7 @@ impl<'a> Planner<'a> {
                 self.move_file(change, place, target, bytes.as_deref(), planned).map_err(about)
             }
             Change::MoveFolder { to, .. } => {
-                self.may_write(path).map_err(about)?;
+                self.existing_folder(path).map_err(about)?;
                 let target = self.free(to, planned).map_err(|error| (to, error))?;
                 planned.entries.push(EntryRecord {
                     path: path.clone(),
@@ -171,12 +171,11 @@ impl<'a> Planner<'a> {
         self.produced.insert(to.clone(), target.clone());
         self.vacate(from);
         if self.copies {
-            let spot = self.store.spot(&place)?;
-            let there = self.store.inspect(&spot, None, self.max_file_bytes)?;
-            let content = after.ok_or(StoreError::Disk { kind: std::io::ErrorKind::CrossesDevices })?;
-            planned.contents.entry(there.hash).or_insert(Cow::Owned(there.bytes));
+            // What was not read can only be moved as it is.
+            let across = StoreError::Disk { kind: std::io::ErrorKind::CrossesDevices };
+            let (Some(before), Some(content)) = (before, after) else { return Err(across) };
             planned.create(target, content)?;
-            return planned.remove(place, Some(there.hash), false);
+            return planned.remove(place, Some(before.hash), false);
         }
         let hash = before.map(|before| before.hash);
         planned.push(Step::Move { from: place, to: target.clone(), before: hash }, &[]);
@@ -270,6 +269,18 @@ impl<'a> Planner<'a> {
         self.narrowed(StoreError::Missing, |open| self.store.place(path, open))
     }
 
+    /// Only that it is there, or will be: a folder is moved as it is found.
+    fn existing_folder(&self, path: &VaultPath) -> Result<(), StoreError> {
+        self.may_write(path)?;
+        if self.produced.keys().any(|produced| produced.is_within(path)) {
+            return Ok(());
+        }
+        match self.narrowed(StoreError::Missing, |open| self.store.place(path, open)) {
+            Ok(_) | Err(StoreError::IsFolder) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Where a file can be made.
     fn free(&mut self, path: &VaultPath, planned: &mut Planned<'_>) -> Result<VaultPath, StoreError> {
         self.may_write(path)?;
@@ -325,7 +336,7 @@ impl<'s> Planned<'s> {
     }
 
     fn keep(&mut self, before: &'s Arc<File>) {
-        self.contents.entry(before.hash).or_insert(Cow::Borrowed(&before.bytes));
+        self.contents.entry(before.hash).or_insert(&before.bytes);
     }
 
     fn entry(&mut self, path: &VaultPath, before: Option<&Arc<File>>, after: Option<&[u8]>) {
