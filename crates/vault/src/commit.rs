@@ -31,7 +31,7 @@ use self::{
     course::{called_after, places_of},
     plan::{Planned, Planner},
     steps::Taken,
-    undo::Undone,
+    undo::{Extent, Undone},
 };
 use crate::{
     ChangeSet, Guard, Receipt, Scope, VaultPath,
@@ -211,7 +211,7 @@ impl Turn<'_> {
             kind: CheckpointKind::Change,
             entries: planned.entries.clone(),
             steps: &planned.steps,
-            contents: planned.contents.iter().map(|(hash, bytes)| (*hash, &**bytes)).collect(),
+            contents: planned.contents.iter().map(|(hash, bytes)| (*hash, *bytes)).collect(),
         };
         let (number, id) = self.changes.ledger.begin(&draft).map_err(|failed| match failed {
             LedgerError::Full => error(0, StoreError::DiskFull),
@@ -226,17 +226,21 @@ impl Turn<'_> {
                 Ok(done) if index < MAX_HELD => taken.push(done),
                 Ok(done) => taken.push(done.let_go()),
                 Err(failed) => {
-                    let ours = |index: &usize| !taken.get(*index).is_some_and(|taken: &Taken| taken.found);
-                    let steps: Vec<Step> = (0..=index).filter(ours).map(|index| planned.steps[index].clone()).collect();
-                    let undone = undo::take_back(self.changes, &steps, origin.time);
-                    let failed = self.give_up(number, undone, failed);
+                    let extent = |at: usize| match taken.get(at) {
+                        Some(Taken { found: true, .. }) => Extent::Nothing,
+                        Some(_) => Extent::All,
+                        None => failed.extent,
+                    };
+                    let undone = undo::take_back(self.changes, &planned.steps[..=index], &extent, origin.time);
+                    let failed = self.give_up(number, undone, failed.error);
                     return Err(error(planned.about[index], failed));
                 }
             }
         }
         let synced = self.sync(&planned.steps, &taken);
         self.close(number, planned, taken, origin.time);
-        synced.map_err(|failed| error(0, failed))?;
+        // It was made, whatever the reason.
+        synced.map_err(|_| error(0, StoreError::Unsure))?;
         receipt.checkpoint = Some(id);
         Ok(receipt)
     }

@@ -3,7 +3,11 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use super::{News, Turn, TurnError, caretaker, course::called_after, undo};
+use super::{
+    News, Turn, TurnError, caretaker,
+    course::called_after,
+    undo::{self, Extent},
+};
 use crate::store::{Beside, Intent, Step, StoreError};
 
 impl Turn<'_> {
@@ -54,7 +58,7 @@ impl Turn<'_> {
             self.changes.tell(News::Completed { checkpoint: intent.id.clone() });
             return Ok(());
         }
-        let undone = undo::take_back(self.changes, &intent.steps, now)?;
+        let undone = undo::take_back(self.changes, &intent.steps, &|_| Extent::Unknown, now)?;
         self.write_off(intent.number, &undone).map_err(unusable)?;
         self.changes.tell(News::Undone { left: undone.left });
         Ok(())

@@ -35,12 +35,31 @@ pub(super) struct Undone {
     pub(super) beside: Vec<Beside>,
 }
 
+/// How much of a step was done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    Nothing,
+    /// As much as the disk tells.
+    Unknown,
+    All,
+}
+
 /// Takes steps back, the last first.
-pub(super) fn take_back(changes: &Changes, steps: &[Step], now: SystemTime) -> Result<Undone, StoreError> {
+pub(super) fn take_back(
+    changes: &Changes,
+    steps: &[Step],
+    extent: &dyn Fn(usize) -> Extent,
+    now: SystemTime,
+) -> Result<Undone, StoreError> {
     let mut undone = Undone::default();
     let mut touched = Vec::new();
     for (index, step) in steps.iter().enumerate().rev() {
-        let earlier = &steps[..index];
+        let earlier = match extent(index) {
+            Extent::Nothing => continue,
+            Extent::Unknown => &steps[..index],
+            // What is found is not what was there before.
+            Extent::All => &[],
+        };
         let (outcome, place) = match step {
             Step::MakeFolder { place } => (remove_folder(changes, place)?, place),
             Step::Move { from, to, before } => (move_back(changes, earlier, from, to, before.as_ref())?, from),
@@ -188,7 +207,7 @@ struct Undo<'a> {
     changes: &'a Changes,
     spot: &'a Spot,
     aside: &'a str,
-    /// The steps before this one.
+    /// The steps before this one, if it may be that only they were taken.
     earlier: &'a [Step],
     now: SystemTime,
     /// The name of the file beside the place, if somebody has it open.

@@ -9,6 +9,7 @@ mod crashes;
 mod disks;
 #[cfg(unix)]
 mod elsewhere;
+mod faults;
 #[cfg(unix)]
 mod follow;
 #[cfg(target_os = "linux")]
@@ -25,6 +26,7 @@ mod reads;
 mod rules;
 mod scenarios;
 mod scratch;
+mod sets;
 mod writes;
 
 #[test]
