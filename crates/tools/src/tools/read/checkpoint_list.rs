@@ -145,6 +145,7 @@ impl ReadTool for CheckpointList {
 
 fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
     let kind = checkpoint.kind;
+    let files = checkpoint::files(&checkpoint).map(|entry| file(kind, entry)).collect();
     CheckpointOutput {
         id: checkpoint.id,
         time: iso(checkpoint.time),
@@ -154,7 +155,7 @@ fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
         },
         tool: checkpoint.tool,
         client: checkpoint.client,
-        files: checkpoint.entries.iter().map(|entry| file(kind, entry)).collect(),
+        files,
     }
 }
 
