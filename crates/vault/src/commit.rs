@@ -30,7 +30,7 @@ use lapidary_note::ContentHash;
 use self::{
     course::{called_after, places_of},
     plan::{Planned, Planner},
-    steps::Taken,
+    steps::{Failure, Taken},
     undo::{Extent, Undone},
 };
 use crate::{
@@ -222,7 +222,8 @@ impl Turn<'_> {
         })?;
         let mut taken = Vec::with_capacity(planned.steps.len());
         for (index, step) in planned.steps.iter().enumerate() {
-            match steps::take(self.changes, step, planned.bytes[index]) {
+            let ready = self.make_ready(&planned.steps[..index], step);
+            match ready.and_then(|()| steps::take(self.changes, step, planned.bytes[index])) {
                 Ok(done) if index < MAX_HELD => taken.push(done),
                 Ok(done) => taken.push(done.let_go()),
                 Err(failed) => {
@@ -291,9 +292,36 @@ impl Turn<'_> {
         Ok(())
     }
 
+    /// What a step builds upon has to last before it is taken: a power cut may undo what was not synced in any order. A
+    /// file that went into a new folder would go with the folder, and one that had made room would lose its name.
+    fn make_ready(&self, earlier: &[Step], step: &Step) -> Result<(), Failure> {
+        let moved_to = match step {
+            Step::Move { to, .. } => Some(to),
+            _ => None,
+        };
+        let mut synced = BTreeSet::new();
+        for before in earlier {
+            let is_made = |place: &VaultPath| {
+                matches!(before, Step::MakeFolder { .. }) && moved_to.is_some_and(|to| to.is_within(place))
+            };
+            for place in places_of(before) {
+                if (is_made(place) || places_of(step).contains(&place)) && synced.insert(place.folder()) {
+                    self.sync_folder_of(place).map_err(|error| Failure { error, extent: Extent::Nothing })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sync_folder_of(&self, place: &VaultPath) -> Result<(), StoreError> {
+        let steps = self.changes.steps();
+        steps.spot(place).and_then(|spot| steps.sync(&spot))
+    }
+
     /// A place after a change, held or found again.
     fn again(&self, held: Option<Spot>, later: &[Step], place: &VaultPath) -> Result<Option<Spot>, StoreError> {
-        if held.is_some() { Ok(held) } else { undo::there(self.changes, &called_after(later, place)) }
+        let called = called_after(later, place);
+        if held.is_some() && called == *place { Ok(held) } else { undo::there(self.changes, &called) }
     }
 
     /// The old files go, unless somebody can still write into them.

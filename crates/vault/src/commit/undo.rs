@@ -61,7 +61,11 @@ pub(super) fn take_back(
             Extent::All => &[],
         };
         let (outcome, place) = match step {
-            Step::MakeFolder { place } => (remove_folder(changes, place)?, place),
+            Step::MakeFolder { place } => {
+                // What was in it has to be elsewhere for good before it goes.
+                sync(changes, &std::mem::take(&mut touched))?;
+                (remove_folder(changes, place)?, place)
+            }
             Step::Move { from, to, before } => (move_back(changes, earlier, from, to, before.as_ref())?, from),
             Step::Replace { place, aside, .. }
             | Step::Create { place, aside, .. }
@@ -202,6 +206,11 @@ fn move_back(
     }
 }
 
+/// The name for an old text that is brought back: another than that of the new one, which may be there in part.
+fn restoring(aside: &str) -> String {
+    format!("{aside}+")
+}
+
 /// One file of which a step is taken back.
 struct Undo<'a> {
     changes: &'a Changes,
@@ -258,6 +267,7 @@ impl Undo<'_> {
         };
         let is_old = |file: &Inspected| file.hash == *before;
         let is_ours = |file: &Inspected| file.hash == *after;
+        self.end_restore(there.as_ref().is_some_and(is_ours), before, after)?;
         match (self.beside()?, there) {
             // Ours was staged and never took the place, or made way again; or it is not even whole.
             (Some(beside), there)
@@ -283,16 +293,30 @@ impl Undo<'_> {
         let old = self.changes.ledger.content(before).map_err(|_| StoreError::NoCheckpoint)?;
         let old = old.ok_or(StoreError::NoCheckpoint)?;
         let store = self.changes.steps();
-        let number = store.stage(self.spot, self.aside, &old, true)?;
-        if store.exchange(self.spot, self.aside, after)? == Swap::Replaced {
+        let aside = restoring(self.aside);
+        let undo = Undo { aside: &aside, ..*self };
+        let number = store.stage(self.spot, &aside, &old, true)?;
+        if store.exchange(self.spot, &aside, after)? == Swap::Replaced {
             return Ok(Outcome::Undone);
         }
-        match self.beside()? {
-            Some(beside) if beside.hash == *after => self.discard(&beside),
+        match undo.beside()? {
+            Some(beside) if beside.hash == *after => undo.discard(&beside),
             _ => {
-                store.give_way(self.spot, self.aside, number)?;
-                self.drop_ours(after, before).map(|_| Outcome::Left)
+                store.give_way(self.spot, &aside, number)?;
+                undo.drop_ours(after, before).map(|_| Outcome::Left)
             }
+        }
+    }
+
+    /// Somebody was killed while they restored the old text.
+    fn end_restore(&self, is_ours: bool, before: &ContentHash, after: &ContentHash) -> Result<(), StoreError> {
+        let aside = restoring(self.aside);
+        let undo = Undo { aside: &aside, ..*self };
+        match undo.beside()? {
+            None => Ok(()),
+            // It never took the place, and may be there in part.
+            Some(_) if is_ours => self.changes.steps().discard(self.spot, &aside),
+            Some(_) => undo.drop_ours(before, after).map(|_| ()),
         }
     }
 
