@@ -221,8 +221,10 @@ impl Turn<'_> {
             }
         })?;
         let mut taken = Vec::with_capacity(planned.steps.len());
+        let mut touched = BTreeSet::new();
         for (index, step) in planned.steps.iter().enumerate() {
-            let ready = self.make_ready(&planned.steps[..index], step);
+            let ready = self.make_ready(&planned.steps[..index], &touched, step);
+            touched.extend(places_of(step));
             match ready.and_then(|()| steps::take(self.changes, step, planned.bytes[index])) {
                 Ok(done) if index < MAX_HELD => taken.push(done),
                 Ok(done) => taken.push(done.let_go()),
@@ -294,28 +296,14 @@ impl Turn<'_> {
 
     /// What a step builds upon has to last before it is taken: a power cut may undo what was not synced in any order. A
     /// file that went into a new folder would go with the folder, and one that had made room would lose its name.
-    fn make_ready(&self, earlier: &[Step], step: &Step) -> Result<(), Failure> {
-        let moved_to = match step {
-            Step::Move { to, .. } => Some(to),
-            _ => None,
-        };
-        let mut synced = BTreeSet::new();
-        for before in earlier {
-            let is_made = |place: &VaultPath| {
-                matches!(before, Step::MakeFolder { .. }) && moved_to.is_some_and(|to| to.is_within(place))
-            };
-            for place in places_of(before) {
-                if (is_made(place) || places_of(step).contains(&place)) && synced.insert(place.folder()) {
-                    self.sync_folder_of(place).map_err(|error| Failure { error, extent: Extent::Nothing })?;
-                }
-            }
+    fn make_ready(&self, earlier: &[Step], touched: &BTreeSet<&VaultPath>, step: &Step) -> Result<(), Failure> {
+        let mut places: Vec<&VaultPath> = places_of(step).into_iter().filter(|place| touched.contains(place)).collect();
+        if let Step::Move { from, to, .. } = step {
+            places.extend(touched.iter().filter(|place| place.is_within(from)));
+            let made = earlier.iter().filter(|step| matches!(step, Step::MakeFolder { .. })).flat_map(places_of);
+            places.extend(made.filter(|folder| to.is_within(folder)));
         }
-        Ok(())
-    }
-
-    fn sync_folder_of(&self, place: &VaultPath) -> Result<(), StoreError> {
-        let steps = self.changes.steps();
-        steps.spot(place).and_then(|spot| steps.sync(&spot))
+        undo::sync(self.changes, &places).map_err(|error| Failure { error, extent: Extent::Nothing })
     }
 
     /// A place after a change, held or found again.

@@ -91,12 +91,13 @@ pub(super) fn take_back(
             Outcome::Left => undone.left.push(place.clone()),
         }
     }
+    // What was taken back has to last before it is forgotten.
     sync(changes, &touched)?;
     Ok(undone)
 }
 
-/// What was taken back has to last before it is forgotten.
-fn sync(changes: &Changes, places: &[&VaultPath]) -> Result<(), StoreError> {
+/// Brings the names in the folders of these places to disk.
+pub(super) fn sync(changes: &Changes, places: &[&VaultPath]) -> Result<(), StoreError> {
     let mut synced = BTreeSet::new();
     for place in places {
         if synced.insert(place.folder())
@@ -120,7 +121,7 @@ pub(super) fn were_all_taken(changes: &Changes, steps: &[Step]) -> Result<bool, 
         for place in places_of(step) {
             let later = &steps[index + 1..];
             let is_last = !later.iter().any(|later| places_of(later).contains(&place));
-            if is_last && !was_taken(changes, &steps[..=index], step, place)? {
+            if is_last && !was_taken(changes, &steps[..=index], place, &called_after(later, place))? {
                 return Ok(false);
             }
         }
@@ -128,17 +129,18 @@ pub(super) fn were_all_taken(changes: &Changes, steps: &[Step]) -> Result<bool, 
     Ok(true)
 }
 
-/// Whether the last of these steps was taken, which is the last that has to do with this place.
-fn was_taken(changes: &Changes, steps: &[Step], last: &Step, place: &VaultPath) -> Result<bool, StoreError> {
-    let seen = seen(changes, place)?;
-    match last {
+/// Whether the last of these steps was taken, which is the last that has to do with this place. It may have another name
+/// by now.
+fn was_taken(changes: &Changes, steps: &[Step], place: &VaultPath, called: &VaultPath) -> Result<bool, StoreError> {
+    let seen = seen(changes, called)?;
+    match steps.last() {
         // Without it none of the next was taken.
-        Step::MakeFolder { .. } => Ok(true),
+        None | Some(Step::MakeFolder { .. }) => Ok(true),
         // Somebody may have made a new one.
-        Step::Remove { aside, .. } if is_beside(changes, place, aside)? => Ok(true),
+        Some(Step::Remove { aside, .. }) if is_beside(changes, called, aside)? => Ok(true),
         _ if is_earlier(steps, place, seen) => Ok(false),
-        Step::Replace { aside, before, after, .. } if seen != State::Holds(*after) => {
-            let Some(spot) = there(changes, place)? else { return Ok(true) };
+        Some(Step::Replace { aside, before, after, .. }) if seen != State::Holds(*after) => {
+            let Some(spot) = there(changes, called)? else { return Ok(true) };
             // The old file, or ours, whole or in part. Old files go only when all is done.
             Ok(inspect(changes, &spot, Some(aside))?.is_none_or(|beside| beside.hash == *before))
         }
@@ -268,24 +270,24 @@ impl Undo<'_> {
         let is_old = |file: &Inspected| file.hash == *before;
         let is_ours = |file: &Inspected| file.hash == *after;
         self.end_restore(there.as_ref().is_some_and(is_ours), before, after)?;
+        let state = there.as_ref().map_or(State::Nothing, |there| State::Holds(there.hash));
+        let never_there = state == State::Holds(*before) || self.foreign(state) == Outcome::Untouched;
         match (self.beside()?, there) {
-            // Ours was staged and never took the place, or made way again; or it is not even whole.
-            (Some(beside), there)
-                if is_ours(&beside) || beside.bytes.is_empty() || there.as_ref().is_some_and(is_old) =>
-            {
-                self.discard(&beside)
-            }
+            // Ours was staged and never took the place, or made way again.
+            (Some(beside), _) if is_ours(&beside) || never_there => self.discard(&beside),
             (Some(_), Some(there)) if is_ours(&there) => {
                 self.changes.steps().give_way(self.spot, self.aside, there.number)?;
                 self.drop_ours(before, after)
             }
             // Somebody has saved, moved or removed what we had put there. That stands; the old text is in the ledger.
-            (Some(beside), _) if is_old(&beside) => self.discard(&beside).map(|_| Outcome::Left),
+            (Some(beside), _) if is_old(&beside) || beside.bytes.is_empty() => {
+                self.discard(&beside).map(|_| Outcome::Left)
+            }
             (Some(beside), _) => self.rescue(&beside).map(|()| Outcome::Left),
             // On a disk that cannot exchange, the old file is only in the ledger.
             (None, Some(there)) if is_ours(&there) => self.restore(before, after),
             (None, Some(there)) if is_old(&there) => Ok(Outcome::Untouched),
-            (None, there) => Ok(self.foreign(there.map_or(State::Nothing, |there| State::Holds(there.hash)))),
+            (None, _) => Ok(self.foreign(state)),
         }
     }
 
