@@ -30,7 +30,7 @@ use lapidary_note::ContentHash;
 use self::{
     course::{called_after, places_of},
     plan::{Planned, Planner},
-    steps::Taken,
+    steps::{Failure, Taken},
     undo::{Extent, Undone},
 };
 use crate::{
@@ -221,8 +221,11 @@ impl Turn<'_> {
             }
         })?;
         let mut taken = Vec::with_capacity(planned.steps.len());
+        let mut touched = BTreeSet::new();
         for (index, step) in planned.steps.iter().enumerate() {
-            match steps::take(self.changes, step, planned.bytes[index]) {
+            let ready = self.make_ready(&planned.steps[..index], &touched, step);
+            touched.extend(places_of(step));
+            match ready.and_then(|()| steps::take(self.changes, step, planned.bytes[index])) {
                 Ok(done) if index < MAX_HELD => taken.push(done),
                 Ok(done) => taken.push(done.let_go()),
                 Err(failed) => {
@@ -291,9 +294,22 @@ impl Turn<'_> {
         Ok(())
     }
 
+    /// What a step builds upon has to last before it is taken: a power cut may undo what was not synced in any order. A
+    /// file that went into a new folder would go with the folder, and one that had made room would lose its name.
+    fn make_ready(&self, earlier: &[Step], touched: &BTreeSet<&VaultPath>, step: &Step) -> Result<(), Failure> {
+        let mut places: Vec<&VaultPath> = places_of(step).into_iter().filter(|place| touched.contains(place)).collect();
+        if let Step::Move { from, to, .. } = step {
+            places.extend(touched.iter().filter(|place| place.is_within(from)));
+            let made = earlier.iter().filter(|step| matches!(step, Step::MakeFolder { .. })).flat_map(places_of);
+            places.extend(made.filter(|folder| to.is_within(folder)));
+        }
+        undo::sync(self.changes, &places).map_err(|error| Failure { error, extent: Extent::Nothing })
+    }
+
     /// A place after a change, held or found again.
     fn again(&self, held: Option<Spot>, later: &[Step], place: &VaultPath) -> Result<Option<Spot>, StoreError> {
-        if held.is_some() { Ok(held) } else { undo::there(self.changes, &called_after(later, place)) }
+        let called = called_after(later, place);
+        if held.is_some() && called == *place { Ok(held) } else { undo::there(self.changes, &called) }
     }
 
     /// The old files go, unless somebody can still write into them.

@@ -61,7 +61,11 @@ pub(super) fn take_back(
             Extent::All => &[],
         };
         let (outcome, place) = match step {
-            Step::MakeFolder { place } => (remove_folder(changes, place)?, place),
+            Step::MakeFolder { place } => {
+                // What was in it has to be elsewhere for good before it goes.
+                sync(changes, &std::mem::take(&mut touched))?;
+                (remove_folder(changes, place)?, place)
+            }
             Step::Move { from, to, before } => (move_back(changes, earlier, from, to, before.as_ref())?, from),
             Step::Replace { place, aside, .. }
             | Step::Create { place, aside, .. }
@@ -87,12 +91,13 @@ pub(super) fn take_back(
             Outcome::Left => undone.left.push(place.clone()),
         }
     }
+    // What was taken back has to last before it is forgotten.
     sync(changes, &touched)?;
     Ok(undone)
 }
 
-/// What was taken back has to last before it is forgotten.
-fn sync(changes: &Changes, places: &[&VaultPath]) -> Result<(), StoreError> {
+/// Brings the names in the folders of these places to disk.
+pub(super) fn sync(changes: &Changes, places: &[&VaultPath]) -> Result<(), StoreError> {
     let mut synced = BTreeSet::new();
     for place in places {
         if synced.insert(place.folder())
@@ -116,7 +121,7 @@ pub(super) fn were_all_taken(changes: &Changes, steps: &[Step]) -> Result<bool, 
         for place in places_of(step) {
             let later = &steps[index + 1..];
             let is_last = !later.iter().any(|later| places_of(later).contains(&place));
-            if is_last && !was_taken(changes, &steps[..=index], step, place)? {
+            if is_last && !was_taken(changes, &steps[..=index], place, &called_after(later, place))? {
                 return Ok(false);
             }
         }
@@ -124,17 +129,18 @@ pub(super) fn were_all_taken(changes: &Changes, steps: &[Step]) -> Result<bool, 
     Ok(true)
 }
 
-/// Whether the last of these steps was taken, which is the last that has to do with this place.
-fn was_taken(changes: &Changes, steps: &[Step], last: &Step, place: &VaultPath) -> Result<bool, StoreError> {
-    let seen = seen(changes, place)?;
-    match last {
+/// Whether the last of these steps was taken, which is the last that has to do with this place. It may have another name
+/// by now.
+fn was_taken(changes: &Changes, steps: &[Step], place: &VaultPath, called: &VaultPath) -> Result<bool, StoreError> {
+    let seen = seen(changes, called)?;
+    match steps.last() {
         // Without it none of the next was taken.
-        Step::MakeFolder { .. } => Ok(true),
+        None | Some(Step::MakeFolder { .. }) => Ok(true),
         // Somebody may have made a new one.
-        Step::Remove { aside, .. } if is_beside(changes, place, aside)? => Ok(true),
+        Some(Step::Remove { aside, .. }) if is_beside(changes, called, aside)? => Ok(true),
         _ if is_earlier(steps, place, seen) => Ok(false),
-        Step::Replace { aside, before, after, .. } if seen != State::Holds(*after) => {
-            let Some(spot) = there(changes, place)? else { return Ok(true) };
+        Some(Step::Replace { aside, before, after, .. }) if seen != State::Holds(*after) => {
+            let Some(spot) = there(changes, called)? else { return Ok(true) };
             // The old file, or ours, whole or in part. Old files go only when all is done.
             Ok(inspect(changes, &spot, Some(aside))?.is_none_or(|beside| beside.hash == *before))
         }
@@ -202,6 +208,11 @@ fn move_back(
     }
 }
 
+/// The name for an old text that is brought back: another than that of the new one, which may be there in part.
+fn restoring(aside: &str) -> String {
+    format!("{aside}+")
+}
+
 /// One file of which a step is taken back.
 struct Undo<'a> {
     changes: &'a Changes,
@@ -258,24 +269,25 @@ impl Undo<'_> {
         };
         let is_old = |file: &Inspected| file.hash == *before;
         let is_ours = |file: &Inspected| file.hash == *after;
+        self.end_restore(there.as_ref().is_some_and(is_ours), before, after)?;
+        let state = there.as_ref().map_or(State::Nothing, |there| State::Holds(there.hash));
+        let never_there = state == State::Holds(*before) || self.foreign(state) == Outcome::Untouched;
         match (self.beside()?, there) {
-            // Ours was staged and never took the place, or made way again; or it is not even whole.
-            (Some(beside), there)
-                if is_ours(&beside) || beside.bytes.is_empty() || there.as_ref().is_some_and(is_old) =>
-            {
-                self.discard(&beside)
-            }
+            // Ours was staged and never took the place, or made way again.
+            (Some(beside), _) if is_ours(&beside) || never_there => self.discard(&beside),
             (Some(_), Some(there)) if is_ours(&there) => {
                 self.changes.steps().give_way(self.spot, self.aside, there.number)?;
                 self.drop_ours(before, after)
             }
             // Somebody has saved, moved or removed what we had put there. That stands; the old text is in the ledger.
-            (Some(beside), _) if is_old(&beside) => self.discard(&beside).map(|_| Outcome::Left),
+            (Some(beside), _) if is_old(&beside) || beside.bytes.is_empty() => {
+                self.discard(&beside).map(|_| Outcome::Left)
+            }
             (Some(beside), _) => self.rescue(&beside).map(|()| Outcome::Left),
             // On a disk that cannot exchange, the old file is only in the ledger.
             (None, Some(there)) if is_ours(&there) => self.restore(before, after),
             (None, Some(there)) if is_old(&there) => Ok(Outcome::Untouched),
-            (None, there) => Ok(self.foreign(there.map_or(State::Nothing, |there| State::Holds(there.hash)))),
+            (None, _) => Ok(self.foreign(state)),
         }
     }
 
@@ -283,16 +295,30 @@ impl Undo<'_> {
         let old = self.changes.ledger.content(before).map_err(|_| StoreError::NoCheckpoint)?;
         let old = old.ok_or(StoreError::NoCheckpoint)?;
         let store = self.changes.steps();
-        let number = store.stage(self.spot, self.aside, &old, true)?;
-        if store.exchange(self.spot, self.aside, after)? == Swap::Replaced {
+        let aside = restoring(self.aside);
+        let undo = Undo { aside: &aside, ..*self };
+        let number = store.stage(self.spot, &aside, &old, true)?;
+        if store.exchange(self.spot, &aside, after)? == Swap::Replaced {
             return Ok(Outcome::Undone);
         }
-        match self.beside()? {
-            Some(beside) if beside.hash == *after => self.discard(&beside),
+        match undo.beside()? {
+            Some(beside) if beside.hash == *after => undo.discard(&beside),
             _ => {
-                store.give_way(self.spot, self.aside, number)?;
-                self.drop_ours(after, before).map(|_| Outcome::Left)
+                store.give_way(self.spot, &aside, number)?;
+                undo.drop_ours(after, before).map(|_| Outcome::Left)
             }
+        }
+    }
+
+    /// Somebody was killed while they restored the old text.
+    fn end_restore(&self, is_ours: bool, before: &ContentHash, after: &ContentHash) -> Result<(), StoreError> {
+        let aside = restoring(self.aside);
+        let undo = Undo { aside: &aside, ..*self };
+        match undo.beside()? {
+            None => Ok(()),
+            // It never took the place, and may be there in part.
+            Some(_) if is_ours => self.changes.steps().discard(self.spot, &aside),
+            Some(_) => undo.drop_ours(before, after).map(|_| ()),
         }
     }
 

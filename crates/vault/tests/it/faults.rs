@@ -30,13 +30,12 @@ const FAULTS: [StoreError; 5] = [
     StoreError::Disk { kind: ErrorKind::Interrupted },
 ];
 
-/// Which of the calls fails, and how.
-type Fails = Box<dyn Fn(usize, &str) -> Option<StoreError> + Send + Sync>;
+type Fails = dyn Fn(usize, &str) -> Option<StoreError> + Send + Sync;
 
 /// Which calls fail, and whether the disk has failed at all.
 struct Disk {
     calls: AtomicUsize,
-    fails: Fails,
+    fails: Box<Fails>,
     failed: AtomicBool,
 }
 
@@ -78,7 +77,8 @@ fn fail(scenario: &Scenario, disk: &Arc<Disk>, about: &str) -> Result<Receipt, S
     drop(failing);
     // On a disk that is well.
     let vault = open(place.around.path(), None);
-    drop(view(&vault));
+    // Waited for: the failing server may be looking after its old files at this moment.
+    drop(vault.turn(&|| true).unwrap());
     let found = tree_of(&place.vault());
     let is_after = found == scenario.after();
     assert!(is_after || found == scenario.before(), "{about}: neither before nor after:\n{}", shown(&found));

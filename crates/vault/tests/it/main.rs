@@ -12,6 +12,7 @@ mod elsewhere;
 mod faults;
 #[cfg(unix)]
 mod follow;
+mod fragile;
 #[cfg(target_os = "linux")]
 mod humans;
 #[cfg(target_os = "linux")]
@@ -21,6 +22,7 @@ mod links;
 mod listings;
 mod model;
 mod names;
+mod power;
 mod races;
 mod reads;
 mod rules;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use lapidary_vault::{
     Change, ChangeSet, Checkpoint, Guard, Receipt, Scope, Trash, Vault, View,
-    store::{MemoryStore, StoreError},
+    store::{MemoryStore, Store, StoreError},
 };
 use proptest::prelude::*;
 
@@ -155,6 +155,15 @@ fn in_memory(store: &MemoryStore, paths: impl Iterator<Item = String>) -> Files 
     paths.filter_map(|path| Some((path.clone(), store.bytes(&vault_path(&path))?))).collect()
 }
 
+/// Files of ours that were left in memory.
+fn temporary_files(store: &MemoryStore) -> usize {
+    let folders =
+        [None, Some("x"), Some("x/y"), Some("y"), Some("y/z"), Some(".trash")].map(|path| path.map(vault_path));
+    let moved = (0..8).map(|number| Some(vault_path(&format!("moved {number}"))));
+    let entries = folders.into_iter().chain(moved).filter_map(|folder| store.list(folder.as_ref(), &|_| true).ok());
+    entries.flatten().filter(|entry| entry.path.name().starts_with(".lapidary-")).count()
+}
+
 /// Brings back what a checkpoint says was there, as a restore does; folders first.
 fn undo(vault: &Vault, checkpoint: &Checkpoint) {
     let is_folder = |entry: &&lapidary_vault::store::EntryRecord| {
@@ -223,6 +232,7 @@ proptest! {
             let paths = model.files.keys().chain(before.keys()).cloned().chain(FILES.map(str::to_owned));
             prop_assert_eq!(&in_memory(&store, paths), &model.files, "memory, {:?}", changes);
             prop_assert_eq!(&on_disk(&scratch), &model.files, "disk, {:?}", changes);
+            prop_assert_eq!(temporary_files(&store), 0, "memory, {:?}", changes);
             if let (true, Ok(Receipt { checkpoint: Some(id), .. })) = (undone, done) {
                 let checkpoint = view(&scratch.vault).checkpoint(&id).unwrap();
                 undo(&scratch.vault, &checkpoint);
