@@ -11,6 +11,8 @@ mod disks;
 mod elsewhere;
 #[cfg(unix)]
 mod follow;
+#[cfg(unix)]
+mod following;
 #[cfg(target_os = "linux")]
 mod humans;
 #[cfg(target_os = "linux")]
