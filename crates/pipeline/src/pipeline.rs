@@ -208,7 +208,7 @@ impl Pipeline {
         reply
     }
 
-    fn line(&self, request: &Request) -> AuditLine {
+    pub(crate) fn line(&self, request: &Request) -> AuditLine {
         AuditLine {
             time: self.setup.clock.now(),
             caller: request.caller.id.clone(),
@@ -226,7 +226,7 @@ impl Pipeline {
         }
     }
 
-    fn record(&self, mut line: AuditLine, started: Instant, reply_bytes: usize) {
+    pub(crate) fn record(&self, mut line: AuditLine, started: Instant, reply_bytes: usize) {
         line.duration = started.elapsed();
         line.reply_bytes = reply_bytes;
         let vaults = &self.setup.vaults;

@@ -2,6 +2,8 @@
 
 mod asking;
 mod definition;
+mod following;
+mod resources;
 
 use std::sync::Arc;
 
@@ -13,13 +15,15 @@ use rmcp::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
         ContentBlock, DiscoverResult, ErrorCode, Implementation, ListPromptsResult, ListResourceTemplatesResult,
         ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-        ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+        SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
     },
-    service::RequestContext,
+    service::{RequestContext, SubscriptionContext},
 };
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use self::{following::Following, resources::refusal};
 use crate::instructions::instructions;
 
 /// How long clients may keep the list of tools: it only changes when the server is started anew.
@@ -29,6 +33,8 @@ const LIST_TTL_MS: u64 = 300_000;
 #[derive(Clone)]
 pub(crate) struct Mcp {
     shared: Arc<Shared>,
+    /// Of this session alone.
+    following: Following,
 }
 
 struct Shared {
@@ -51,7 +57,15 @@ impl Mcp {
         let listed = pipeline.catalogue().entries().iter().filter(|entry| entry.standing == Standing::Listed);
         let tools = listed.map(|entry| definition::tool(&entry.spec, dotted_names)).collect();
         let instructions = instructions(&pipeline);
-        Self { shared: Arc::new(Shared { pipeline, tools, instructions, dotted_names, connection }) }
+        Self {
+            shared: Arc::new(Shared { pipeline, tools, instructions, dotted_names, connection }),
+            following: Following::default(),
+        }
+    }
+
+    /// The same server for another session.
+    pub(crate) fn for_session(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), following: Following::default() }
     }
 
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
@@ -149,7 +163,12 @@ fn http_caller(context: &RequestContext<RoleServer>) -> (String, bool) {
 
 impl ServerHandler for Mcp {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_completions()
+            .build();
         ServerConfig::new(capabilities)
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
             .with_server_info(Implementation::new("lapidary", env!("CARGO_PKG_VERSION")).with_title("Lapidary"))
@@ -212,30 +231,15 @@ impl ServerHandler for Mcp {
         }
     }
 
-    // The SDK answers these with empty lists even where nothing was promised.
-
-    async fn complete(
-        &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        Err(not_offered("completion/complete"))
-    }
-
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Err(not_offered("prompts/list"))
-    }
-
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(not_offered("resources/list"))
+        let mut list = ListResourcesResult::with_all_items(resources::list(&self.shared.pipeline));
+        list.ttl_ms = Some(LIST_TTL_MS);
+        list.cache_scope = Some(CacheScope::Private);
+        Ok(list)
     }
 
     async fn list_resource_templates(
@@ -243,7 +247,67 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(not_offered("resources/templates/list"))
+        let template = resources::template(&self.shared.pipeline);
+        let mut list = ListResourceTemplatesResult::with_all_items(vec![template]);
+        list.ttl_ms = Some(LIST_TTL_MS);
+        list.cache_scope = Some(CacheScope::Private);
+        Ok(list)
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let (caller, stop) = (self.caller(&context), context.ct.cancelled());
+        match self.shared.pipeline.read_resource(&params.uri, caller, stop).await {
+            Ok(contents) => Ok(resources::contents(&params.uri, contents).into()),
+            Err(reason) => Err(refusal(&reason, &params.uri, &context)),
+        }
+    }
+
+    async fn complete(
+        &self,
+        params: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.complete_variable(params, &context).await
+    }
+
+    async fn subscribe(
+        &self,
+        params: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.follow(params.uri, &context).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        params: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.following.remove(&params.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(self.followable(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.follow_all(&context).await;
+        Ok(())
+    }
+
+    // The SDK answers this with an empty list even where nothing was promised.
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(not_offered("prompts/list"))
     }
 }
 

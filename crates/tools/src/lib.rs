@@ -6,6 +6,7 @@ mod catalogue;
 mod context;
 mod reason;
 mod renamed;
+mod resources;
 mod schema;
 mod shared;
 mod spec;
@@ -20,6 +21,10 @@ pub use reason::{
     Refused, clipped,
 };
 pub use renamed::{Successor, successor};
+pub use resources::{
+    Completed, Contents, FIXED_RESOURCES, FileTemplate, FixedResource, Form, JSON, Resource, ResourceUri, VaultState,
+    complete_path, read_file, read_tags, status,
+};
 pub use spec::{AnyTool, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec};
 pub use tools::TOOLS;
 pub use wire::{Rendered, render_answer, render_change, render_dry_run, render_refusal};

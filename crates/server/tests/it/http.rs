@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use crate::harness::{PATIENCE, Vault};
 
-struct HttpServer {
+pub(crate) struct HttpServer {
     child: Child,
     address: String,
 }
 
 impl HttpServer {
-    fn start(vault: &Vault, address: &str, environment: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(vault: &Vault, address: &str, environment: &[(&str, &str)]) -> Self {
         let mut child = vault
             .command()
             .arg("--vault")
@@ -37,7 +37,7 @@ impl HttpServer {
     }
 
     /// Sends one request on a connection of its own.
-    fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
@@ -52,7 +52,7 @@ impl HttpServer {
     }
 
     /// One request; status and body.
-    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+    pub(crate) fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
         let mut stream = self.send(method, path, headers, body);
         let mut reply = Vec::new();
         drop(stream.read_to_end(&mut reply));
@@ -62,24 +62,46 @@ impl HttpServer {
         (status, reply.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
     }
 
+    /// Opens a session as older clients do.
+    pub(crate) fn session(&self) -> String {
+        let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+        } });
+        let accept = ("Accept", "application/json, text/event-stream");
+        let opened = self.send("POST", "/mcp", &[("Content-Type", "application/json"), accept], &hello.to_string());
+        let mut head = String::new();
+        let mut lines = BufReader::new(opened);
+        while !head.ends_with("\r\n\r\n") {
+            assert!(lines.read_line(&mut head).unwrap() > 0, "{head}");
+        }
+        let session = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        session.unwrap_or_else(|| panic!("{head}")).to_owned()
+    }
+
     /// A call as a modern client makes it.
-    fn post(&self, extra: &[(&str, &str)], method: &str, name: Option<&str>, mut params: Value) -> (u16, String) {
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-        });
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
-        let mut headers = vec![
-            ("Content-Type", "application/json"),
-            ("Accept", "application/json, text/event-stream"),
-            ("MCP-Protocol-Version", "2026-07-28"),
-            ("Mcp-Method", method),
-        ];
+    fn post(&self, extra: &[(&str, &str)], method: &str, name: Option<&str>, params: Value) -> (u16, String) {
+        let (mut headers, body) = modern(method, params);
         headers.extend(name.map(|name| ("Mcp-Name", name)));
         headers.extend(extra);
         self.request("POST", "/mcp", &headers, &body)
     }
+}
+
+/// The headers and the body of a modern request.
+pub(crate) fn modern(method: &str, mut params: Value) -> (Vec<(&str, &str)>, String) {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+    });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let headers = vec![
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", method),
+    ];
+    (headers, body)
 }
 
 impl Drop for HttpServer {
@@ -190,19 +212,8 @@ fn a_taken_port_means_the_next_one() {
 fn it_ends_when_told_to_although_a_client_keeps_its_stream_open() {
     let vault = Vault::new(&[]);
     let mut server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
-    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
-    } });
-    let accept = ("Accept", "application/json, text/event-stream");
-    let mut opened = server.send("POST", "/mcp", &[("Content-Type", "application/json"), accept], &hello.to_string());
-    let mut head = String::new();
-    let mut lines = BufReader::new(&mut opened);
-    while !head.ends_with("\r\n\r\n") {
-        assert!(lines.read_line(&mut head).unwrap() > 0, "{head}");
-    }
-    let session =
-        head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap_or_else(|| panic!("{head}"));
-    let stream = server.send("GET", "/mcp", &[("Mcp-Session-Id", session), ("Accept", "text/event-stream")], "");
+    let session = server.session();
+    let stream = server.send("GET", "/mcp", &[("Mcp-Session-Id", &session), ("Accept", "text/event-stream")], "");
     let mut first = String::new();
     BufReader::new(&stream).read_line(&mut first).unwrap();
     assert!(first.contains("200"), "{first}");

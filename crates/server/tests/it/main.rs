@@ -20,8 +20,10 @@ mod listings;
 mod notes;
 mod periodic;
 mod protocol;
+mod resources;
 mod scenarios;
 mod search_notes;
+mod subscriptions;
 mod tools_list;
 mod undo;
 

@@ -1,6 +1,9 @@
 use std::collections::{HashMap, HashSet};
 
 use lapidary_note::Note;
+use lapidary_vault::View;
+
+use crate::{Context, Reason, shared::index};
 
 /// Tags and how many notes have them. Tags that differ only in case are one, in the spelling that came first.
 #[derive(Default)]
@@ -53,6 +56,16 @@ impl TagCounts {
         });
         counts.into_iter().map(|(_, count)| (count.name, count.notes)).collect()
     }
+}
+
+/// All tags of the vault, the most used first.
+pub(crate) fn of_vault(context: &Context<'_>, view: &View) -> Result<Vec<(String, usize)>, Reason> {
+    let mut counts = TagCounts::default();
+    for (_, digest) in index::notes(context, view)?.notes() {
+        context.check()?;
+        counts.add_note(digest.tags().map(|tag| tag.name), Nested::CountForParents);
+    }
+    Ok(counts.sorted())
 }
 
 /// The tags of a note without `#`, those of its properties first, each spelling once.

@@ -12,6 +12,8 @@ mod elsewhere;
 mod faults;
 #[cfg(unix)]
 mod follow;
+#[cfg(unix)]
+mod following;
 mod fragile;
 #[cfg(target_os = "linux")]
 mod humans;
