@@ -1,7 +1,11 @@
 //! Taking steps back. What was done is read off the disk, so it makes no difference whether we did it a moment ago or
 //! another server did it before it was killed; and it can be done twice.
 
-use std::{cell::Cell, collections::BTreeSet, time::SystemTime};
+use std::{
+    cell::Cell,
+    collections::BTreeSet,
+    time::{Duration, SystemTime},
+};
 
 use lapidary_note::ContentHash;
 
@@ -12,8 +16,11 @@ use super::{
 };
 use crate::{
     VaultPath,
-    store::{Beside, Inspected, Spot, Step, StoreError, Swap},
+    store::{Beside, Held, Inspected, Spot, Step, StoreError, Swap},
 };
+
+const MOMENT: Duration = Duration::from_millis(2);
+const MOMENTS: usize = 10;
 
 /// What became of a step that was to be taken back.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -251,7 +258,15 @@ impl Undo<'_> {
         open
     }
 
+    /// Whoever has it open is often done in a moment: a program that saves, or one that we are starting ourselves and
+    /// that holds what we hold until it runs.
     fn beside(&self) -> Result<Option<Inspected>, StoreError> {
+        for _ in 0..MOMENTS {
+            match inspect(self.changes, self.spot, Some(self.aside))? {
+                Some(Inspected { held: Held::InUse, .. }) => std::thread::sleep(MOMENT),
+                beside => return Ok(beside),
+            }
+        }
         inspect(self.changes, self.spot, Some(self.aside))
     }
 
