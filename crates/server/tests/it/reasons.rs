@@ -65,7 +65,10 @@ fn heading(name: &str) -> Value {
 }
 
 fn with(mut arguments: Value, more: Value) -> Value {
-    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    arguments.as_object_mut().unwrap().extend(match more {
+        Value::Object(more) => more,
+        _ => panic!("an object"),
+    });
     arguments
 }
 
