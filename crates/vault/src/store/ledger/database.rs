@@ -1,10 +1,12 @@
 use std::{
+    cell::RefCell,
     io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use rusqlite::{Connection, Error, ErrorCode, Transaction, TransactionBehavior, ffi};
+use zstd::bulk::Compressor;
 
 use super::{LedgerError, Place};
 use crate::store::{StoreError, state::private_file};
@@ -166,10 +168,12 @@ pub(super) fn transaction<T>(
     sync: Sync,
     work: impl Fn(&Transaction<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    database.execute_batch(match sync {
+    let mut set_sync = database.prepare_cached(match sync {
         Sync::Full => "PRAGMA synchronous = FULL",
         Sync::Normal => "PRAGMA synchronous = NORMAL",
     })?;
+    set_sync.execute([])?;
+    drop(set_sync);
     place.about_to("begin")?;
     let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let done = work(&transaction)?;
@@ -207,13 +211,26 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
 /// The first byte says how.
 pub(super) fn packed(content: &[u8]) -> Vec<u8> {
     if content.len() >= WORTH_PACKING
-        && let Ok(mut packed) = zstd::bulk::compress(content, 1)
+        && let Some(packed) = compressed(content)
         && packed.len() < content.len()
     {
-        packed.insert(0, b'z');
-        return packed;
+        return [b"z", &*packed].concat();
     }
     [b"=", content].concat()
+}
+
+/// To set up a compressor costs more than to compress a note.
+fn compressed(content: &[u8]) -> Option<Vec<u8>> {
+    thread_local! {
+        static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    }
+    COMPRESSOR.with_borrow_mut(|held| {
+        let compressor = match held {
+            Some(compressor) => compressor,
+            None => held.insert(Compressor::new(1).ok()?),
+        };
+        compressor.compress(content).ok()
+    })
 }
 
 pub(super) fn unpacked(packed: &[u8], size: usize) -> Option<Vec<u8>> {
