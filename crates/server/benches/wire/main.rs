@@ -25,8 +25,9 @@ fn main() -> Result<(), Failure> {
         return Ok(());
     }
     let around = tempfile::tempdir()?;
-    let (small, large) = (around.path().join("small"), around.path().join("large"));
+    let [small, usual, large] = ["small", "usual", "large"].map(|name| around.path().join(name));
     generate::vault(&small, 10, 1)?;
+    generate::vault(&usual, 1_000, 1)?;
     eprintln!("writing 100,000 notes …");
     generate::vault(&large, 100_000, 1)?;
 
@@ -50,7 +51,7 @@ fn main() -> Result<(), Failure> {
     report.row("`str_replace` over stdio, durable on disk", edits(&small, around.path(), note, 200)?, "two fsync");
     let mut sizes = lists(&small, around.path())?;
     sizes.extend(answers(&small, around.path(), note, "10 notes")?);
-    sizes.extend(answers(&large, around.path(), note, "100,000 notes")?);
+    sizes.extend(answers(&usual, around.path(), note, "1,000 notes")?);
     let within = report.sizes(&sizes);
     report.keep("wire", "What a client waits for")?;
     within
