@@ -6,7 +6,7 @@ use lapidary_pipeline::{Decision, Pipeline, VaultRules};
 use lapidary_vault::PathPrefix;
 
 /// How long a start may wait to hear what rule files say. A disk that does not answer must not keep a client waiting.
-const LOOK_AT_RULES: Duration = Duration::from_millis(100);
+const LOOK_AT_RULES: Duration = Duration::from_secs(1);
 
 pub(crate) fn instructions(pipeline: &Arc<Pipeline>) -> String {
     let names: Vec<String> = pipeline.vaults().names().iter().map(|name| format!("`{name}`")).collect();

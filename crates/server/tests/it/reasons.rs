@@ -64,11 +64,8 @@ fn heading(name: &str) -> Value {
     json!({ "type": "heading", "target": name })
 }
 
-fn with(mut arguments: Value, more: Value) -> Value {
-    arguments.as_object_mut().unwrap().extend(match more {
-        Value::Object(more) => more,
-        _ => panic!("an object"),
-    });
+fn with(mut arguments: Value, more: &Value) -> Value {
+    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     arguments
 }
 
@@ -91,7 +88,7 @@ fn cases() -> Vec<Case> {
     }
     for tool in [WRITE, APPEND] {
         let section = json!({ "section": heading("Tasks") });
-        add(tool, with(usual(tool, path("none.md")), section), "note_missing", -32001);
+        add(tool, with(usual(tool, path("none.md")), &section), "note_missing", -32001);
     }
     for tool in WITH_A_TARGET {
         let daily = json!({ "type": "periodic", "period": "daily", "date": "2001-02-03" });
@@ -107,29 +104,29 @@ fn cases() -> Vec<Case> {
     add(LIST, usual(LIST, path("None")), "directory_missing", -32001);
     add(LIST, usual(LIST, path("Plan.md")), "path_is_file", -32007);
     add(LIST, usual(LIST, path("../x")), "path_traversal", -32007);
-    add(GET, with(usual(GET, plan()), json!({ "format": "section" })), "section_required", -32007);
+    add(GET, with(usual(GET, plan()), &json!({ "format": "section" })), "section_required", -32007);
     for section in [
         heading("None"),
         json!({ "type": "block", "target": "none" }),
         json!({ "type": "frontmatter", "target": "none" }),
     ] {
-        let arguments = with(usual(GET, plan()), json!({ "format": "section", "section": section }));
+        let arguments = with(usual(GET, plan()), &json!({ "format": "section", "section": section }));
         add(GET, arguments, "section_missing", -32001);
     }
     add(WRITE, json!({ "target": plan(), "content": "x" }), "file_exists", -32002);
     for tool in [WRITE, APPEND, PATCH] {
-        add(tool, with(usual(tool, plan()), json!({ "section": heading("None") })), "section_target_missing", -32007);
-        add(tool, with(usual(tool, plan()), json!({ "section": heading("Twice") })), "ambiguous_section", -32002);
+        add(tool, with(usual(tool, plan()), &json!({ "section": heading("None") })), "section_target_missing", -32007);
+        add(tool, with(usual(tool, plan()), &json!({ "section": heading("Twice") })), "ambiguous_section", -32002);
     }
     for tool in [APPEND, PATCH] {
         let same = json!({ "section": heading("Tasks"), "content": "- one" });
-        add(tool, with(usual(tool, plan()), same), "content_preexists", -32007);
+        add(tool, with(usual(tool, plan()), &same), "content_preexists", -32007);
     }
     for (pattern, reason) in [("(", "regex_invalid"), ("(a+)+", "regex_unsafe")] {
         add(LIST, json!({ "nameRegex": pattern }), reason, -32007);
         add(LIST_TAGS, json!({ "nameRegex": pattern }), reason, -32007);
         let replacements = json!([{ "search": pattern, "replace": "", "useRegex": true }]);
-        add(REPLACE, with(usual(REPLACE, plan()), json!({ "replacements": replacements })), reason, -32007);
+        add(REPLACE, with(usual(REPLACE, plan()), &json!({ "replacements": replacements })), reason, -32007);
     }
     add(FRONTMATTER, json!({ "target": plan(), "operation": "set", "key": "k" }), "value_required", -32007);
     add(TAGS, json!({ "target": plan(), "operation": "remove" }), "tags_required", -32007);
@@ -145,7 +142,7 @@ fn cases() -> Vec<Case> {
     add(RESOURCE, json!("obsidian://vault/none.md"), "note_missing", -32001);
     add(RESOURCE, json!("obsidian://vault/Folder"), "path_is_directory", -32007);
     for tool in WITH_A_PATH.into_iter().chain([LIST, LIST_TAGS, SEARCH]) {
-        add(tool, with(usual(tool, plan()), json!({ "nonsense": 1 })), "invalid_arguments", -32602);
+        add(tool, with(usual(tool, plan()), &json!({ "nonsense": 1 })), "invalid_arguments", -32602);
     }
     cases
 }
@@ -248,7 +245,7 @@ fn a_person_who_says_no_cancels_the_deletion_in_both_eras() {
             let asked = server.request("tools/call", call.clone())["result"].clone();
             assert_eq!(asked["resultType"], "input_required", "{asked}");
             let answer = json!({ "requestState": asked["requestState"], "inputResponses": { "consent": no } });
-            server.request("tools/call", with(call, answer))["result"].clone()
+            server.request("tools/call", with(call, &answer))["result"].clone()
         } else {
             let id = server.ask("tools/call", call);
             let question = server.message();
