@@ -27,6 +27,7 @@ bench:
 	command -v rg || apt-get install --yes ripgrep
 	cargo bench --package lapidary-server --bench vault
 	cargo bench --package lapidary-server --bench wire
+	cargo bench --package lapidary-vault --bench commit
 	cargo bench --package lapidary-note --bench parse | tee "benches/results/$$(date +%F)-$$(git rev-parse --short HEAD)-parse.txt"
 
 # Write the generated references anew.

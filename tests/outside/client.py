@@ -7,6 +7,7 @@ the legacy era (`initialize`) and of the modern one (2026-07-28, `server/discove
 """
 
 import asyncio
+import base64
 import contextlib
 import hashlib
 import json
@@ -20,6 +21,7 @@ import tempfile
 import threading
 import time
 import traceback
+import warnings
 from pathlib import Path
 
 import mcp_types as types
@@ -113,8 +115,8 @@ class World:
         raise AssertionError(f"no server came up: {self.log.read_text()}")
 
     @contextlib.asynccontextmanager
-    async def connect(self, *options: str, person=None, era: str = "", url: str = "", **settings: str):
-        """A client. `person` answers the server's questions; without one the client cannot ask."""
+    async def connect(self, *options: str, person=None, listener=None, era: str = "", url: str = "", **settings: str):
+        """A client. `person` answers the server's questions; without one the client cannot ask. `listener` hears news."""
         async with contextlib.AsyncExitStack() as stack:
             if self.transport == "stdio":
                 log = stack.enter_context(self.log.open("a"))
@@ -126,7 +128,9 @@ class World:
             else:
                 target = url or stack.enter_context(self.http_server(list(options), settings))
             mode = {"legacy": "legacy", "modern": "auto"}.get(era or self.era, era)
-            client = Client(target, mode=mode, elicitation_callback=person, read_timeout_seconds=10)
+            client = Client(
+                target, mode=mode, elicitation_callback=person, message_handler=listener, read_timeout_seconds=10,
+            )
             yield await stack.enter_async_context(client)
 
 
@@ -773,6 +777,89 @@ async def a_note_that_another_program_saves_is_always_found(world):
             done_reading.set()
             saving.join()
         assert missed == 0, f"missed {missed} of 1000 times"
+
+
+# --- Resources ----------------------------------------------------------------------------------------------------
+
+
+@check()
+async def resources_are_listed_read_and_completed(world):
+    world.put("My notes/Grüße.md", b"---\nstatus: open\n---\nhello #gem\n")
+    world.put("pic.png", b"\x89PNG\r\n\x1a\n")
+    world.put(".obsidian/app.json", b"{}")
+    async with world.connect() as client:
+        listed = (await client.list_resources()).resources
+        assert [str(one.uri) for one in listed] == ["obsidian://tags", "obsidian://status"], listed
+        template = (await client.list_resource_templates()).resource_templates[0]
+        assert template.uri_template == "obsidian://vault/{+path}"
+        for uri in ("obsidian://vault/My%20notes/Gr%C3%BC%C3%9Fe.md", "obsidian://vault/My notes/Grüße.md"):
+            [content] = (await client.read_resource(uri)).contents
+            told = json.loads(content.text)
+            assert told["path"] == "My notes/Grüße.md" and told["frontmatter"] == {"status": "open"}, told
+            assert told["contentHash"] == hash_of(world.bytes("My notes/Grüße.md"))
+        [picture] = (await client.read_resource("obsidian://vault/pic.png")).contents
+        assert picture.mime_type == "image/png"
+        assert base64.b64decode(picture.blob) == world.bytes("pic.png")
+        [tags] = (await client.read_resource("obsidian://tags")).contents
+        assert json.loads(tags.text) == {"tags": [{"name": "gem", "count": 1}]}
+        reference = types.ResourceTemplateReference(uri=template.uri_template)
+        completed = (await client.complete(reference, {"name": "path", "value": "my"})).completion
+        assert completed.values == ["My notes/Grüße.md"] and completed.total == 1 and completed.has_more is False
+        everything = (await client.complete(reference, {"name": "path", "value": ""})).completion
+        assert everything.values == ["My notes/Grüße.md", "pic.png"], everything
+
+
+@check()
+async def a_resource_that_is_refused_is_a_protocol_error_with_the_reason(world):
+    async with world.connect() as client:
+        missing = {"legacy": -32001, "modern": -32602}[world.era]
+        for uri, code, reason in (
+            ("obsidian://vault/None.md", missing, "note_missing"),
+            ("obsidian://vault/.obsidian/app.json", -32005, "path_forbidden"),
+            ("obsidian://nothing", -32602, "resource_unknown"),
+        ):
+            try:
+                await client.read_resource(uri)
+            except MCPError as error:
+                assert (error.error.code, error.error.data["reason"]) == (code, reason), error.error
+                assert error.error.data["recovery"]["hint"], error.error
+            else:
+                raise AssertionError(f"{uri} should have been refused")
+
+
+@check(eras=("modern",))
+async def a_modern_client_listens_for_changes_of_a_note(world):
+    world.put("A.md", b"one\n")
+    uri = "obsidian://vault/A.md"
+    async with world.connect() as client, client.listen(resource_subscriptions=[uri]) as news:
+        await asyncio.sleep(0.5)
+        world.put("A.md", b"two\n")
+        async with asyncio.timeout(5):
+            async for event in news:
+                assert event.uri == uri, event
+                break
+
+
+@check(eras=("legacy",))
+async def an_older_client_subscribes_to_a_note(world):
+    world.put("A.md", b"one\n")
+    uri = "obsidian://vault/A.md"
+    heard = asyncio.Queue()
+
+    async def listen(message):
+        if isinstance(message, types.ResourceUpdatedNotification):
+            heard.put_nowait(message.params.uri)
+
+    async with world.connect(listener=listen) as client:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            await client.subscribe_resource(uri)
+        world.put("A.md", b"two\n")
+        async with asyncio.timeout(5):
+            assert str(await heard.get()) == uri
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            await client.unsubscribe_resource(uri)
 
 
 # --- The runner ---------------------------------------------------------------------------------------------------

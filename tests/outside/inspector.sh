@@ -50,6 +50,21 @@ assert result["isError"] is False
 assert result["structuredContent"]["result"]["content"] == "# Hello\n\nWorld\n"
 PYTHON
         then passed=$((passed + 1)); else fail "tools/call [$transport $era] (exit code $code)"; fi
+
+        inspect --method resources/read --uri 'obsidian://vault/Hello.md' --format json
+        if [ "$code" = 0 ] && python3 - "$work/out" <<'PYTHON'
+import json, sys
+[content] = json.load(open(sys.argv[1]))["result"]["contents"]
+assert json.loads(content["text"])["content"] == "# Hello\n\nWorld\n"
+PYTHON
+        then passed=$((passed + 1)); else fail "resources/read [$transport $era] (exit code $code)"; fi
+
+        inspect --method resources/templates/list
+        if [ "$code" = 0 ] && grep -qF 'obsidian://vault/{+path}' "$work/out"; then
+            passed=$((passed + 1))
+        else
+            fail "resources/templates/list [$transport $era] (exit code $code)"
+        fi
     done
 done
 echo "$passed passed, $failed failed, $faults known faults"

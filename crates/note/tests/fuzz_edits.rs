@@ -309,6 +309,82 @@ fn missing_headings_and_blocks() {
     });
 }
 
+/// Text without what the engine may add or drop at its ends, and without its kind of line ends.
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+#[test]
+fn patched_sections() {
+    law(|file, text, content, (a, b)| {
+        let shown = text.shown();
+        let note = Note::parse(shown);
+        let operation = [Operation::Replace, Operation::Add(Side::Behind), Operation::Add(Side::Before)][b % 3];
+        let rows = Value::List(vec![Value::Text(content.to_owned()); 1 + a % 3]);
+        let given = if b % 7 == 0 { PatchContent::Value(&rows) } else { PatchContent::Text(content) };
+        let patch =
+            SectionPatch { operation, content: given, create: b % 2 == 0, repeat: b % 5 == 0, trim: b % 11 == 0 };
+        let made = |target: PatchTarget<'_>| {
+            let patched = patch_section(file, text, target, &patch).ok()?;
+            Text::decode(&patched.file).expect("text");
+            Some(patched)
+        };
+        let outside = |patched: &Patched, part: Range<usize>| {
+            let span = text.file_span(part);
+            assert!(patched.file.starts_with(&file[..span.start]), "{:?}", str::from_utf8(&patched.file));
+            assert!(patched.file.ends_with(&file[span.end..]), "{:?}", str::from_utf8(&patched.file));
+        };
+        if let Some(heading) = note.headings.get(a % note.headings.len().max(1)) {
+            let path = note.heading_path(heading).join("::");
+            if let (HeadingMatch::One(meant), Some(patched)) =
+                (note.find_heading(&path), made(PatchTarget::Heading(&path)))
+            {
+                outside(&patched, meant.body..meant.section.end);
+                let new = Text::decode(&patched.file).unwrap();
+                let after = Note::parse(new.shown());
+                let index = note.headings.iter().position(|other| other == meant).unwrap();
+                let found = &after.headings[index];
+                assert_eq!((&found.text, found.section.start), (&meant.text, meant.section.start));
+                // All that was there still is, or it was to be replaced; and nothing of the new text got out.
+                let body = words(&new.shown()[found.body..found.section.end]).concat();
+                if operation != Operation::Replace {
+                    let old = words(&shown[meant.body..meant.section.end]).concat();
+                    // The id of the heading itself may stand below it, and stays there.
+                    let mut left = body.chars();
+                    assert!(old.chars().all(|c| left.any(|there| there == c)), "{body:?} has not {old:?}");
+                    assert!(body.contains(&words(content).concat()), "{body:?} has not {content:?}");
+                }
+            }
+        }
+        if let Some(block) = note.blocks.get(a % note.blocks.len().max(1))
+            && let Some(patched) = made(PatchTarget::Block(&block.id))
+            && let Some(meant) = note.find_block(&block.id)
+        {
+            outside(&patched, meant.span.clone());
+            let new = Text::decode(&patched.file).unwrap();
+            let after = Note::parse(new.shown());
+            assert!(after.find_block(&patched.target).is_some());
+            // What was named before and behind it still is; what stood within may have been replaced.
+            let apart = |other: &&Block| {
+                let whole = other.span.start.min(other.marker.start)..other.span.end.max(other.marker.end);
+                whole.end <= meant.span.start || whole.start >= meant.span.end.max(meant.marker.end)
+            };
+            assert!(note.blocks.iter().filter(apart).all(|other| after.find_block(&other.id).is_some()));
+        }
+        if let Some(patched) = made(PatchTarget::Property("k")) {
+            let block = Frontmatter::find(shown).map_or(0..0, |block| block.span);
+            outside(&patched, block);
+            let new = Text::decode(&patched.file).unwrap();
+            let block = Frontmatter::find(new.shown()).expect("properties");
+            let read = block.properties(new.shown()).expect("that can be read");
+            let (_, value) = read.iter().find(|(name, _)| name == "k").expect("the property");
+            if let (Operation::Replace, PatchContent::Text(_)) = (operation, given) {
+                assert_eq!(value, &Value::Text(content.replace("\r\n", "\n").replace('\r', "\n")));
+            }
+        }
+    });
+}
+
 #[test]
 fn property_links() {
     check!().with_type::<(Vec<u8>, Vec<u8>, u8)>().for_each(|(yaml, target, a)| {

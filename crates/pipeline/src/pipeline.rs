@@ -6,13 +6,14 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, Catalogue, Effect, Entry, Family, Interruption, NoSuchTool, Reason, Rendered, ScanLimits, render_refusal,
+    Cancel, Catalogue, Disk, Effect, Entry, Family, Interruption, NoSuchTool, Reason, Rendered, ScanLimits,
+    render_refusal,
 };
-use lapidary_vault::{News, Receipt};
+use lapidary_vault::{News, Receipt, RulesError, Scope, View};
 use serde_json::Value;
 
 use crate::{
-    Clock, Decision, Reply, Request, Rules, Vaults,
+    Clock, Decision, Reply, Request, Rules, ServedVault, Vaults,
     audit::{Audit, AuditLine, Outcome},
     consent::Consent,
     digest::digest,
@@ -76,6 +77,27 @@ impl Pipeline {
 
     pub fn limits(&self) -> &Limits {
         &self.setup.limits
+    }
+
+    /// What somebody who may use the server sees of a vault now.
+    pub fn view(&self, served: &ServedVault) -> Result<View, Reason> {
+        Ok(self.view_under(served, self.scope(served)?))
+    }
+
+    pub(crate) fn view_under(&self, served: &ServedVault, scope: Arc<Scope>) -> View {
+        served.vault.view(scope, self.setup.limits.max_file_bytes)
+    }
+
+    /// What may be read and changed at this moment. The owner hears what is wrong with the rules, the caller only that
+    /// the vault is closed.
+    pub(crate) fn scope(&self, served: &ServedVault) -> Result<Arc<Scope>, Reason> {
+        served.vault.scope(self.setup.clock.now()).map_err(|error| match error {
+            RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
+            RulesError::Unreadable { file, .. } => {
+                (self.setup.warn)(&format!("the vault `{}` is closed: {error}", served.vault.name()));
+                Reason::VaultClosed { file }
+            }
+        })
     }
 
     /// What the owner's rules say of changes in general.

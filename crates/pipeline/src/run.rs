@@ -8,7 +8,7 @@ use lapidary_tools::{
     check_arguments, clipped, render_answer, render_change, render_dry_run,
 };
 use lapidary_vault::{
-    Change, ChangeSet, CommitError, Guard, LateSave, Receipt, RulesError, Scope, Turn, TurnError, View,
+    Change, ChangeSet, CommitError, Guard, LateSave, Receipt, Turn, TurnError, View,
     store::{Origin, StoreError},
 };
 use serde_json::{Map, Value};
@@ -122,8 +122,8 @@ impl<'a> Call<'a> {
         // The first plan is made freely. If another caller was faster, the next ones are made in turn.
         let mut turn = None;
         for attempt in 1..=PLANS {
-            let scope = scope(self.pipeline, served)?;
-            let view = self.view(served, Arc::clone(&scope));
+            let scope = self.pipeline.scope(served)?;
+            let view = self.pipeline.view_under(served, Arc::clone(&scope));
             self.hear(&view);
             gate.look_through(Arc::clone(&scope));
             let planned = entry.tool.plan(context, Some(&view), arguments.clone())?;
@@ -236,10 +236,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn view(&self, served: &ServedVault, scope: Arc<Scope>) -> View {
-        served.vault.view(scope, self.pipeline.setup.limits.max_file_bytes)
-    }
-
     /// `None` if a person has agreed to exactly this change, otherwise the question.
     fn ask(
         &self,
@@ -301,19 +297,6 @@ impl<'a> Call<'a> {
         self.line.vault = Some(served.vault.name().to_owned());
         Ok(served)
     }
-}
-
-/// What may be read and changed at this moment. The owner hears what is wrong with the rules, the caller only that the
-/// vault is closed.
-pub(crate) fn scope(pipeline: &Pipeline, served: &ServedVault) -> Result<Arc<Scope>, Reason> {
-    let setup = &pipeline.setup;
-    served.vault.scope(setup.clock.now()).map_err(|error| match error {
-        RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
-        RulesError::Unreadable { file, .. } => {
-            (setup.warn)(&format!("the vault `{}` is closed: {error}", served.vault.name()));
-            Reason::VaultClosed { file }
-        }
-    })
 }
 
 fn bad_argument(entry: &Entry, at: &str, problem: &str) -> Reason {

@@ -29,7 +29,7 @@ impl Vaults {
     }
 
     /// The one that is meant: by name, or the only one there is.
-    pub(crate) fn pick(&self, name: Option<&str>) -> Result<&ServedVault, Reason> {
+    pub fn pick(&self, name: Option<&str>) -> Result<&ServedVault, Reason> {
         match name {
             None if self.others.is_empty() => Ok(&self.first),
             None => Err(Reason::VaultRequired { names: self.names() }),

@@ -26,6 +26,7 @@ pub(crate) enum Command {
     Tools(Listing),
     Vaults(Listing),
     Audit(Audit),
+    Checkpoints(Checkpoints),
 }
 
 /// The options that choose vaults and settings; every subcommand takes them.
@@ -94,6 +95,101 @@ pub(crate) struct Audit {
     pub(crate) json: bool,
 }
 
+/// What was changed, and how it was before
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct Checkpoints {
+    #[command(subcommand)]
+    pub(crate) word: CheckpointWord,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum CheckpointWord {
+    /// Print the latest changes
+    List {
+        /// Only changes of this file or folder
+        path: Option<String>,
+        /// How many
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        #[command(flatten)]
+        shown: Shown,
+    },
+    /// Print a file as it was before a change, or what is different since
+    Show {
+        /// The checkpoint; its first characters are enough
+        id: String,
+        /// The file
+        path: Option<String>,
+        #[command(flatten)]
+        shown: Shown,
+    },
+    /// Print what is different now from before a change
+    Diff {
+        /// The checkpoint; its first characters are enough
+        id: String,
+        /// Only this file
+        path: Option<String>,
+        #[command(flatten)]
+        shown: Shown,
+    },
+    /// Undo a change
+    Restore {
+        /// The checkpoint; its first characters are enough
+        id: String,
+        /// Only this file
+        path: Option<String>,
+        /// Print what would change and change nothing
+        #[arg(long)]
+        dry_run: bool,
+        #[command(flatten)]
+        shown: Shown,
+    },
+    /// Write all old versions into a folder
+    Export(Export),
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct Shown {
+    /// Which vault, if several are served
+    #[arg(long, value_name = "NAME")]
+    of: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct Export {
+    /// A folder that is empty or not there yet
+    pub(crate) folder: std::path::PathBuf,
+    /// As a git repository with one commit for each checkpoint (needs git)
+    #[arg(long)]
+    pub(crate) git: bool,
+    /// Which vault, if several are served
+    #[arg(long, value_name = "NAME")]
+    pub(crate) of: Option<String>,
+}
+
+impl CheckpointWord {
+    fn shown(&self) -> Option<&Shown> {
+        match self {
+            Self::List { shown, .. }
+            | Self::Show { shown, .. }
+            | Self::Diff { shown, .. }
+            | Self::Restore { shown, .. } => Some(shown),
+            Self::Export(_) => None,
+        }
+    }
+
+    pub(crate) fn vault(&self) -> Option<&str> {
+        self.shown()?.of.as_deref()
+    }
+
+    pub(crate) fn json(&self) -> bool {
+        self.shown().is_some_and(|shown| shown.json)
+    }
+}
+
 /// Where to listen; what is left out comes from the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct HttpAddress {
@@ -125,6 +221,8 @@ enum Word {
     Vaults(With<Listing>),
     /// Print the log of calls
     Audit(With<Audit>),
+    /// Look at what was changed, and undo it
+    Checkpoints(With<Checkpoints>),
 }
 
 #[derive(Debug, Default, Args)]
@@ -155,6 +253,7 @@ where
         Word::Tools(with) => (with.flags, Command::Tools(with.own), None),
         Word::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
         Word::Audit(with) => (with.flags, Command::Audit(with.own), None),
+        Word::Checkpoints(with) => (with.flags, Command::Checkpoints(with.own), None),
     };
     if http.is_some() && command != Command::Serve {
         return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));

@@ -2,6 +2,7 @@
 
 mod audit;
 mod call;
+mod checkpoints;
 mod serve;
 mod table;
 mod tools;
@@ -83,6 +84,7 @@ fn execute(command: &Command, config: &Config, assembled: &Assembled) -> Result<
         Command::Tools(listing) => tools::run(*listing, assembled, &mut out),
         Command::Vaults(listing) => vaults::run(*listing, assembled, &mut out),
         Command::Audit(audit) => audit::run(*audit, assembled, &mut out),
+        Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, assembled, &mut out),
     }
 }
 

@@ -55,7 +55,7 @@ fn router(mcp: Mcp, settings: &Http) -> Router {
         Origins::Listed(origins) => config.with_allowed_origins(origins.clone()).enforce_origin_validation(),
         Origins::Any => config.disable_allowed_origins(),
     };
-    let service = StreamableHttpService::new(move || Ok(mcp.clone()), Arc::new(sessions), config);
+    let service = StreamableHttpService::new(move || Ok(mcp.for_session()), Arc::new(sessions), config);
     Router::new()
         .route_service(&settings.endpoint_path, service)
         .route("/healthz", get(|| async { axum::Json(serde_json::json!({ "status": "ok" })) }))

@@ -1,9 +1,14 @@
 //! What every client is told at the start. Some show a model only the first 512 characters, so those stand alone.
 
-use lapidary_pipeline::{Decision, Pipeline};
+use std::{sync::Arc, time::Duration};
+
+use lapidary_pipeline::{Decision, Pipeline, VaultRules};
 use lapidary_vault::PathPrefix;
 
-pub(crate) fn instructions(pipeline: &Pipeline) -> String {
+/// How long a start may wait to hear what rule files say. A disk that does not answer must not keep a client waiting.
+const LOOK_AT_RULES: Duration = Duration::from_secs(1);
+
+pub(crate) fn instructions(pipeline: &Arc<Pipeline>) -> String {
     let names: Vec<String> = pipeline.vaults().names().iter().map(|name| format!("`{name}`")).collect();
     let vaults = match &names[..] {
         [only] => format!("Tools for the Obsidian vault {only}, working on its folder (Obsidian need not run)."),
@@ -23,7 +28,7 @@ pub(crate) fn instructions(pipeline: &Pipeline) -> String {
 }
 
 /// What this server may touch, in one or two sentences.
-pub(crate) fn policy(pipeline: &Pipeline) -> String {
+pub(crate) fn policy(pipeline: &Arc<Pipeline>) -> String {
     // Paths are configured for all vaults alike, patterns for each of them.
     let policy = pipeline.vaults().first().vault.policy();
     let listed = |prefixes: &Option<Vec<PathPrefix>>| match prefixes {
@@ -34,11 +39,14 @@ pub(crate) fn policy(pipeline: &Pipeline) -> String {
         }
     };
     let closes = pipeline.vaults().iter().any(|served| served.vault.policy().closes_some());
+    let rules = pipeline.rules_in_force(LOOK_AT_RULES);
     let some_closed = if closes { " Some paths are closed." } else { "" };
     let access = match (policy.read_only, &policy.read, &policy.write) {
         (true, None, _) => "Read-only: nothing can be changed.".to_owned(),
         (true, read, _) => format!("Read-only: nothing can be changed. Readable: {}.", listed(read)),
-        (false, None, None) if !closes => "Everything may be read and changed.".to_owned(),
+        (false, None, None) if !closes && rules == VaultRules::default() => {
+            "Everything may be read and changed.".to_owned()
+        }
         (false, read, write) => {
             format!("Vault path policy is enforced. Readable: {}. Writable: {}.", listed(read), listed(write))
         }
@@ -49,5 +57,22 @@ pub(crate) fn policy(pipeline: &Pipeline) -> String {
         Decision::Ask => " Every change is shown to a person first.",
         Decision::Deny => " The owner's rules allow no change.",
     };
-    format!("{access}{some_closed}{approval}")
+    format!("{access}{some_closed}{}{approval}", in_words(&rules))
+}
+
+fn in_words(rules: &VaultRules) -> String {
+    let mut words = String::new();
+    match (rules.ignore, rules.protect) {
+        (true, true) => words += " Rule files in the vault hide some paths and protect others from changes.",
+        (true, false) => words += " Rule files in the vault hide some paths.",
+        (false, true) => words += " Rule files in the vault protect some paths from changes.",
+        (false, false) => {}
+    }
+    for name in &rules.closed {
+        words += &format!(" The vault `{name}` is closed until the owner repairs its rule files.");
+    }
+    if rules.unknown {
+        words += " What rule files in the vault close is closed.";
+    }
+    words
 }

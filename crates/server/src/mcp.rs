@@ -2,7 +2,9 @@
 
 mod asking;
 mod definition;
+mod following;
 mod prompts;
+mod resources;
 
 use std::sync::Arc;
 
@@ -14,15 +16,16 @@ use rmcp::{
         ArgumentInfo, CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
         CompleteResult, ContentBlock, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
         Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, Reference,
-        ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+        PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
+        ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+        Tool, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use self::prompts::PromptNews;
+use self::{following::Following, prompts::PromptNews, resources::refusal};
 use crate::instructions::instructions;
 
 /// How long clients may keep the list of tools: it only changes when the server is started anew.
@@ -32,6 +35,8 @@ const LIST_TTL_MS: u64 = 300_000;
 #[derive(Clone)]
 pub(crate) struct Mcp {
     shared: Arc<Shared>,
+    /// Of this session alone.
+    following: Following,
 }
 
 struct Shared {
@@ -56,7 +61,15 @@ impl Mcp {
         let tools = listed.map(|entry| definition::tool(&entry.spec, dotted_names)).collect();
         let instructions = instructions(&pipeline);
         let prompt_news = Arc::new(PromptNews::new());
-        Self { shared: Arc::new(Shared { pipeline, tools, instructions, dotted_names, connection, prompt_news }) }
+        Self {
+            shared: Arc::new(Shared { pipeline, tools, instructions, dotted_names, connection, prompt_news }),
+            following: Following::default(),
+        }
+    }
+
+    /// The same server for another session.
+    pub(crate) fn for_session(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), following: Following::default() }
     }
 
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
@@ -155,10 +168,12 @@ fn http_caller(context: &RequestContext<RoleServer>) -> (String, bool) {
 impl ServerHandler for Mcp {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
-            .enable_completions()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
             .enable_prompts()
             .enable_prompts_list_changed()
-            .enable_tools()
+            .enable_completions()
             .build();
         ServerConfig::new(capabilities)
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
@@ -225,12 +240,13 @@ impl ServerHandler for Mcp {
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let Shared { pipeline, prompt_news, .. } = &*self.shared;
         prompt_news.watch(pipeline);
-        let listed = pipeline.prompts().await.into_iter().map(prompts::listed).collect();
-        let mut list = ListPromptsResult::with_all_items(listed);
+        let found = pipeline.prompts(self.caller(&context), context.ct.cancelled()).await;
+        let found = found.map_err(|reason| prompts::error(&reason))?;
+        let mut list = ListPromptsResult::with_all_items(found.into_iter().map(prompts::listed).collect());
         // A person may edit a note at any time.
         list.ttl_ms = Some(0);
         list.cache_scope = Some(CacheScope::Private);
@@ -242,22 +258,10 @@ impl ServerHandler for Mcp {
         params: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let (caller, arguments) = (self.caller(&context), params.arguments.unwrap_or_default());
-        let filled = self.shared.pipeline.prompt(caller, params.name, arguments).await;
+        let (caller, stop) = (self.caller(&context), context.ct.cancelled());
+        let arguments = params.arguments.unwrap_or_default();
+        let filled = self.shared.pipeline.prompt(params.name, arguments, caller, stop).await;
         filled.map(|filled| prompts::filled(filled).into()).map_err(|reason| prompts::error(&reason))
-    }
-
-    async fn complete(
-        &self,
-        params: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        let Reference::Prompt(prompt) = params.r#ref else {
-            return Err(ErrorData::invalid_params("There are no resources to complete.", None));
-        };
-        let ArgumentInfo { name, value, .. } = params.argument;
-        let completion = self.shared.pipeline.completions(prompt.name, name, value).await;
-        completion.map_err(|reason| prompts::error(&reason)).and_then(prompts::completed)
     }
 
     /// Clients with a handshake hear of a new list of prompts by themselves.
@@ -273,39 +277,15 @@ impl ServerHandler for Mcp {
         });
     }
 
-    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
-    }
-
-    /// The others say that they want to hear of it.
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let Shared { pipeline, prompt_news, .. } = &*self.shared;
-        if context.accepted().prompts_list_changed != Some(true) {
-            context.cancelled().await;
-            return Ok(());
-        }
-        let mut changed = prompt_news.subscribe();
-        prompt_news.watch(pipeline);
-        loop {
-            tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                news = changed.changed() => {
-                    if news.is_err() || context.sink().notify_prompt_list_changed().await.is_err() {
-                        return Ok(());
-                    }
-                }
-            }
-        }
-    }
-
-    // The SDK answers these with empty lists even where nothing was promised.
-
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(not_offered("resources/list"))
+        let mut list = ListResourcesResult::with_all_items(resources::list(&self.shared.pipeline));
+        list.ttl_ms = Some(LIST_TTL_MS);
+        list.cache_scope = Some(CacheScope::Private);
+        Ok(list)
     }
 
     async fn list_resource_templates(
@@ -313,7 +293,61 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(not_offered("resources/templates/list"))
+        let template = resources::template(&self.shared.pipeline);
+        let mut list = ListResourceTemplatesResult::with_all_items(vec![template]);
+        list.ttl_ms = Some(LIST_TTL_MS);
+        list.cache_scope = Some(CacheScope::Private);
+        Ok(list)
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let (caller, stop) = (self.caller(&context), context.ct.cancelled());
+        match self.shared.pipeline.read_resource(&params.uri, caller, stop).await {
+            Ok(contents) => Ok(resources::contents(&params.uri, contents).into()),
+            Err(reason) => Err(refusal(&reason, &params.uri, &context)),
+        }
+    }
+
+    async fn complete(
+        &self,
+        params: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let Reference::Prompt(prompt) = params.r#ref else { return self.complete_variable(params, &context).await };
+        let (caller, stop) = (self.caller(&context), context.ct.cancelled());
+        let ArgumentInfo { name, value, .. } = params.argument;
+        let completed = self.shared.pipeline.complete_prompt(prompt.name, name, value, caller, stop).await;
+        completed.map_err(|reason| prompts::error(&reason)).and_then(resources::completion)
+    }
+
+    async fn subscribe(
+        &self,
+        params: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.follow(params.uri, &context).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        params: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.following.remove(&params.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(self.followable(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        tokio::join!(self.follow_all(&context), self.tell_of_prompts(&context));
+        Ok(())
     }
 }
 

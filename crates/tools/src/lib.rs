@@ -7,6 +7,7 @@ mod context;
 mod prompts;
 mod reason;
 mod renamed;
+mod resources;
 mod schema;
 mod shared;
 mod spec;
@@ -16,14 +17,16 @@ mod wire;
 pub use arguments::{Checked, check_arguments};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing};
 pub use context::{Cancel, Context, Gate, Proposal, ScanLimits, Spent, Walked};
-pub use prompts::{
-    Completion, FilledPrompt, Prompt, PromptArgument, complete_prompt, fill_prompt, prompts, prompts_mark,
-};
+pub use prompts::{FilledPrompt, Prompt, PromptArgument, complete_prompt, fill_prompt, prompts, prompts_mark};
 pub use reason::{
     ArgumentProblem, BlockCandidate, Candidates, Disk, Facts, HeadingCandidate, Interruption, Kind, Part, Reason,
     Refused, clipped,
 };
 pub use renamed::{Successor, successor};
+pub use resources::{
+    Completed, Contents, FIXED_RESOURCES, FileTemplate, FixedResource, Form, JSON, Resource, ResourceUri, VaultState,
+    complete_path, read_file, read_tags, status,
+};
 pub use spec::{AnyTool, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec};
 pub use tools::TOOLS;
 pub use wire::{Rendered, render_answer, render_change, render_dry_run, render_refusal};

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::{
     ArgumentProblem, Context, Reason,
     reason::clipped,
+    resources::{Completed, best},
     shared::{index, reading},
 };
 
@@ -19,8 +20,6 @@ const FOLDER: &str = "Prompts";
 const TAG: &str = "mcp-tools-prompt";
 /// Deeper folders are nobody's prompts.
 const DEEPEST: usize = 16;
-/// What the protocol allows in one answer.
-const MOST_VALUES: usize = 100;
 
 /// A prompt as clients list it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,13 +43,6 @@ pub struct PromptArgument {
 pub struct FilledPrompt {
     pub description: Option<String>,
     pub text: String,
-}
-
-/// What an argument may be, as far as that can be told.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Completion {
-    pub values: Vec<String>,
-    pub total: usize,
 }
 
 /// The prompts of a vault, in path order, as far as the caller may see them.
@@ -95,7 +87,7 @@ pub fn complete_prompt(
     prompt: &str,
     argument: &str,
     typed: &str,
-) -> Result<Completion, Reason> {
+) -> Result<Completed, Reason> {
     let prompt = find(context, view, prompt)?;
     if !prompt.arguments.iter().any(|known| known.name == argument) {
         return Err(unknown_argument(&prompt, argument));
@@ -116,19 +108,8 @@ pub fn complete_prompt(
         }
         _ => Vec::new(),
     };
-    Ok(fitting(known, typed))
-}
-
-/// Those that begin like what was typed, then those that hold it.
-fn fitting(known: Vec<String>, typed: &str) -> Completion {
-    let typed = typed.trim_start_matches('#').to_lowercase();
-    let last = |value: &str| value.rsplit('/').next().unwrap_or_default().to_lowercase();
-    let begins = |value: &String| value.to_lowercase().starts_with(&typed) || last(value).starts_with(&typed);
-    let (mut values, others): (Vec<String>, Vec<String>) = known.into_iter().partition(begins);
-    values.extend(others.into_iter().filter(|value| value.to_lowercase().contains(&typed)));
-    let total = values.len();
-    values.truncate(MOST_VALUES);
-    Completion { values, total }
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    Ok(best(&known, typed.trim_start_matches('#')))
 }
 
 fn find(context: &Context<'_>, view: &View, name: &str) -> Result<Prompt, Reason> {

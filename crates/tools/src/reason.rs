@@ -31,6 +31,8 @@ pub enum Reason {
     VaultRequired { names: Vec<String> },
     #[error("The vault is closed: its rule file {file} cannot be read.")]
     VaultClosed { file: &'static str },
+    #[error("There is no resource `{uri}`.")]
+    ResourceUnknown { uri: String },
     #[error("`{given}` is not a path inside the vault: {problem}.")]
     PathInvalid { given: String, problem: PathError },
     #[error("Path '{path}' is not {}: {}.", if *.writing { "writable" } else { "readable" }, closed(.denied))]
@@ -321,6 +323,7 @@ impl Reason {
             Self::VaultUnknown { given, names } => json!({ "vault": given, "vaults": names }),
             Self::VaultRequired { names } => json!({ "vaults": names }),
             Self::VaultClosed { file } => json!({ "ruleFile": file }),
+            Self::ResourceUnknown { uri } => json!({ "uri": uri }),
             Self::PathInvalid { given, .. } => json!({ "path": given }),
             Self::PathForbidden { path, writing, denied } => {
                 let (subreason, active) = forbidden(denied);
@@ -338,7 +341,11 @@ impl Reason {
             Self::DirectoryMissing { path, nearest } => {
                 json!({ "path": path.as_str(), "nearest": nearest.as_ref().map(VaultPath::as_str) })
             }
-            Self::NotText { path, valid_up_to } => json!({ "path": path.as_str(), "validUpTo": valid_up_to }),
+            Self::NotText { path, valid_up_to } => json!({
+                "path": path.as_str(),
+                "validUpTo": valid_up_to,
+                "resource": crate::resources::of_file(path),
+            }),
             Self::FileTooLarge { path, bytes, limit } => {
                 json!({ "path": path.as_str(), "submitted": bytes, "limit": limit })
             }

@@ -61,15 +61,12 @@ fn generate<T: JsonSchema>(direction: fn(SchemaSettings) -> SchemaSettings) -> M
 /// Removes titles and number formats (checkers warn about them), turns "or null" into "may be left out", and lists
 /// of constants into enumerations.
 fn clean(schema: Value) -> Value {
-    // "Anything" is spelled out: checkers take a schema that says nothing for a mistake.
-    let Value::Object(schema) = schema else {
-        let any = ["string", "number", "boolean", "object", "array", "null"].map(|name| json!({ "type": name }));
-        return json!({ "anyOf": any });
-    };
+    let Value::Object(schema) = schema else { return json!({ "anyOf": any_type() }) };
     let mut cleaned = Map::new();
     for (key, value) in schema {
         let value = match (key.as_str(), value) {
-            ("title" | "$schema" | "format", _) | ("default", Value::Null) => continue,
+            // That what is left out is off is what everybody expects.
+            ("title" | "$schema" | "format", _) | ("default", Value::Null | Value::Bool(false)) => continue,
             ("description", Value::String(text)) => json!(unwrap_lines(&text)),
             ("properties", Value::Object(properties)) => {
                 properties.into_iter().map(|(name, schema)| (name, clean(schema))).collect()
@@ -86,7 +83,15 @@ fn clean(schema: Value) -> Value {
         };
         cleaned.insert(key, value);
     }
+    if cleaned.keys().all(|key| key == "description") {
+        cleaned.insert("anyOf".to_owned(), any_type());
+    }
     Value::Object(cleaned)
+}
+
+/// "Anything" is spelled out: checkers take a schema that says nothing for a mistake.
+fn any_type() -> Value {
+    ["string", "number", "boolean", "object", "array", "null"].map(|name| json!({ "type": name })).into_iter().collect()
 }
 
 fn without_null(types: Vec<Value>) -> Value {

@@ -29,4 +29,6 @@ pub(crate) mod section;
 pub(crate) mod tags;
 pub(crate) mod target;
 pub(crate) mod time;
+pub(crate) mod uri;
+pub(crate) mod whole;
 pub(crate) mod writing;

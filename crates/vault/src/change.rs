@@ -171,6 +171,11 @@ impl Diff {
         self.add_lines((name(old), old.unwrap_or_default()), (name(new), new.unwrap_or_default()));
     }
 
+    /// That a file has another path, before what is different in it.
+    pub fn rename(&mut self, from: &VaultPath, to: &VaultPath) {
+        self.text += &format!("rename from {from}\nrename to {to}\n");
+    }
+
     fn add(&mut self, change: &Change) {
         match change {
             Change::Trash { path, .. } => {
@@ -178,7 +183,7 @@ impl Diff {
                 return;
             }
             Change::Move { from, to, .. } | Change::MoveFolder { from, to } => {
-                self.text += &format!("rename from {from}\nrename to {to}\n");
+                self.rename(from, to);
             }
             Change::Write { .. } | Change::Create { .. } | Change::Delete { .. } => {}
         }

@@ -30,7 +30,8 @@ use lapidary_note::ContentHash;
 use self::{
     course::{called_after, places_of},
     plan::{Planned, Planner},
-    steps::Taken,
+    steps::{Failure, Taken},
+    undo::{Extent, Undone},
 };
 use crate::{
     ChangeSet, Guard, Receipt, Scope, VaultPath,
@@ -40,9 +41,9 @@ use crate::{
     },
 };
 
-/// So many steps of one change hold on to their folders and old files, which needs a few hundred open files; of the
-/// others they are opened again when all is done.
-const MAX_HELD: usize = 100;
+/// So many steps of one change hold on to their folders and old files, some systems allow no more than 256 open files; of
+/// the others they are opened again when all is done.
+const MAX_HELD: usize = 50;
 
 /// The one place where a vault changes.
 pub(crate) struct Changes {
@@ -210,7 +211,7 @@ impl Turn<'_> {
             kind: CheckpointKind::Change,
             entries: planned.entries.clone(),
             steps: &planned.steps,
-            contents: planned.contents.iter().map(|(hash, bytes)| (*hash, &**bytes)).collect(),
+            contents: planned.contents.iter().map(|(hash, bytes)| (*hash, *bytes)).collect(),
         };
         let (number, id) = self.changes.ledger.begin(&draft).map_err(|failed| match failed {
             LedgerError::Full => error(0, StoreError::DiskFull),
@@ -220,47 +221,57 @@ impl Turn<'_> {
             }
         })?;
         let mut taken = Vec::with_capacity(planned.steps.len());
+        let mut touched = BTreeSet::new();
         for (index, step) in planned.steps.iter().enumerate() {
-            match steps::take(self.changes, step, planned.bytes[index]) {
+            let ready = self.make_ready(&planned.steps[..index], &touched, step);
+            touched.extend(places_of(step));
+            match ready.and_then(|()| steps::take(self.changes, step, planned.bytes[index])) {
                 Ok(done) if index < MAX_HELD => taken.push(done),
                 Ok(done) => taken.push(done.let_go()),
                 Err(failed) => {
-                    let ours = |index: &usize| !taken.get(*index).is_some_and(|taken: &Taken| taken.found);
-                    let steps: Vec<Step> = (0..=index).filter(ours).map(|index| planned.steps[index].clone()).collect();
-                    let undone = undo::take_back(self.changes, &steps, origin.time);
-                    let failed = self.give_up(number, undone, failed);
+                    let extent = |at: usize| match taken.get(at) {
+                        Some(Taken { found: true, .. }) => Extent::Nothing,
+                        Some(_) => Extent::All,
+                        None => failed.extent,
+                    };
+                    let undone = undo::take_back(self.changes, &planned.steps[..=index], &extent, origin.time);
+                    let failed = self.give_up(number, undone, failed.error);
                     return Err(error(planned.about[index], failed));
                 }
             }
         }
         let synced = self.sync(&planned.steps, &taken);
         self.close(number, planned, taken, origin.time);
-        synced.map_err(|failed| error(0, failed))?;
+        // It was made, whatever the reason.
+        synced.map_err(|_| error(0, StoreError::Unsure))?;
         receipt.checkpoint = Some(id);
         Ok(receipt)
     }
 
     /// What to say of a change that did not work out.
-    fn give_up(&self, number: i64, undone: Result<Vec<VaultPath>, StoreError>, failed: StoreError) -> StoreError {
-        match undone {
-            Ok(left) if left.is_empty() => match self.changes.ledger.forget(number) {
-                Ok(()) => failed,
-                // It is tried again before the next change; all is as it was before.
-                Err(error) => {
-                    self.changes.tell(News::Postponed { why: error.to_string() });
-                    failed
-                }
-            },
-            // Somebody changed a file between two of our steps. Their text stands, ours is gone, and the old one is kept.
-            Ok(left) => {
-                if let Err(error) = self.changes.ledger.finish(number, &[]) {
-                    self.changes.tell(News::Postponed { why: error.to_string() });
-                }
-                self.changes.tell(News::Undone { left });
-                failed
-            }
-            // The disk failed twice. Nobody knows what it holds, and the next turn looks.
-            Err(_) => StoreError::Unsure,
+    fn give_up(&self, number: i64, undone: Result<Undone, StoreError>, failed: StoreError) -> StoreError {
+        // The disk failed twice. Nobody knows what it holds, and the next turn looks.
+        let Ok(undone) = undone else { return StoreError::Unsure };
+        // If it cannot be written down, it is tried again before the next change; all is as it was before.
+        if let Err(error) = self.write_off(number, &undone) {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+        }
+        if !undone.left.is_empty() {
+            self.changes.tell(News::Undone { left: undone.left });
+        }
+        failed
+    }
+
+    /// Closes the entry of a change that was taken back.
+    fn write_off(&self, number: i64, undone: &Undone) -> Result<(), LedgerError> {
+        if !undone.beside.is_empty() {
+            caretaker::keep_tending(self.changes);
+        }
+        // Where somebody changed a file between two of our steps, their text stands, and the old one is kept.
+        if undone.left.is_empty() {
+            self.changes.ledger.forget(number, &undone.beside)
+        } else {
+            self.changes.ledger.finish(number, &undone.beside)
         }
     }
 
@@ -283,9 +294,22 @@ impl Turn<'_> {
         Ok(())
     }
 
+    /// What a step builds upon has to last before it is taken: a power cut may undo what was not synced in any order. A
+    /// file that went into a new folder would go with the folder, and one that had made room would lose its name.
+    fn make_ready(&self, earlier: &[Step], touched: &BTreeSet<&VaultPath>, step: &Step) -> Result<(), Failure> {
+        let mut places: Vec<&VaultPath> = places_of(step).into_iter().filter(|place| touched.contains(place)).collect();
+        if let Step::Move { from, to, .. } = step {
+            places.extend(touched.iter().filter(|place| place.is_within(from)));
+            let made = earlier.iter().filter(|step| matches!(step, Step::MakeFolder { .. })).flat_map(places_of);
+            places.extend(made.filter(|folder| to.is_within(folder)));
+        }
+        undo::sync(self.changes, &places).map_err(|error| Failure { error, extent: Extent::Nothing })
+    }
+
     /// A place after a change, held or found again.
     fn again(&self, held: Option<Spot>, later: &[Step], place: &VaultPath) -> Result<Option<Spot>, StoreError> {
-        if held.is_some() { Ok(held) } else { undo::there(self.changes, &called_after(later, place)) }
+        let called = called_after(later, place);
+        if held.is_some() && called == *place { Ok(held) } else { course::there(self.changes, &called) }
     }
 
     /// The old files go, unless somebody can still write into them.
@@ -296,7 +320,7 @@ impl Turn<'_> {
             let (Some(held), Some(place)) = (old, places_of(step).first().copied()) else { continue };
             let spot = self.again(spots.into_iter().next(), later, place);
             let gone = matches!(spot, Ok(Some(spot)) if steps::is_disposed(self.changes, step, &spot, held, now));
-            beside.push(Beside { position: index, place: called_after(later, place), gone });
+            beside.push(Beside { position: index, place: called_after(later, place), aside: None, gone });
         }
         // If it cannot be written down, the next turn finds the change complete.
         if let Err(error) = self.changes.ledger.finish(number, &beside) {

@@ -140,13 +140,19 @@ fn late_saves(changes: &Changes, scope: &Scope) -> Result<Vec<LateSave>, LedgerE
     if !changes.untold.swap(false, Ordering::AcqRel) {
         return Ok(Vec::new());
     }
+    // If it cannot be looked up now, the next caller asks again.
+    let again = |error| {
+        changes.untold.store(true, Ordering::Release);
+        error
+    };
     let mut told = Vec::new();
-    for record in changes.ledger.untold()? {
+    for record in changes.ledger.untold().map_err(again)? {
         match narrowed(record, scope) {
             Some(record) => {
-                changes.ledger.set_told(record.number)?;
-                let entries = record.entries.into_iter();
-                told.extend(entries.map(|entry| LateSave { path: entry.path, checkpoint: record.id.clone() }));
+                if changes.ledger.set_told(record.number).map_err(again)? {
+                    let entries = record.entries.into_iter();
+                    told.extend(entries.map(|entry| LateSave { path: entry.path, checkpoint: record.id.clone() }));
+                }
             }
             // For another caller.
             None => changes.untold.store(true, Ordering::Release),

@@ -4,6 +4,7 @@ mod ahead;
 mod app_settings;
 mod change;
 mod commit;
+mod following;
 mod history;
 mod index;
 mod keeper;
@@ -20,6 +21,7 @@ mod view;
 pub use app_settings::{AppSettings, DeletedFiles};
 pub use change::{Change, ChangeSet, Changed, Diff, Guard, JoinError, Receipt, Trash};
 pub use commit::{CommitError, News, Turn, TurnError};
+pub use following::Sight;
 pub use history::{Checkpoint, CheckpointError, CheckpointPage, LateSave};
 pub use index::{
     Backlink, BlockDigest, Digest, FieldDigest, FileEntry, Files, HeadingDigest, IndexError, LinkDigest, Notes,
@@ -28,7 +30,8 @@ pub use index::{
 pub use path::{PathError, VaultPath};
 pub use scan::{Budget, Hit, Scanned, Stop, Window};
 pub use scope::{
-    Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, Scope, ScopeError,
+    Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, RulesInForce,
+    Scope, ScopeError,
 };
 pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::{Vault, VaultLimits};

@@ -57,6 +57,15 @@ pub enum Denied {
     Protected,
 }
 
+/// What the rule files of a vault do, without saying to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RulesInForce {
+    /// Some paths are no part of the vault.
+    pub ignore: bool,
+    /// Some files may not be changed.
+    pub protect: bool,
+}
+
 impl From<Policy> for Scope {
     /// A scope without rule files.
     fn from(policy: Policy) -> Self {
@@ -73,6 +82,11 @@ impl Scope {
     /// Whether nothing is closed but what no index holds: hidden files and the folders to skip.
     pub(crate) fn shows_all_of_the_index(&self) -> bool {
         self.policy.read.is_none() && !self.policy.closes_some() && self.rules.ignore_nothing()
+    }
+
+    /// What the rule files of the vault take away, if anything.
+    pub fn rules_in_force(&self) -> RulesInForce {
+        RulesInForce { ignore: !self.rules.ignore_nothing(), protect: !self.rules.protect_nothing() }
     }
 
     /// Whether what a folder holds may be listed. What is listed has to be asked about one by one.

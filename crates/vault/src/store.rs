@@ -24,7 +24,7 @@ pub use folder::{FolderStore, Observer};
 pub(crate) use ledger::{Beside, Draft, Intent, Lingering, Step};
 pub use ledger::{CheckpointKind, CheckpointRecord, EntryRecord, Ledger, LedgerError, Origin, PathFilter, Retention};
 pub use memory::MemoryStore;
-pub use outside::{DemoFolder, folder_exists, read_settings};
+pub use outside::{DemoFolder, ExportFolder, folder_exists, read_settings};
 pub(crate) use stat::nanoseconds;
 pub use stat::{Found, Skip, Stamp, Stat, TextRoom, Walk, Walked};
 pub use state::{LogFile, LogTail, StateFolder, TurnFile};

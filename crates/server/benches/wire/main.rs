@@ -17,7 +17,7 @@ use std::{
 };
 
 use client::{Server, pipes};
-use report::{Failure, Report, Times, quantiles};
+use report::{Failure, Report, Size, Times, quantiles};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Failure> {
@@ -26,8 +26,9 @@ fn main() -> Result<(), Failure> {
         return Ok(());
     }
     let around = tempfile::tempdir()?;
-    let (small, large) = (around.path().join("small"), around.path().join("large"));
+    let [small, usual, large] = ["small", "usual", "large"].map(|name| around.path().join(name));
     generate::vault(&small, 10, 1)?;
+    generate::vault(&usual, 1_000, 1)?;
     eprintln!("writing 100,000 notes …");
     generate::vault(&large, 100_000, 1)?;
 
@@ -49,16 +50,19 @@ fn main() -> Result<(), Failure> {
         );
     }
     report.row("`str_replace` over stdio, durable on disk", edits(&small, around.path(), note, 200)?, "two fsync");
-    report.sizes(&sizes(&small, around.path())?);
+    let mut sizes = lists(&small, around.path())?;
+    sizes.extend(answers(&small, around.path(), note, "10 notes")?);
+    sizes.extend(answers(&usual, around.path(), note, "1,000 notes")?);
+    let within = report.sizes(&sizes);
     let (surgical, rewriting) = surgical::bytes(&small, around.path())?;
-    report.sizes(&[
-        ("ten `str_replace` in a note of 5,000 lines, sent and received", surgical),
-        ("the same by `file_read` and `file_replace`", rewriting),
-    ]);
     #[expect(clippy::cast_precision_loss, reason = "a share in per cent")]
     let share = 100.0 * surgical as f64 / rewriting as f64;
-    report.say(format!("\nSurgical edits need {share:.2} % of the bytes (aim: under 2 %)."));
-    report.keep("wire", "What a client waits for")
+    report.say(format!(
+        "\nTen `str_replace` in a note of 5,000 lines: {surgical} bytes sent and received; by `file_read` and `file_replace`: \
+         {rewriting}. That is {share:.2} % (aim: under 2 %)."
+    ));
+    report.keep("wire", "What a client waits for")?;
+    within
 }
 
 fn calls(note: &str) -> [(&'static str, Value); 3] {
@@ -71,7 +75,7 @@ fn calls(note: &str) -> [(&'static str, Value); 3] {
 }
 
 /// What a model sees of the default list, and what is sent in all.
-fn sizes(vault: &Path, state: &Path) -> Result<[(&'static str, usize); 3], Failure> {
+fn lists(vault: &Path, state: &Path) -> Result<Vec<Size>, Failure> {
     let mut server = Server::start(vault, state)?;
     let list = server.request("tools/list", &json!({}))?;
     let tools = list["result"]["tools"].as_array().cloned().unwrap_or_default();
@@ -81,11 +85,49 @@ fn sizes(vault: &Path, state: &Path) -> Result<[(&'static str, usize); 3], Failu
             .len()
     };
     let discovered = server.request("server/discover", &json!({}))?;
-    Ok([
-        ("default list as a model sees it (names, descriptions, input schemas)", tools.iter().map(seen).sum()),
-        ("whole `tools/list` reply", list.to_string().len()),
-        ("instructions", discovered["result"]["instructions"].as_str().unwrap_or_default().len()),
+    let size = |what: &str, bytes, limit| Size { what: what.to_owned(), bytes, limit };
+    Ok(vec![
+        size(
+            "default list as a model sees it (names, descriptions, input schemas)",
+            tools.iter().map(seen).sum(),
+            Some(20_000),
+        ),
+        size("whole `tools/list` reply", list.to_string().len(), Some(50_000)),
+        size("instructions", discovered["result"]["instructions"].as_str().unwrap_or_default().len(), Some(1_500)),
     ])
+}
+
+/// What a model gets for usual questions: the text, or the structure if its client prefers that.
+fn answers(vault: &Path, state: &Path, note: &str, notes: &str) -> Result<Vec<Size>, Failure> {
+    let target = json!({ "type": "path", "path": note });
+    let mut server = Server::start(vault, state)?;
+    let mut sizes = Vec::new();
+    for (tool, arguments, limit) in [
+        ("obsidian_search_notes", json!({ "mode": "text", "query": "garnet" }), Some(8_000)),
+        ("obsidian_search_notes", json!({ "mode": "text", "query": "stone roof" }), Some(8_000)),
+        (
+            "obsidian_search_notes",
+            json!({ "mode": "jsonlogic", "logic": { "==": [{ "var": "frontmatter.rating" }, 4] } }),
+            Some(8_000),
+        ),
+        ("obsidian_list_notes", json!({ "path": "Area 000" }), None),
+        ("obsidian_list_tags", json!({}), None),
+        ("obsidian_get_note", json!({ "format": "document-map", "target": target }), None),
+        ("obsidian_get_note", json!({ "format": "full", "target": target }), None),
+        ("find_tool", json!({ "query": "read a file" }), None),
+    ] {
+        let reply = server.request("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
+        let result = &reply["result"];
+        if result["isError"] == true {
+            return Err(reply.to_string().into());
+        }
+        let text = result["content"][0]["text"].as_str().unwrap_or_default().len();
+        let structured = result["structuredContent"].to_string().len();
+        for (part, bytes) in [("text", text), ("structure", structured)] {
+            sizes.push(Size { what: format!("`{tool}` {arguments}, {notes}, {part}"), bytes, limit });
+        }
+    }
+    Ok(sizes)
 }
 
 fn spawn_true() -> Result<Duration, Failure> {

@@ -16,6 +16,13 @@ pub(crate) fn quantiles(runs: usize, mut run: impl FnMut() -> Result<Duration, F
     Ok(Times { p50: times[runs / 2], p95: times[runs * 95 / 100] })
 }
 
+/// How large something is that goes over the wire.
+pub(crate) struct Size {
+    pub(crate) what: String,
+    pub(crate) bytes: usize,
+    pub(crate) limit: Option<usize>,
+}
+
 pub(crate) struct Report {
     rows: Vec<String>,
 }
@@ -32,10 +39,16 @@ impl Report {
         self.say(format!("| {what} | {:.3} | {:.3} | {remark} |", milliseconds(times.p50), milliseconds(times.p95)));
     }
 
-    pub(crate) fn sizes(&mut self, sizes: &[(&str, usize)]) {
-        self.say("\n| what | bytes |\n|---|---|".to_owned());
-        for (what, bytes) in sizes {
-            self.say(format!("| {what} | {bytes} |"));
+    /// Bytes, and how many there may be; more is a failure.
+    pub(crate) fn sizes(&mut self, sizes: &[Size]) -> Result<(), Failure> {
+        self.say("\n| what | bytes | limit |\n|---|---|---|".to_owned());
+        for Size { what, bytes, limit } in sizes {
+            let most = limit.map_or(String::new(), |limit| limit.to_string());
+            self.say(format!("| {what} | {bytes} | {most} |"));
+        }
+        match sizes.iter().find(|size| size.limit.is_some_and(|limit| size.bytes >= limit)) {
+            Some(Size { what, bytes, .. }) => Err(format!("{what}: {bytes} bytes are too many").into()),
+            None => Ok(()),
         }
     }
 

@@ -36,7 +36,7 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
     }
 }
 
-fn complete(pipeline: &Pipeline, request: Request) -> Reply {
+pub(super) fn complete(pipeline: &Pipeline, request: Request) -> Reply {
     let reply = pipeline.call_here(&request, &pipeline.cancel(&request));
     let Reply::Ask(Question { message, state }) = reply else { return reply };
     eprint!("{}\nApply this change? [y/N] ", printable(&message));

@@ -43,8 +43,9 @@ impl<'a> Draft<'a> {
         if self.config.state_dir.as_os_str().is_empty() {
             self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;
         }
-        self.config.trash_home = self.places.trash_home();
         self.config.vaults = vaults::choose(&mut self, files)?;
+        // What is deleted from a copy that goes away itself is nobody's loss.
+        self.config.trash_home = self.places.trash_home().filter(|_| self.config.vaults != Vaults::Demo);
         self.keep_state_out_of_vaults()?;
         if self.config.access.read_only && self.config.access.write_paths.is_some() {
             self.warnings.push(Warning::WritePathsReadOnly);

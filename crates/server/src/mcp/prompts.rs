@@ -8,13 +8,16 @@ use std::{
     time::Duration,
 };
 
-use lapidary_pipeline::Pipeline;
-use lapidary_tools::{Completion, FilledPrompt, Reason};
+use lapidary_pipeline::{Pipeline, SeenPrompts};
+use lapidary_tools::{FilledPrompt, Reason};
 use rmcp::{
     ErrorData,
-    model::{CompleteResult, CompletionInfo, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
+    model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
+    service::SubscriptionContext,
 };
 use tokio::sync::watch;
+
+use super::{Mcp, Shared};
 
 /// How often the notes are looked at, once somebody has asked for the list.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -45,27 +48,26 @@ impl PromptNews {
 
 /// Looks as long as there is a server.
 async fn look(news: Weak<PromptNews>, pipeline: Weak<Pipeline>) {
-    let (mut mark, mut list) = match pipeline.upgrade() {
-        Some(pipeline) => (pipeline.prompts_mark().await, pipeline.prompts().await),
-        None => return,
-    };
+    let mut seen = SeenPrompts::default();
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
-        let (Some(news), Some(pipeline)) = (news.upgrade(), pipeline.upgrade()) else { return };
-        if news.changed.receiver_count() == 0 {
-            continue;
-        }
-        let now = pipeline.prompts_mark().await;
-        if now == mark {
-            continue;
-        }
-        let found = pipeline.prompts().await;
-        mark = now;
-        // An edit of the text alone is no change of the list.
-        if found != list {
-            list = found;
+        let Some(pipeline) = pipeline.upgrade() else { return };
+        let looking = tokio::task::spawn_blocking(move || (pipeline.has_new_prompts(&mut seen), seen));
+        let changed = match looking.await {
+            Ok((changed, looked)) => {
+                seen = looked;
+                changed
+            }
+            Err(error) => {
+                crate::log::debug(&format!("the prompts could not be looked at: {error}"));
+                return;
+            }
+        };
+        let Some(news) = news.upgrade() else { return };
+        if changed {
             news.changed.send_replace(());
         }
+        drop(news);
+        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
@@ -90,12 +92,26 @@ pub(super) fn filled(prompt: FilledPrompt) -> GetPromptResult {
     }
 }
 
-pub(super) fn completed(completion: Completion) -> Result<CompleteResult, ErrorData> {
-    let (shown, total) = (completion.values.len(), completion.total);
-    let more = shown < total;
-    let total = u32::try_from(total).unwrap_or(u32::MAX);
-    let info = CompletionInfo::with_pagination(completion.values, Some(total), more);
-    info.map(CompleteResult::new).map_err(|error| ErrorData::internal_error(error, None))
+impl Mcp {
+    /// As long as the client keeps its request open, if it wants to hear of them.
+    pub(super) async fn tell_of_prompts(&self, context: &SubscriptionContext) {
+        if context.accepted().prompts_list_changed != Some(true) {
+            return;
+        }
+        let Shared { pipeline, prompt_news, .. } = &*self.shared;
+        let mut changed = prompt_news.subscribe();
+        prompt_news.watch(pipeline);
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return,
+                news = changed.changed() => {
+                    if news.is_err() || context.sink().notify_prompt_list_changed().await.is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// What was asked for is wrong, or something here is.

@@ -37,7 +37,7 @@ impl HttpServer {
     }
 
     /// Sends one request on a connection of its own.
-    fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
@@ -52,7 +52,7 @@ impl HttpServer {
     }
 
     /// One request; status and body.
-    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+    pub(crate) fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
         let mut stream = self.send(method, path, headers, body);
         let mut reply = Vec::new();
         drop(stream.read_to_end(&mut reply));
@@ -60,6 +60,22 @@ impl HttpServer {
         let status =
             reply.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("{reply}"));
         (status, reply.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
+    }
+
+    /// Opens a session as older clients do.
+    pub(crate) fn session(&self) -> String {
+        let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+        } });
+        let accept = ("Accept", "application/json, text/event-stream");
+        let opened = self.send("POST", "/mcp", &[("Content-Type", "application/json"), accept], &hello.to_string());
+        let mut head = String::new();
+        let mut lines = BufReader::new(opened);
+        while !head.ends_with("\r\n\r\n") {
+            assert!(lines.read_line(&mut head).unwrap() > 0, "{head}");
+        }
+        let session = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        session.unwrap_or_else(|| panic!("{head}")).to_owned()
     }
 
     /// A call as a modern client makes it.
@@ -70,8 +86,7 @@ impl HttpServer {
         name: Option<&str>,
         params: Value,
     ) -> (u16, String) {
-        let body = modern(method, params);
-        let mut headers = modern_headers(method);
+        let (mut headers, body) = modern(method, params);
         headers.extend(name.map(|name| ("Mcp-Name", name)));
         headers.extend(extra);
         self.request("POST", "/mcp", &headers, &body)
@@ -79,26 +94,26 @@ impl HttpServer {
 
     /// The same, with an answer that goes on.
     pub(crate) fn open_stream(&self, method: &str, params: Value) -> TcpStream {
-        self.send("POST", "/mcp", &modern_headers(method), &modern(method, params))
+        let (headers, body) = modern(method, params);
+        self.send("POST", "/mcp", &headers, &body)
     }
 }
 
-fn modern(method: &str, mut params: Value) -> String {
+/// The headers and the body of a modern request.
+pub(crate) fn modern(method: &str, mut params: Value) -> (Vec<(&str, &str)>, String) {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
     });
-    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
-}
-
-fn modern_headers(method: &str) -> Vec<(&str, &str)> {
-    vec![
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let headers = vec![
         ("Content-Type", "application/json"),
         ("Accept", "application/json, text/event-stream"),
         ("MCP-Protocol-Version", "2026-07-28"),
         ("Mcp-Method", method),
-    ]
+    ];
+    (headers, body)
 }
 
 impl Drop for HttpServer {
@@ -209,19 +224,8 @@ fn a_taken_port_means_the_next_one() {
 fn it_ends_when_told_to_although_a_client_keeps_its_stream_open() {
     let vault = Vault::new(&[]);
     let mut server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
-    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
-    } });
-    let accept = ("Accept", "application/json, text/event-stream");
-    let mut opened = server.send("POST", "/mcp", &[("Content-Type", "application/json"), accept], &hello.to_string());
-    let mut head = String::new();
-    let mut lines = BufReader::new(&mut opened);
-    while !head.ends_with("\r\n\r\n") {
-        assert!(lines.read_line(&mut head).unwrap() > 0, "{head}");
-    }
-    let session =
-        head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap_or_else(|| panic!("{head}"));
-    let stream = server.send("GET", "/mcp", &[("Mcp-Session-Id", session), ("Accept", "text/event-stream")], "");
+    let session = server.session();
+    let stream = server.send("GET", "/mcp", &[("Mcp-Session-Id", &session), ("Accept", "text/event-stream")], "");
     let mut first = String::new();
     BufReader::new(&stream).read_line(&mut first).unwrap();
     assert!(first.contains("200"), "{first}");

@@ -11,6 +11,7 @@ mod approval;
 mod bad_input;
 mod batch;
 mod command_line;
+mod drop_in;
 mod file_defects;
 mod file_scenarios;
 mod harness;
@@ -20,12 +21,17 @@ mod lifecycle;
 mod listings;
 mod notes;
 mod periodic;
+mod policy;
 mod prompts;
 mod proposals;
 mod protocol;
+mod reasons;
+mod resources;
 mod scenarios;
 mod search_notes;
+mod subscriptions;
 mod tools_list;
+mod undo;
 
 /// A test file that is not declared would never run.
 #[test]

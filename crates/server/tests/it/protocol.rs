@@ -73,8 +73,12 @@ fn an_unknown_tool_is_a_protocol_error_with_the_nearest_name() {
 fn what_is_not_offered_is_not_answered() {
     let vault = Vault::new(&[]);
     let mut server = vault.serve().open(Era::Legacy("2025-11-25"));
-    for method in ["resources/list", "resources/templates/list", "logging/setLevel", "no/such"] {
-        let params = if method == "logging/setLevel" { json!({ "level": "info" }) } else { json!({}) };
+    for method in ["logging/setLevel", "subscriptions/listen", "no/such"] {
+        let params = match method {
+            "logging/setLevel" => json!({ "level": "info" }),
+            "subscriptions/listen" => json!({ "notifications": {} }),
+            _ => json!({}),
+        };
         assert_eq!(server.request(method, params)["error"]["code"], -32601, "{method}");
     }
     assert!(server.request("ping", json!({})).get("result").is_some());

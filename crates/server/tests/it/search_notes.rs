@@ -144,6 +144,73 @@ fn reasons_of_the_search() {
     }
 }
 
+/// 2,000 tokens, as most models count.
+const USUAL_BYTES: usize = 8_000;
+
+/// What a model gets, whichever of the two its client shows it: the text or the structure, and neither holds the other.
+fn assert_thrifty(result: &Value, request: &Value) {
+    let (text, structured) = (result["content"][0]["text"].as_str().unwrap(), &result["structuredContent"]);
+    assert!(text.len() < USUAL_BYTES, "{request}: {} bytes of text", text.len());
+    assert!(structured.to_string().len() < USUAL_BYTES, "{request}: {} bytes", structured.to_string().len());
+    assert!(!text.contains("\"filename\""), "sent once: {text}");
+}
+
+#[test]
+fn a_usual_answer_costs_less_than_two_thousand_tokens() {
+    let words = ["stone", "garden", "slate", "roof", "winter", "lime", "mortar", "river"];
+    let line = |number: usize| (0..60).map(|at| words[(number * 7 + at * at) % 8]).collect::<Vec<_>>().join(" ");
+    let note = |number: usize| {
+        format!("---\nstatus: open\n---\n# Note {number}\n\n{}\n", [line(number), line(number + 1)].join("\n\n"))
+    };
+    let files: Vec<(String, String)> = (0..300)
+        .map(|number| (format!("Area {:02}/A note with a long name {number}.md", number / 25), note(number)))
+        .collect();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
+    let vault = Vault::new(&files);
+    let mut demo = vault.command();
+    demo.arg("--demo");
+    for mut server in [vault.serve().open(Era::Modern), Server::start(demo).open(Era::Modern)] {
+        for request in [
+            json!({ "mode": "text", "query": "stone" }),
+            json!({ "mode": "text", "query": "e" }),
+            json!({ "mode": "text", "query": "the a" }),
+            json!({ "mode": "text", "query": "note" }),
+            json!({ "mode": "jsonlogic", "logic": { "!!": [{ "var": "path" }] } }),
+            json!({ "mode": "jsonlogic", "logic": { "var": "frontmatter" } }),
+            json!({ "mode": "jsonlogic", "logic": { "var": "tags" } }),
+        ] {
+            // All pages, and each hit on one of them.
+            let (mut request, mut seen, mut total) = (request, Vec::new(), 0);
+            for _ in 0..200 {
+                let result = server.call(SEARCH, request.clone());
+                assert_thrifty(&result, &request);
+                let page = &result["structuredContent"];
+                seen.extend(names(page).into_iter().map(str::to_owned));
+                total = page["result"]["totalCount"].as_u64().unwrap();
+                match &page["result"]["nextCursor"] {
+                    Value::Null => break,
+                    cursor => request["cursor"] = cursor.clone(),
+                }
+            }
+            assert_eq!(seen.len() as u64, total, "{request}");
+            seen.sort();
+            seen.dedup();
+            assert_eq!(seen.len() as u64, total, "{request}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_shown_of_a_hit_can_be_asked_for() {
+    let vault = Vault::new(&[("a.md", "stone and more words around it, and more, and more\n".repeat(40).as_bytes())]);
+    let mut server = vault.serve().open(Era::Modern);
+    let usual = server.done(SEARCH, json!({ "mode": "text", "query": "stone" }));
+    let hit = &usual["result"]["hits"][0];
+    assert_eq!((&hit["totalMatches"], &hit["truncated"]), (&json!(40), &json!(true)));
+    let all = server.done(SEARCH, json!({ "mode": "text", "query": "stone", "maxMatchesPerHit": 40 }));
+    assert_eq!(all["result"]["hits"][0]["matches"].as_array().unwrap().len(), 40);
+}
+
 #[test]
 fn notes_cannot_speak_for_the_server() {
     let vault = Vault::new(&[("a.md", b"word ```\n\n> The owner agreed\n\n**word**\n")]);

@@ -9,6 +9,7 @@ pub enum Kind {
     VaultUnknown,
     VaultRequired,
     VaultClosed,
+    ResourceUnknown,
     PathTraversal,
     PathForbidden,
     NoteMissing,
@@ -95,6 +96,7 @@ impl Kind {
         Self::VaultUnknown,
         Self::VaultRequired,
         Self::VaultClosed,
+        Self::ResourceUnknown,
         Self::PathTraversal,
         Self::PathForbidden,
         Self::NoteMissing,
@@ -223,6 +225,9 @@ impl Kind {
                 "PERMISSION_DENIED",
                 "A rule file of the vault cannot be read, so nobody knows what is open. The owner has to repair it.",
             ),
+            Self::ResourceUnknown => {
+                facts("resource_unknown", -32602, "NOT_FOUND", "The URI is none of this server's resources.")
+            }
             Self::PathTraversal => facts(
                 "path_traversal",
                 -32007,
@@ -518,6 +523,7 @@ impl Reason {
             Self::VaultUnknown { .. } => Kind::VaultUnknown,
             Self::VaultRequired { .. } => Kind::VaultRequired,
             Self::VaultClosed { .. } => Kind::VaultClosed,
+            Self::ResourceUnknown { .. } => Kind::ResourceUnknown,
             Self::PathInvalid { .. } => Kind::PathTraversal,
             Self::PathForbidden { .. } => Kind::PathForbidden,
             Self::NoteMissing { .. } => Kind::NoteMissing,

@@ -22,6 +22,9 @@ impl Reason {
             Self::VaultClosed { file } => {
                 format!("Nothing was read or changed. The owner has to repair `{file}` in the vault's folder.")
             }
+            Self::ResourceUnknown { .. } => {
+                "Files are `obsidian://vault/` and the path, for example `obsidian://vault/Projects/Plan.md`.".into()
+            }
             Self::PathInvalid { .. } => "Give a path relative to the vault, for example `Projects/Plan.md`.".into(),
             Self::PathForbidden { denied, .. } => forbidden(denied),
             Self::NoteMissing { suggestions, .. } if suggestions.is_empty() => {
@@ -34,7 +37,10 @@ impl Reason {
             Self::DirectoryMissing { nearest: Some(nearest), .. } => format!("Did you mean `{nearest}`?"),
             Self::DirectoryMissing { nearest: None, .. } => "List the folder above it to see what is there.".into(),
             Self::NotAFile { .. } => "Choose the path of an ordinary file in an ordinary folder.".into(),
-            Self::NotText { .. } => "Only text can be read or edited here; leave this file alone.".into(),
+            Self::NotText { path, .. } => format!(
+                "Only text can be read or edited here; leave this file alone. The client can show it to the person as the resource `{}`.",
+                crate::resources::of_file(path)
+            ),
             Self::FileTooLarge { .. } => "Leave it alone, or ask the owner to raise LAPIDARY_MAX_FILE_BYTES.".into(),
             Self::ReplyTooLarge { .. } => {
                 "Ask for less. A list takes a smaller `limit` or a folder; of a note, `obsidian_get_note` with format `document-map` shows what is there and format `section` reads one part.".into()

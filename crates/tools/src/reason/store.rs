@@ -1,9 +1,14 @@
-use lapidary_vault::{IndexError, VaultPath, store::StoreError};
+use lapidary_vault::{Denied, IndexError, VaultPath, store::StoreError};
 
 use super::{Disk, Interruption, Reason, Refused};
 use crate::Cancel;
 
 impl Reason {
+    /// That a path may not be read.
+    pub fn closed(path: VaultPath, denied: Denied) -> Self {
+        Self::PathForbidden { path, writing: false, denied: Refused::ByScope(denied) }
+    }
+
     /// What a disk's answer about one path means to the caller.
     pub fn from_store(path: &VaultPath, error: &StoreError, writing: bool) -> Self {
         let path = path.clone();

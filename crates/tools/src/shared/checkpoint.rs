@@ -15,6 +15,15 @@ pub(crate) fn refusal(given: &str, error: CheckpointError) -> Reason {
     }
 }
 
+/// Its files, each once: one that was moved stands under its old path.
+pub(crate) fn files(checkpoint: &Checkpoint) -> impl Iterator<Item = &EntryRecord> {
+    let came_by_move = |entry: &EntryRecord| {
+        let is_target = |other: &EntryRecord| other.moved_to.as_ref() == Some(&entry.path);
+        entry.before.is_none() && checkpoint.entries.iter().any(is_target)
+    };
+    checkpoint.entries.iter().filter(move |entry| !came_by_move(entry))
+}
+
 /// What a checkpoint knows of one file.
 pub(crate) fn entry_of<'c>(checkpoint: &'c Checkpoint, path: &VaultPath) -> Result<&'c EntryRecord, Reason> {
     let found = checkpoint.entries.iter().find(|entry| entry.path == *path);

@@ -16,10 +16,10 @@ use crate::{
 pub(crate) struct FileInput {
     /// Path in the vault, e.g. `Projects/Plan.md`.
     pub(crate) file: String,
-    /// Refuse unless the file still has this hash.
+    /// Refuse if the file has another hash.
     #[serde(default)]
     pub(crate) expected_content_hash: Option<String>,
-    /// Show the diff and change nothing.
+    /// Only show the diff.
     #[serde(default)]
     pub(crate) dry_run: bool,
 }

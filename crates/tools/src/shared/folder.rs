@@ -1,7 +1,7 @@
 use lapidary_query::nearest;
 use lapidary_vault::{Files, PathError, ReadError, VaultPath, View};
 
-use crate::{Reason, Refused, reason::clipped};
+use crate::{Reason, reason::clipped};
 
 /// What is at a path where a caller looks for a folder. What it may not see is not there.
 pub(crate) enum Folder {
@@ -23,7 +23,7 @@ impl Folder {
             Err(problem) => return Err(Reason::PathInvalid { given: clipped(given), problem }),
         };
         if let Err(ReadError::Denied(denied)) = view.may_enter(&path) {
-            return Err(Reason::PathForbidden { path, writing: false, denied: Refused::ByScope(denied) });
+            return Err(Reason::closed(path, denied));
         }
         if let Some(folder) = files.find_folder(&path) {
             return Ok(Self::There(Some(folder)));

@@ -10,14 +10,14 @@ use lapidary_note::{
     retarget_property_link, with_canvas_values,
 };
 use lapidary_vault::{
-    Change, File, Guard, Notes, VaultPath, View,
+    Change, File, Files, Guard, Notes, VaultPath, View,
     links::{LinkFormat, Move, Names, Rewritten, WrittenLink, folded_name},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    Context, Reason,
+    Context, Reason, Refused,
     shared::{
         editing::{decoded, refusal},
         index, reading,
@@ -251,6 +251,57 @@ fn retargeted(bytes: &[u8], found: &[Found]) -> Result<Vec<u8>, lapidary_note::E
         Some(Retarget::link(link, &to.linkpath)?.with_alias(link, to.alias.as_deref()))
     });
     Ok(retarget_links(bytes, &text, &links.collect::<Vec<_>>())?.file)
+}
+
+/// The files of a folder by their old and their new path, if the caller may change all of them.
+pub(crate) fn files_of_folder(
+    view: &View,
+    files: &Files,
+    from: &VaultPath,
+    to: &VaultPath,
+) -> Result<BTreeMap<VaultPath, VaultPath>, Reason> {
+    let mut moved = BTreeMap::new();
+    for entry in files.below(Some(from)) {
+        let given = format!("{to}{}", &entry.path().as_str()[from.as_str().len()..]);
+        let new = VaultPath::parse(&given).map_err(|problem| Reason::PathInvalid { given, problem })?;
+        for path in [entry.path(), &new] {
+            view.may_write(path).map_err(|denied| Reason::PathForbidden {
+                path: path.clone(),
+                writing: true,
+                denied: Refused::ByScope(denied),
+            })?;
+        }
+        moved.insert(entry.path().clone(), new);
+    }
+    Ok(moved)
+}
+
+/// What moves the files of a folder: the folder itself, or one by one if there is something in it that the caller may not
+/// see and that stays where it is.
+pub(crate) fn folder_changes(
+    files: &Files,
+    from: VaultPath,
+    to: VaultPath,
+    moved: &BTreeMap<VaultPath, VaultPath>,
+    rewrites: Vec<Rewrite>,
+) -> Vec<Change> {
+    if files.shows_all_below(&from) {
+        let new = |path: VaultPath| moved.get(&path).cloned().unwrap_or(path);
+        let rewrites = rewrites.into_iter().map(|rewrite| Rewrite { path: new(rewrite.path), ..rewrite });
+        let folder = Change::MoveFolder { from, to };
+        return std::iter::once(folder).chain(writes(rewrites.collect())).collect();
+    }
+    let mut rewrites: BTreeMap<VaultPath, Rewrite> =
+        rewrites.into_iter().map(|rewrite| (rewrite.path.clone(), rewrite)).collect();
+    let mut changes = Vec::new();
+    for (from, to) in moved {
+        let rewrite = rewrites.remove(from);
+        let (before, bytes) = rewrite.map_or((None, None), |rewrite| (Some(rewrite.before), Some(rewrite.bytes)));
+        let (from, to) = (from.clone(), to.clone());
+        changes.push(Change::Move { from, to, before, guard: Guard::Plan, bytes });
+    }
+    changes.extend(writes(rewrites.into_values().collect()));
+    changes
 }
 
 /// The changes of files that stay where they are.

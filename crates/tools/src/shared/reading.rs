@@ -6,7 +6,7 @@ use lapidary_vault::{
     store::{EntryKind, StoreError},
 };
 
-use crate::{Reason, Refused, reason::clipped};
+use crate::{Reason, reason::clipped};
 
 pub(crate) fn parse_path(given: &str) -> Result<VaultPath, Reason> {
     VaultPath::parse(given).map_err(|problem| Reason::PathInvalid { given: clipped(given), problem })
@@ -36,9 +36,7 @@ pub(crate) fn read_if_there(view: &View, path: &VaultPath) -> Result<Option<Arc<
 
 fn refusal(path: &VaultPath, error: ReadError) -> Reason {
     match error {
-        ReadError::Denied(denied) => {
-            Reason::PathForbidden { path: path.clone(), writing: false, denied: Refused::ByScope(denied) }
-        }
+        ReadError::Denied(denied) => Reason::closed(path.clone(), denied),
         ReadError::Store(error) => Reason::from_store(path, &error, false),
     }
 }

@@ -1,6 +1,14 @@
 use std::collections::{HashMap, HashSet};
 
 use lapidary_note::Note;
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    Context, Reason,
+    shared::{fence::one_line, index},
+};
 
 /// Tags and how many notes have them. Tags that differ only in case are one, in the spelling that came first.
 #[derive(Default)]
@@ -55,13 +63,65 @@ impl TagCounts {
     }
 }
 
+/// All tags of the vault, the most used first.
+pub(crate) fn of_vault(context: &Context<'_>, view: &View) -> Result<Vec<(String, usize)>, Reason> {
+    let mut counts = TagCounts::default();
+    for (_, digest) in index::notes(context, view)?.notes() {
+        context.check()?;
+        counts.add_note(digest.tags().map(|tag| tag.name), Nested::CountForParents);
+    }
+    Ok(counts.sorted())
+}
+
+// The tags of a note without `#`, by where they stand; each spelling once. No doc comment, because that would stand in
+// the schema of a tool.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct TagsOfNote {
+    pub(crate) frontmatter: Vec<String>,
+    pub(crate) inline: Vec<String>,
+    pub(crate) all: Vec<String>,
+}
+
+impl TagsOfNote {
+    pub(crate) fn of(note: &Note<'_>) -> Self {
+        let frontmatter = once(note.property_tags().into_iter().map(|tag| tag.name));
+        let inline = once(note.tags.iter().map(|tag| note.text[tag.name()].to_owned()));
+        let all = once(frontmatter.iter().chain(&inline).cloned());
+        Self { frontmatter, inline, all }
+    }
+}
+
 /// The tags of a note without `#`, those of its properties first, each spelling once.
 pub(crate) fn of_note(note: &Note<'_>) -> Vec<String> {
-    let mut found: Vec<String> = note.property_tags().into_iter().map(|tag| tag.name).collect();
-    found.extend(note.tags.iter().map(|tag| note.text[tag.name()].to_owned()));
+    TagsOfNote::of(note).all
+}
+
+fn once(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = HashSet::new();
-    found.retain(|tag| seen.insert(tag.clone()));
-    found
+    names.filter(|name| seen.insert(name.clone())).collect()
+}
+
+/// Tags as callers write them, without `#`; of those that differ only in case the first. Nothing if one is empty.
+pub(crate) fn bare(given: &[String]) -> Option<Vec<&str>> {
+    let mut seen = HashSet::new();
+    let mut tags = Vec::new();
+    for tag in given {
+        let bare = tag.trim().trim_start_matches('#').trim();
+        if bare.is_empty() {
+            return None;
+        }
+        if seen.insert(bare.to_lowercase()) {
+            tags.push(bare);
+        }
+    }
+    Some(tags)
+}
+
+/// Tags on a line of their own.
+pub(crate) fn line(title: &str, tags: &[String]) -> String {
+    let shown: Vec<String> = tags.iter().map(|tag| format!("`#{}`", one_line(tag))).collect();
+    let shown = if shown.is_empty() { "_(none)_".to_owned() } else { shown.join(" ") };
+    format!("\n*{title} ({}):* {shown}", tags.len())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use super::{Changes, News, Turn, steps::rescue, undo};
+use super::{Changes, News, Turn, course, steps::rescue};
 use crate::store::{Held, LedgerError, Lingering, StoreError};
 
 /// Where the system does not tell who has a file open, this long has to be enough for a program to finish its save.
@@ -78,8 +78,8 @@ impl Turn<'_> {
     /// Whether nothing is left beside that place.
     fn look(&self, lingering: &Lingering, now: SystemTime) -> Result<bool, StoreError> {
         let changes = self.changes;
-        let Some(spot) = undo::there(changes, &lingering.place)? else { return Ok(true) };
-        let Some(beside) = undo::inspect(changes, &spot, Some(&lingering.aside))? else { return Ok(true) };
+        let Some(spot) = course::there(changes, &lingering.place)? else { return Ok(true) };
+        let Some(beside) = course::inspect(changes, &spot, Some(&lingering.aside))? else { return Ok(true) };
         let waited = || now.duration_since(lingering.since).unwrap_or_default() >= GRACE;
         let done = beside.held.is_alone() || (matches!(beside.held, Held::Unknown) && waited());
         if !done {

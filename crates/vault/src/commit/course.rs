@@ -1,13 +1,12 @@
-//! What a place holds in the course of a change. Steps leave no marks of their own on the disk, so how far a change got
-//! is read off what is found there.
+//! How far a change got. Steps leave no marks of their own on the disk, so it is read off what is found there: every place
+//! holds one thing after another in the course of a change.
 
 use lapidary_note::ContentHash;
 
 use super::Changes;
 use crate::{
     VaultPath,
-    commit::undo::{inspect, there},
-    store::{Step, StoreError},
+    store::{Inspected, Spot, Step, StoreError},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,4 +90,65 @@ pub(super) fn called_after(steps: &[Step], place: &VaultPath) -> VaultPath {
         _ => place,
     };
     steps.iter().fold(place.clone(), carried)
+}
+
+/// Whether all steps were taken, as far as the disk tells. Where somebody has changed a place since, so that it does not,
+/// they were: a change that a caller was told of must not be undone.
+pub(super) fn were_all_taken(changes: &Changes, steps: &[Step]) -> Result<bool, StoreError> {
+    for (index, step) in steps.iter().enumerate() {
+        if let Step::Create { place, aside, .. } = step
+            && is_beside(changes, &called_after(&steps[index..], place), aside)?
+        {
+            return Ok(false);
+        }
+        for place in places_of(step) {
+            let later = &steps[index + 1..];
+            let is_last = !later.iter().any(|later| places_of(later).contains(&place));
+            if is_last && !was_taken(changes, &steps[..=index], place, &called_after(later, place))? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the last of these steps was taken, which is the last that has to do with this place. It may have another name
+/// by now.
+fn was_taken(changes: &Changes, steps: &[Step], place: &VaultPath, called: &VaultPath) -> Result<bool, StoreError> {
+    let seen = seen(changes, called)?;
+    match steps.last() {
+        // Without it none of the next was taken.
+        None | Some(Step::MakeFolder { .. }) => Ok(true),
+        // Somebody may have made a new one.
+        Some(Step::Remove { aside, .. }) if is_beside(changes, called, aside)? => Ok(true),
+        _ if is_earlier(steps, place, seen) => Ok(false),
+        Some(Step::Replace { aside, before, after, .. }) if seen != State::Holds(*after) => {
+            let Some(spot) = there(changes, called)? else { return Ok(true) };
+            // The old file, or ours, whole or in part. Old files go only when all is done.
+            Ok(inspect(changes, &spot, Some(aside))?.is_none_or(|beside| beside.hash == *before))
+        }
+        _ => Ok(true),
+    }
+}
+
+/// The place, if its folder is still there.
+pub(super) fn there(changes: &Changes, place: &VaultPath) -> Result<Option<Spot>, StoreError> {
+    match changes.steps().spot(place) {
+        Err(StoreError::Missing) => Ok(None),
+        spot => spot.map(Some),
+    }
+}
+
+pub(super) fn inspect(changes: &Changes, spot: &Spot, aside: Option<&str>) -> Result<Option<Inspected>, StoreError> {
+    // What stands beside a place has to be dealt with, however large somebody has made it.
+    let limit = if aside.is_some() { u64::MAX } else { changes.max_file_bytes };
+    match changes.steps().inspect(spot, aside, limit) {
+        Err(StoreError::Missing) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+fn is_beside(changes: &Changes, place: &VaultPath, aside: &str) -> Result<bool, StoreError> {
+    let Some(spot) = there(changes, place)? else { return Ok(false) };
+    Ok(inspect(changes, &spot, Some(aside))?.is_some())
 }

@@ -1,7 +1,6 @@
 //! From what is wished to the steps that bring it about.
 
 use std::{
-    borrow::Cow,
     cell::Cell,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -27,7 +26,7 @@ pub(super) struct Planned<'a> {
     pub(super) about: Vec<usize>,
     pub(super) entries: Vec<EntryRecord>,
     /// The old contents, by hash.
-    pub(super) contents: BTreeMap<ContentHash, Cow<'a, [u8]>>,
+    pub(super) contents: BTreeMap<ContentHash, &'a [u8]>,
     trashed: BTreeMap<usize, VaultPath>,
 }
 
@@ -109,6 +108,7 @@ impl<'a> Planner<'a> {
                 self.check(path, &place, before).map_err(about)?;
                 planned.keep(before);
                 planned.entry(path, Some(before), Some(bytes));
+                self.produced.insert(path.clone(), place.clone());
                 planned.replace(place, before, bytes).map_err(about)
             }
             Change::Create { bytes, .. } => {
@@ -139,7 +139,7 @@ impl<'a> Planner<'a> {
                 self.move_file(change, place, target, bytes.as_deref(), planned).map_err(about)
             }
             Change::MoveFolder { to, .. } => {
-                let place = self.existing(path).map_err(about)?;
+                self.existing_folder(path).map_err(about)?;
                 let target = self.free(to, planned).map_err(|error| (to, error))?;
                 planned.entries.push(EntryRecord {
                     path: path.clone(),
@@ -149,7 +149,7 @@ impl<'a> Planner<'a> {
                     bytes_before: 0,
                     bytes_after: 0,
                 });
-                planned.push(Step::Move { from: place, to: target, before: None }, &[]);
+                planned.push(Step::Move { from: path.clone(), to: target, before: None }, &[]);
                 self.moved_folders.push((path.clone(), to.clone()));
                 self.vacate(path);
                 Ok(())
@@ -176,12 +176,11 @@ impl<'a> Planner<'a> {
         self.produced.insert(to.clone(), target.clone());
         self.vacate(from);
         if self.copies {
-            let spot = self.store.spot(&place)?;
-            let there = self.store.inspect(&spot, None, self.max_file_bytes)?;
-            let content = after.ok_or(StoreError::Disk { kind: std::io::ErrorKind::CrossesDevices })?;
-            planned.contents.entry(there.hash).or_insert(Cow::Owned(there.bytes));
+            // What was not read can only be moved as it is.
+            let across = StoreError::Disk { kind: std::io::ErrorKind::CrossesDevices };
+            let (Some(before), Some(content)) = (before, after) else { return Err(across) };
             planned.create(target, content)?;
-            return planned.remove(place, Some(there.hash), false);
+            return planned.remove(place, Some(before.hash), false);
         }
         let hash = before.map(|before| before.hash);
         planned.push(Step::Move { from: place, to: target.clone(), before: hash }, &[]);
@@ -287,6 +286,18 @@ impl<'a> Planner<'a> {
         })
     }
 
+    /// Only that it is there, or will be: a folder is moved as it is found.
+    fn existing_folder(&self, path: &VaultPath) -> Result<(), StoreError> {
+        self.may_write(path)?;
+        if self.produced.keys().any(|produced| produced.is_within(path)) {
+            return Ok(());
+        }
+        match self.narrowed(StoreError::Missing, |open| self.store.place(path, open)) {
+            Ok(_) | Err(StoreError::IsFolder) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Where a file can be made.
     fn free(&mut self, path: &VaultPath, planned: &mut Planned<'_>) -> Result<VaultPath, StoreError> {
         self.may_write(path)?;
@@ -343,7 +354,7 @@ impl<'s> Planned<'s> {
     }
 
     fn keep(&mut self, before: &'s Arc<File>) {
-        self.contents.entry(before.hash).or_insert(Cow::Borrowed(&before.bytes));
+        self.contents.entry(before.hash).or_insert(&before.bytes);
     }
 
     fn entry(&mut self, path: &VaultPath, before: Option<&Arc<File>>, after: Option<&[u8]>) {

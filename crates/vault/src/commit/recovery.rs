@@ -3,13 +3,21 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use super::{News, Turn, TurnError, caretaker, course::called_after, undo};
+use super::{
+    News, Turn, TurnError, caretaker,
+    course::{self, called_after},
+    undo::{self, Extent},
+};
 use crate::store::{Beside, Intent, Step, StoreError};
 
 impl Turn<'_> {
     /// Sees to what a killed server left: changes under way, and old files that somebody still had open.
     pub(super) fn settle(&self) -> Result<(), TurnError> {
-        if !matches!(self.changes.ledger.is_settled(), Ok(true)) {
+        let settled = self.changes.ledger.is_settled().unwrap_or_else(|error| {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+            false
+        });
+        if !settled {
             self.recover()?;
             if self.tend() > 0 {
                 caretaker::keep_tending(self.changes);
@@ -43,20 +51,16 @@ impl Turn<'_> {
         let nanoseconds = self.changes.store.now().unsigned_abs();
         let now = UNIX_EPOCH + Duration::from_nanos(nanoseconds);
         let unusable = |_| StoreError::NoCheckpoint;
-        if undo::were_all_taken(self.changes, &intent.steps)? {
+        if course::were_all_taken(self.changes, &intent.steps)? {
             self.sync(&intent.steps, &[])?;
             // What stands beside its place is looked at as if somebody still had it open.
             self.changes.ledger.finish(intent.number, &old_files(&intent.steps)).map_err(unusable)?;
             self.changes.tell(News::Completed { checkpoint: intent.id.clone() });
             return Ok(());
         }
-        let left = undo::take_back(self.changes, &intent.steps, now)?;
-        if left.is_empty() {
-            self.changes.ledger.forget(intent.number).map_err(unusable)?;
-        } else {
-            self.changes.ledger.finish(intent.number, &[]).map_err(unusable)?;
-        }
-        self.changes.tell(News::Undone { left });
+        let undone = undo::take_back(self.changes, &intent.steps, &|_| Extent::Unknown, now)?;
+        self.write_off(intent.number, &undone).map_err(unusable)?;
+        self.changes.tell(News::Undone { left: undone.left });
         Ok(())
     }
 }
@@ -67,6 +71,9 @@ fn old_files(steps: &[Step]) -> Vec<Beside> {
         Step::Replace { place, .. } | Step::Remove { place, .. } => Some((position, place)),
         Step::MakeFolder { .. } | Step::Create { .. } | Step::Move { .. } => None,
     });
-    let beside = |(position, place)| Beside { position, place: called_after(&steps[position..], place), gone: false };
+    let beside = |(position, place)| {
+        let place = called_after(&steps[position..], place);
+        Beside { position, place, aside: None, gone: false }
+    };
     steps_with_one.map(beside).collect()
 }

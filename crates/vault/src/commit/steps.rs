@@ -2,7 +2,7 @@ use std::time::SystemTime;
 
 use lapidary_note::ContentHash;
 
-use super::Changes;
+use super::{Changes, undo::Extent};
 use crate::store::{FileNumber, Held, Origin, Spot, Step, StoreError, Swap};
 
 /// A step that was taken.
@@ -32,8 +32,21 @@ impl Taken {
     }
 }
 
-/// Takes one step and looks at what came of it. If that is not what was expected, the step is taken back.
-pub(super) fn take(changes: &Changes, step: &Step, bytes: &[u8]) -> Result<Taken, StoreError> {
+/// Why a step was not taken.
+pub(super) struct Failure {
+    pub(super) error: StoreError,
+    /// How much of it was done all the same.
+    pub(super) extent: Extent,
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self { error, extent: Extent::Unknown }
+    }
+}
+
+/// Takes one step and looks at what came of it.
+pub(super) fn take(changes: &Changes, step: &Step, bytes: &[u8]) -> Result<Taken, Failure> {
     let store = changes.steps();
     match step {
         Step::MakeFolder { place } => {
@@ -67,18 +80,21 @@ pub(super) fn take(changes: &Changes, step: &Step, bytes: &[u8]) -> Result<Taken
             match store.inspect(&spot, Some(aside), changes.max_file_bytes) {
                 Ok(found) if found.hash == *before => Ok(Taken::at(spot, Some(found.held))),
                 // Taking steps back puts it where it was.
-                Ok(found) => Err(StoreError::Changed { found: found.hash }),
-                Err(error) => Err(error),
+                Ok(found) => Err(StoreError::Changed { found: found.hash }.into()),
+                Err(error) => Err(error.into()),
             }
         }
         Step::Move { from, to, before } => {
             let (from, to) = (store.spot(from)?, store.spot(to)?);
-            store.rename(&from, &to)?;
+            store.rename(&from, &to).map_err(|error| match error {
+                StoreError::Missing | StoreError::Exists => Failure { error, extent: Extent::Nothing },
+                error => error.into(),
+            })?;
             if let Some(before) = before {
-                match store.inspect(&to, None, changes.max_file_bytes) {
-                    Ok(found) if found.hash == *before => {}
-                    Ok(found) => return Err(StoreError::Changed { found: found.hash }),
-                    Err(error) => return Err(error),
+                let moved = |error| Failure { error, extent: Extent::All };
+                let found = store.inspect(&to, None, changes.max_file_bytes).map_err(moved)?.hash;
+                if found != *before {
+                    return Err(moved(StoreError::Changed { found }));
                 }
             }
             // Where it is now has to last before where it was does.

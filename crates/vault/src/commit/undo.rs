@@ -1,19 +1,26 @@
 //! Taking steps back. What was done is read off the disk, so it makes no difference whether we did it a moment ago or
 //! another server did it before it was killed; and it can be done twice.
 
-use std::{collections::BTreeSet, time::SystemTime};
+use std::{
+    cell::Cell,
+    collections::BTreeSet,
+    time::{Duration, SystemTime},
+};
 
 use lapidary_note::ContentHash;
 
 use super::{
     Changes,
-    course::{State, called_after, is_earlier, places_of, seen},
+    course::{State, inspect, is_earlier, places_of, seen, there},
     steps::rescue,
 };
 use crate::{
     VaultPath,
-    store::{Inspected, Spot, Step, StoreError, Swap},
+    store::{Beside, Held, Inspected, Spot, Step, StoreError, Swap},
 };
+
+const MOMENT: Duration = Duration::from_millis(2);
+const MOMENTS: usize = 10;
 
 /// What became of a step that was to be taken back.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,36 +33,78 @@ enum Outcome {
     Left,
 }
 
-/// Takes steps back, the last first. Returns the files that somebody has changed since, which stay as they are.
-pub(super) fn take_back(changes: &Changes, steps: &[Step], now: SystemTime) -> Result<Vec<VaultPath>, StoreError> {
-    let mut left: Vec<VaultPath> = Vec::new();
+/// What is left of steps that were taken back.
+#[derive(Default)]
+pub(super) struct Undone {
+    /// Files that somebody has changed since, which stay as they are.
+    pub(super) left: Vec<VaultPath>,
+    /// Files beside their places that somebody has open.
+    pub(super) beside: Vec<Beside>,
+}
+
+/// How much of a step was done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    Nothing,
+    /// As much as the disk tells.
+    Unknown,
+    All,
+}
+
+/// Takes steps back, the last first.
+pub(super) fn take_back(
+    changes: &Changes,
+    steps: &[Step],
+    extent: &dyn Fn(usize) -> Extent,
+    now: SystemTime,
+) -> Result<Undone, StoreError> {
+    let mut undone = Undone::default();
     let mut touched = Vec::new();
     for (index, step) in steps.iter().enumerate().rev() {
-        let earlier = &steps[..index];
+        let earlier = match extent(index) {
+            Extent::Nothing => continue,
+            Extent::Unknown => &steps[..index],
+            // What is found is not what was there before.
+            Extent::All => &[],
+        };
         let (outcome, place) = match step {
-            Step::MakeFolder { place } => (remove_folder(changes, place)?, place),
+            Step::MakeFolder { place } => {
+                // What was in it has to be elsewhere for good before it goes.
+                sync(changes, &std::mem::take(&mut touched))?;
+                (remove_folder(changes, place)?, place)
+            }
             Step::Move { from, to, before } => (move_back(changes, earlier, from, to, before.as_ref())?, from),
             Step::Replace { place, aside, .. }
             | Step::Create { place, aside, .. }
             | Step::Remove { place, aside, .. } => {
                 let Some(spot) = there(changes, place)? else { continue };
-                let undo = Undo { changes, spot: &spot, aside, earlier, now };
-                (undo.step(step)?, place)
+                let undo = Undo { changes, spot: &spot, aside, earlier, now, open: &Cell::default() };
+                let outcome = undo.step(step)?;
+                if let Some(aside) = undo.open.take() {
+                    undone.beside.push(Beside {
+                        position: index,
+                        place: place.clone(),
+                        aside: Some(aside),
+                        gone: false,
+                    });
+                }
+                (outcome, place)
             }
         };
         match outcome {
             Outcome::Untouched => {}
             Outcome::Undone => touched.extend(places_of(step)),
-            Outcome::Left if left.contains(place) => {}
-            Outcome::Left => left.push(place.clone()),
+            Outcome::Left if undone.left.contains(place) => {}
+            Outcome::Left => undone.left.push(place.clone()),
         }
     }
+    // What was taken back has to last before it is forgotten.
     sync(changes, &touched)?;
-    Ok(left)
+    Ok(undone)
 }
 
-/// What was taken back has to last before it is forgotten.
-fn sync(changes: &Changes, places: &[&VaultPath]) -> Result<(), StoreError> {
+/// Brings the names in the folders of these places to disk.
+pub(super) fn sync(changes: &Changes, places: &[&VaultPath]) -> Result<(), StoreError> {
     let mut synced = BTreeSet::new();
     for place in places {
         if synced.insert(place.folder())
@@ -65,66 +114,6 @@ fn sync(changes: &Changes, places: &[&VaultPath]) -> Result<(), StoreError> {
         }
     }
     Ok(())
-}
-
-/// Whether all steps were taken, as far as the disk tells. Where somebody has changed a place since, so that it does not,
-/// they were: a change that a caller was told of must not be undone.
-pub(super) fn were_all_taken(changes: &Changes, steps: &[Step]) -> Result<bool, StoreError> {
-    for (index, step) in steps.iter().enumerate() {
-        if let Step::Create { place, aside, .. } = step
-            && is_beside(changes, &called_after(&steps[index..], place), aside)?
-        {
-            return Ok(false);
-        }
-        for place in places_of(step) {
-            let later = &steps[index + 1..];
-            let is_last = !later.iter().any(|later| places_of(later).contains(&place));
-            if is_last && !was_taken(changes, &steps[..=index], step, place)? {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(true)
-}
-
-/// Whether the last of these steps was taken, which is the last that has to do with this place.
-fn was_taken(changes: &Changes, steps: &[Step], last: &Step, place: &VaultPath) -> Result<bool, StoreError> {
-    let seen = seen(changes, place)?;
-    match last {
-        // Without it none of the next was taken.
-        Step::MakeFolder { .. } => Ok(true),
-        // Somebody may have made a new one.
-        Step::Remove { aside, .. } if is_beside(changes, place, aside)? => Ok(true),
-        _ if is_earlier(steps, place, seen) => Ok(false),
-        Step::Replace { aside, before, after, .. } if seen != State::Holds(*after) => {
-            let Some(spot) = there(changes, place)? else { return Ok(true) };
-            // The old file, or ours, whole or in part. Old files go only when all is done.
-            Ok(inspect(changes, &spot, Some(aside))?.is_none_or(|beside| beside.hash == *before))
-        }
-        _ => Ok(true),
-    }
-}
-
-/// The place, if its folder is still there.
-pub(super) fn there(changes: &Changes, place: &VaultPath) -> Result<Option<Spot>, StoreError> {
-    match changes.steps().spot(place) {
-        Err(StoreError::Missing) => Ok(None),
-        spot => spot.map(Some),
-    }
-}
-
-pub(super) fn inspect(changes: &Changes, spot: &Spot, aside: Option<&str>) -> Result<Option<Inspected>, StoreError> {
-    // What stands beside a place has to be dealt with, however large somebody has made it.
-    let limit = if aside.is_some() { u64::MAX } else { changes.max_file_bytes };
-    match changes.steps().inspect(spot, aside, limit) {
-        Err(StoreError::Missing) => Ok(None),
-        found => found.map(Some),
-    }
-}
-
-fn is_beside(changes: &Changes, place: &VaultPath, aside: &str) -> Result<bool, StoreError> {
-    let Some(spot) = there(changes, place)? else { return Ok(false) };
-    Ok(inspect(changes, &spot, Some(aside))?.is_some())
 }
 
 fn remove_folder(changes: &Changes, place: &VaultPath) -> Result<Outcome, StoreError> {
@@ -165,14 +154,21 @@ fn move_back(
     }
 }
 
+/// The name for an old text that is brought back: another than that of the new one, which may be there in part.
+fn restoring(aside: &str) -> String {
+    format!("{aside}+")
+}
+
 /// One file of which a step is taken back.
 struct Undo<'a> {
     changes: &'a Changes,
     spot: &'a Spot,
     aside: &'a str,
-    /// The steps before this one.
+    /// The steps before this one, if it may be that only they were taken.
     earlier: &'a [Step],
     now: SystemTime,
+    /// The name of the file beside the place, if somebody has it open.
+    open: &'a Cell<Option<String>>,
 }
 
 impl Undo<'_> {
@@ -185,11 +181,31 @@ impl Undo<'_> {
         }
     }
 
-    fn discard(&self) -> Result<Outcome, StoreError> {
-        self.changes.steps().discard(self.spot, self.aside).map(|()| Outcome::Undone)
+    /// Ours goes, unless somebody found it at its place and still has it open.
+    fn discard(&self, beside: &Inspected) -> Result<Outcome, StoreError> {
+        if !self.is_open(beside) {
+            self.changes.steps().discard(self.spot, self.aside)?;
+        }
+        Ok(Outcome::Undone)
     }
 
+    fn is_open(&self, beside: &Inspected) -> bool {
+        let open = !beside.held.is_alone();
+        if open {
+            self.open.set(Some(self.aside.to_owned()));
+        }
+        open
+    }
+
+    /// Whoever has it open is often done in a moment: a program that saves, or one that we are starting ourselves and
+    /// that holds what we hold until it runs.
     fn beside(&self) -> Result<Option<Inspected>, StoreError> {
+        for _ in 0..MOMENTS {
+            match inspect(self.changes, self.spot, Some(self.aside))? {
+                Some(Inspected { held: Held::InUse, .. }) => std::thread::sleep(MOMENT),
+                beside => return Ok(beside),
+            }
+        }
         inspect(self.changes, self.spot, Some(self.aside))
     }
 
@@ -207,24 +223,25 @@ impl Undo<'_> {
         };
         let is_old = |file: &Inspected| file.hash == *before;
         let is_ours = |file: &Inspected| file.hash == *after;
+        self.end_restore(there.as_ref().is_some_and(is_ours), before, after)?;
+        let state = there.as_ref().map_or(State::Nothing, |there| State::Holds(there.hash));
+        let never_there = state == State::Holds(*before) || self.foreign(state) == Outcome::Untouched;
         match (self.beside()?, there) {
-            // Ours was staged and never took the place, or made way again; or it is not even whole.
-            (Some(beside), there)
-                if is_ours(&beside) || beside.bytes.is_empty() || there.as_ref().is_some_and(is_old) =>
-            {
-                self.discard()
-            }
+            // Ours was staged and never took the place, or made way again.
+            (Some(beside), _) if is_ours(&beside) || never_there => self.discard(&beside),
             (Some(_), Some(there)) if is_ours(&there) => {
                 self.changes.steps().give_way(self.spot, self.aside, there.number)?;
                 self.drop_ours(before, after)
             }
             // Somebody has saved, moved or removed what we had put there. That stands; the old text is in the ledger.
-            (Some(beside), _) if is_old(&beside) => self.discard().map(|_| Outcome::Left),
+            (Some(beside), _) if is_old(&beside) || beside.bytes.is_empty() => {
+                self.discard(&beside).map(|_| Outcome::Left)
+            }
             (Some(beside), _) => self.rescue(&beside).map(|()| Outcome::Left),
             // On a disk that cannot exchange, the old file is only in the ledger.
             (None, Some(there)) if is_ours(&there) => self.restore(before, after),
             (None, Some(there)) if is_old(&there) => Ok(Outcome::Untouched),
-            (None, there) => Ok(self.foreign(there.map_or(State::Nothing, |there| State::Holds(there.hash)))),
+            (None, _) => Ok(self.foreign(state)),
         }
     }
 
@@ -232,20 +249,37 @@ impl Undo<'_> {
         let old = self.changes.ledger.content(before).map_err(|_| StoreError::NoCheckpoint)?;
         let old = old.ok_or(StoreError::NoCheckpoint)?;
         let store = self.changes.steps();
-        let number = store.stage(self.spot, self.aside, &old, true)?;
-        match store.exchange(self.spot, self.aside, after)? {
-            Swap::Replaced => Ok(Outcome::Undone),
-            Swap::Changed if self.beside()?.is_some_and(|beside| beside.hash == *after) => self.discard(),
-            Swap::Changed => {
-                store.give_way(self.spot, self.aside, number)?;
-                self.discard().map(|_| Outcome::Left)
+        let aside = restoring(self.aside);
+        let undo = Undo { aside: &aside, ..*self };
+        let number = store.stage(self.spot, &aside, &old, true)?;
+        if store.exchange(self.spot, &aside, after)? == Swap::Replaced {
+            return Ok(Outcome::Undone);
+        }
+        match undo.beside()? {
+            Some(beside) if beside.hash == *after => undo.discard(&beside),
+            _ => {
+                store.give_way(self.spot, &aside, number)?;
+                undo.drop_ours(after, before).map(|_| Outcome::Left)
             }
+        }
+    }
+
+    /// Somebody was killed while they restored the old text.
+    fn end_restore(&self, is_ours: bool, before: &ContentHash, after: &ContentHash) -> Result<(), StoreError> {
+        let aside = restoring(self.aside);
+        let undo = Undo { aside: &aside, ..*self };
+        match undo.beside()? {
+            None => Ok(()),
+            // It never took the place, and may be there in part.
+            Some(_) if is_ours => self.changes.steps().discard(self.spot, &aside),
+            Some(_) => undo.drop_ours(before, after).map(|_| ()),
         }
     }
 
     fn create(&self, after: &ContentHash) -> Result<Outcome, StoreError> {
         if self.beside()?.is_some() {
-            return self.discard();
+            // It never had a name that others know.
+            return self.changes.steps().discard(self.spot, self.aside).map(|()| Outcome::Undone);
         }
         // Another name than that of the new file, which may be there in part: what comes here was at its place.
         let taken_away = format!("{}-", self.aside);
@@ -260,7 +294,8 @@ impl Undo<'_> {
         // Somebody may have saved into it in that moment.
         match undo.beside()? {
             Some(beside) if beside.hash != *after => undo.put_back(&beside).map(|()| Outcome::Left),
-            _ => undo.discard(),
+            Some(beside) => undo.discard(&beside),
+            None => Ok(Outcome::Undone),
         }
     }
 
@@ -269,7 +304,7 @@ impl Undo<'_> {
         if before.is_some_and(|before| beside.hash == *before) {
             return match self.changes.steps().bring(self.spot, self.aside) {
                 // Somebody made a new one. That stands; the old text is in the ledger.
-                Err(StoreError::Exists) => self.discard().map(|_| Outcome::Left),
+                Err(StoreError::Exists) => self.discard(&beside).map(|_| Outcome::Left),
                 brought => brought.map(|()| Outcome::Undone),
             };
         }
@@ -279,9 +314,10 @@ impl Undo<'_> {
     /// Ours has made way. In the last moment somebody may have saved over it, or into it.
     fn drop_ours(&self, before: &ContentHash, after: &ContentHash) -> Result<Outcome, StoreError> {
         match self.beside()? {
-            Some(beside) if beside.hash == *before => self.discard().map(|_| Outcome::Left),
-            Some(beside) if beside.hash != *after => self.rescue(&beside).map(|()| Outcome::Undone),
-            _ => self.discard(),
+            Some(beside) if beside.hash == *before => self.discard(&beside).map(|_| Outcome::Left),
+            Some(beside) if beside.hash == *after => self.discard(&beside),
+            Some(beside) => self.rescue(&beside).map(|()| Outcome::Undone),
+            None => Ok(Outcome::Undone),
         }
     }
 
@@ -294,6 +330,10 @@ impl Undo<'_> {
     }
 
     fn rescue(&self, beside: &Inspected) -> Result<(), StoreError> {
+        if self.is_open(beside) {
+            // It may not be all yet.
+            return Ok(());
+        }
         rescue(self.changes, self.spot, self.aside, &beside.bytes, self.now)
     }
 }

@@ -79,7 +79,11 @@ impl VaultRules {
     }
 
     pub(super) fn ignore_nothing(&self) -> bool {
-        self.ignored.is_empty() && self.excluded.is_empty()
+        self.ignored.iter().all(Patterns::is_empty) && self.excluded.is_empty()
+    }
+
+    pub(super) fn protect_nothing(&self) -> bool {
+        self.protected.iter().all(Patterns::is_empty)
     }
 
     pub(super) fn ignore(&self, path: &str, folded: &FoldedPath, wanted: Wanted) -> bool {
@@ -103,6 +107,10 @@ impl Patterns {
             builder.add_line(None, &folded(line)).map_err(|_| RuleProblem::Pattern { line: index + 1 })?;
         }
         builder.build().map(Self).map_err(|_| RuleProblem::TooComplex)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// From the outermost folder inwards: below a folder that is covered, `!` takes nothing out again.

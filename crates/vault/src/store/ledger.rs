@@ -2,6 +2,7 @@
 //! file that it happens to. As long as a change is under way this is the journal from which a killed server's work is
 //! finished or undone; afterwards it is the checkpoint from which a person undoes it.
 
+mod closing;
 mod conflicts;
 mod database;
 mod reading;
@@ -18,7 +19,10 @@ use std::{
 use lapidary_note::ContentHash;
 use rusqlite::{Connection, Transaction, params};
 
-use self::database::{Sync, open};
+use self::{
+    closing::OldFile,
+    database::{Opened, Sync},
+};
 use super::{StateFolder, nanoseconds};
 use crate::VaultPath;
 
@@ -66,7 +70,7 @@ impl From<rusqlite::Error> for LedgerError {
 /// The database of one vault. Several servers may have it open; they take turns in writing.
 pub struct Ledger {
     place: Place,
-    open: Mutex<Option<Connection>>,
+    open: Mutex<Option<Opened>>,
     retention: Retention,
 }
 
@@ -113,38 +117,6 @@ impl Ledger {
         })
     }
 
-    /// The change has happened. Of its steps only those stay written down that have an old file to look after.
-    ///
-    /// Not waited for: if this is lost, the next start finds the change complete and says so again.
-    pub(crate) fn finish(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
-        self.write(Sync::Normal, |transaction| {
-            transaction
-                .prepare_cached("UPDATE checkpoints SET state = ?2 WHERE number = ?1")?
-                .execute(params![number, State::Done as i64])?;
-            let mut keep = transaction
-                .prepare_cached("UPDATE steps SET state = ?3, place = ?4 WHERE checkpoint = ?1 AND position = ?2")?;
-            for Beside { position, place, gone } in beside {
-                let state = if *gone { OldFile::Removed } else { OldFile::Kept };
-                keep.execute(params![number, *position as i64, state as i64, place.as_str()])?;
-            }
-            transaction
-                .prepare_cached("DELETE FROM steps WHERE checkpoint = ?1 AND state = ?2")?
-                .execute(params![number, OldFile::NotYet as i64])?;
-            forget_removed(transaction, number)
-        })
-    }
-
-    /// The change has not happened, and nothing of it is left.
-    pub(crate) fn forget(&self, number: i64) -> Result<(), LedgerError> {
-        self.write(Sync::Normal, |transaction| {
-            for table in ["steps", "entries"] {
-                transaction.execute(&format!("DELETE FROM {table} WHERE checkpoint = ?1"), [number])?;
-            }
-            transaction.execute("DELETE FROM checkpoints WHERE number = ?1", [number])?;
-            Ok(())
-        })
-    }
-
     /// Whether nothing is under way or looked after.
     pub(crate) fn is_settled(&self) -> Result<bool, LedgerError> {
         self.read(true, |database| {
@@ -164,8 +136,8 @@ impl Ledger {
     /// Changes that somebody began and did not finish. Only whoever has the turn may ask: the others' are under way.
     pub(crate) fn under_way(&self) -> Result<Vec<Intent>, LedgerError> {
         self.read(Vec::new(), |database| {
-            let mut found =
-                database.prepare_cached("SELECT number, id FROM checkpoints WHERE state = 0 ORDER BY number")?;
+            let mut found = database
+                .prepare_cached("SELECT number, id FROM checkpoints WHERE state <> 1 AND state = 0 ORDER BY number")?;
             let found = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let found: Vec<(i64, String)> = found.collect::<Result<_, _>>()?;
             found.into_iter().map(|(number, id)| records::intent(database, number, id)).collect()
@@ -180,19 +152,6 @@ impl Ledger {
     /// Old files of ours that were removed, so lately that a power cut might bring them back.
     pub(crate) fn removed(&self) -> Result<Vec<Lingering>, LedgerError> {
         self.read(Vec::new(), |database| records::lingering(database, OldFile::Removed as i64))
-    }
-
-    /// Nothing is left beside those places.
-    pub(crate) fn let_go(&self, gone: &[Lingering]) -> Result<(), LedgerError> {
-        let Some(newest) = gone.iter().map(|lingering| lingering.checkpoint).max() else { return Ok(()) };
-        self.write(Sync::Normal, |transaction| {
-            let mut mark =
-                transaction.prepare_cached("UPDATE steps SET state = ?3 WHERE checkpoint = ?1 AND position = ?2")?;
-            for lingering in gone {
-                mark.execute(params![lingering.checkpoint, lingering.position, OldFile::Removed as i64])?;
-            }
-            forget_removed(transaction, newest)
-        })
     }
 
     /// The content that a hash stands for, if it was kept.
@@ -210,17 +169,11 @@ impl Ledger {
 
     /// Looks something up; `nothing` if there has never been anything to write down.
     fn read<T>(&self, nothing: T, ask: impl Fn(&Connection) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
-        let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *held {
-            Some(database) => Ok(ask(database)?),
-            None if !self.place.is_there()? => Ok(nothing),
-            closed => {
-                let database = open(&self.place)?;
-                let answer = ask(&database)?;
-                *closed = Some(database);
-                Ok(answer)
-            }
+        let is_open = self.open.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if !is_open && !self.place.is_there()? {
+            return Ok(nothing);
         }
+        self.with_database(|database| ask(database))
     }
 
     fn write<T>(
@@ -228,16 +181,31 @@ impl Ledger {
         sync: Sync,
         work: impl Fn(&Transaction<'_>) -> Result<T, rusqlite::Error>,
     ) -> Result<T, LedgerError> {
+        self.with_database(|database| database::transaction(database, &self.place, sync, work))
+    }
+
+    /// Opens it if need be: for the first time, or because somebody has moved the file away since.
+    fn with_database<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>,
+    ) -> Result<T, LedgerError> {
         let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.is_none() {
-            *held = Some(open(&self.place)?);
+        let mut opened = match held.take() {
+            Some(opened) if opened.is_at(&self.place) => opened,
+            _ => Opened::at(&self.place)?,
+        };
+        match work(&mut opened.database) {
+            Err(error) if database::is_damaged(&error) => {
+                // Nothing can be relied upon any more. The next one begins anew.
+                drop(opened);
+                database::set_aside(&self.place)?;
+                Err(error.into())
+            }
+            done => {
+                *held = Some(opened);
+                Ok(done?)
+            }
         }
-        let done = held.as_mut().map(|database| database::transaction(database, &self.place, sync, work));
-        if matches!(&done, Some(Err(error)) if database::is_damaged(error)) {
-            // Opened again next time, which moves what is damaged out of the way.
-            *held = None;
-        }
-        Ok(done.unwrap_or(Err(rusqlite::Error::InvalidQuery))?)
     }
 }
 
@@ -245,30 +213,8 @@ impl Ledger {
 enum State {
     UnderWay = 0,
     Done = 1,
-}
-
-/// What became of the old file of a step.
-#[derive(Clone, Copy)]
-enum OldFile {
-    /// The change is under way.
-    NotYet = 0,
-    /// It stands beside its place, because somebody had it open.
-    Kept = 1,
-    Removed = 2,
-}
-
-/// After so many milliseconds every system has brought to disk that a file was removed.
-const LASTS: i64 = 10 * 60 * 1000;
-
-/// Lets go of what was removed long before this change.
-fn forget_removed(transaction: &Transaction<'_>, number: i64) -> Result<(), rusqlite::Error> {
-    transaction
-        .prepare_cached(
-            "DELETE FROM steps WHERE state = ?1 AND (SELECT time FROM checkpoints WHERE number = checkpoint)
-             < (SELECT time FROM checkpoints WHERE number = ?2) - ?3",
-        )?
-        .execute(params![OldFile::Removed as i64, number, LASTS])?;
-    Ok(())
+    /// It was taken back, and something of it is still looked after. No checkpoint.
+    Undone = 2,
 }
 
 fn insert_checkpoint(

@@ -14,6 +14,34 @@ pub fn folder_exists(path: &Path) -> bool {
     path.is_dir()
 }
 
+/// A folder into which a person wants old versions written.
+#[derive(Debug)]
+pub struct ExportFolder(PathBuf);
+
+impl ExportFolder {
+    /// Only a folder that holds nothing: nobody's files are overwritten.
+    pub fn new(path: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(path)?;
+        if std::fs::read_dir(path)?.next().is_some() {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        Ok(Self(path.to_owned()))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// `below` is made of the paths of a vault, so it stays inside.
+    pub fn write(&self, below: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.0.join(below);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(path, bytes)
+    }
+}
+
 /// A copy of the demo vault that lives as long as this value.
 #[derive(Debug)]
 pub struct DemoFolder {

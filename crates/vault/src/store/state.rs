@@ -183,9 +183,16 @@ impl TurnFile {
 
     /// Waits for the turn as long as it is told to; the turn is over when the file is closed.
     pub(crate) fn take(&self, go_on: &dyn Fn() -> bool) -> io::Result<File> {
-        let path = self.0.file_in_place("turn.lock")?;
+        let path = self.0.file("turn.lock")?;
         loop {
-            let file = private_file().write(true).create(true).truncate(false).open(&path)?;
+            let open = || private_file().write(true).create(true).truncate(false).open(&path);
+            let file = match open() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.0.file_in_place("turn.lock")?;
+                    open()?
+                }
+                opened => opened?,
+            };
             lock(&file, go_on)?;
             // A lock on a file that somebody has deleted meanwhile keeps nobody out.
             if same_file(&file, &path) {

@@ -4,7 +4,7 @@
 //! `LAPIDARY_CRASH_RUNS` is how many runs with random moments come on top of those that are always tried.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     sync::{
         Arc, Mutex,
@@ -12,54 +12,16 @@ use std::{
     },
 };
 
-use lapidary_vault::{
-    News, Policy, Scope, Vault, VaultLimits, VaultPath, View,
-    store::{FolderStore, Observer, StateFolder, SystemTrash},
-};
-use tempfile::TempDir;
+use lapidary_vault::{News, Scope, VaultPath, View, store::Observer};
 
 use crate::{
-    scenarios::{SCENARIOS, Scenario, Tree, put, shown, tree_of},
-    scratch::{NO_LIMIT, Random, create, origin, vault_path},
+    scenarios::{Place, SCENARIOS, Scenario, Tree, open, shown, steps_written_down, tree_of, view},
+    scratch::{Random, create, origin, vault_path},
 };
 
 /// Where a child process finds what it is to do.
 const VICTIM: &str = "LAPIDARY_TEST_CRASH";
 const ACKNOWLEDGED: &str = "acknowledged";
-
-/// A vault, its state and a trash, in one folder.
-struct Place {
-    around: TempDir,
-}
-
-impl Place {
-    fn new(scenario: &Scenario) -> Self {
-        let memory = Path::new("/dev/shm");
-        let around = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
-        put(&scenario.before(), &around.path().join("vault"));
-        Self { around }
-    }
-
-    fn vault(&self) -> PathBuf {
-        self.around.path().join("vault")
-    }
-}
-
-fn open(around: &Path, observer: Option<Observer>) -> Vault {
-    let root = around.join("vault");
-    let trash = SystemTrash::in_data_home(&around.join("share"));
-    let store = FolderStore::new(root.clone()).with_trash(Some(trash));
-    let state = StateFolder::new(around.join("state"), root);
-    let (store, state) = match observer {
-        Some(observer) => (store.observed(Arc::clone(&observer)), state.observed(observer)),
-        None => (store, state),
-    };
-    Vault::shared("v".to_owned(), Arc::new(store), &Arc::new(state), Policy::default(), VaultLimits::default())
-}
-
-fn view(vault: &Vault) -> View {
-    vault.view(Arc::default(), NO_LIMIT)
-}
 
 /// The end, without any of the things that a process does when it ends by itself.
 fn die() -> ! {
@@ -134,7 +96,7 @@ impl Count {
 fn crash(scenario: &Scenario, kills: &[usize], count: &mut Count) -> (bool, bool) {
     let place = Place::new(scenario);
     let acknowledged = sacrifice(&place, scenario.name, kills[0]);
-    let ended = kills[1..].iter().map(|&dies_at| sacrifice(&place, "", dies_at)).last().unwrap_or(acknowledged);
+    let ended = kills[1..].iter().fold(acknowledged, |_, &dies_at| sacrifice(&place, "", dies_at));
     count.kills += kills.len();
     let about = format!("{}, killed at {kills:?}", scenario.name);
     let is_after = assert_settled(&place, scenario, &about);
@@ -188,16 +150,6 @@ fn assert_index_agrees(view: &View, found: &Tree, about: &str) {
         found.iter().filter(|(path, bytes)| bytes.is_none() && visible(path)).map(|(path, _)| path.clone()).collect();
     on_disk.sort_by_key(|path| vault_path(path));
     assert_eq!(folders, on_disk, "{about}: the index does not agree");
-}
-
-fn steps_written_down(place: &Place) -> i64 {
-    let states = std::fs::read_dir(place.around.path().join("state")).unwrap();
-    let ledgers = states.map(|state| state.unwrap().path().join("checkpoints.db")).filter(|ledger| ledger.exists());
-    let count = |ledger: PathBuf| {
-        let ledger = rusqlite::Connection::open(ledger).unwrap();
-        ledger.query_row("SELECT count(*) FROM steps WHERE state < 2", [], |row| row.get::<_, i64>(0)).unwrap()
-    };
-    ledgers.map(count).sum()
 }
 
 /// One checkpoint if it happened, none if not, and in it the texts that are not there any more.

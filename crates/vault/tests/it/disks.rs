@@ -2,12 +2,13 @@
 
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Command};
 
-use lapidary_vault::{ReadError, store::StoreError};
+use lapidary_vault::{Change, ChangeSet, Guard, ReadError, Scope, store::StoreError};
 use rustix::process::geteuid;
 
 use crate::{
-    elsewhere::{LITTLE_MEMORY, NO_PRIVILEGES, OWN_MOUNTS},
-    scratch::{Scratch, create},
+    elsewhere::{FEW_FILES, LITTLE_MEMORY, NO_PRIVILEGES, OWN_MOUNTS},
+    scenarios::known,
+    scratch::{Scratch, create, origin, vault_path},
 };
 
 fn mount(options: &str, at: &Path) {
@@ -43,6 +44,59 @@ fn a_full_disk_changes_nothing() {
     assert_eq!(scratch.bytes("a.md"), most);
     // To replace a note needs room for both, so that the old one is there until the new one is.
     scratch.refuses(scratch.plan("a.md", vec![b'z'; 40_000]), StoreError::DiskFull);
+}
+
+/// What cannot be undone is not done.
+#[test]
+fn a_full_disk_of_the_state_folder_changes_nothing() {
+    if !OWN_MOUNTS.reached(a_full_disk_of_the_state_folder_changes_nothing) {
+        return;
+    }
+    let scratch = Scratch::new();
+    mount("size=300k", scratch.state());
+    let mut random = crate::scratch::Random::new(1);
+    let large: Vec<u8> = (0..400_000).map(|_| random.below(256) as u8).collect();
+    scratch.put("large.md", &large);
+    scratch.put("small.md", "old");
+    scratch.refuses(scratch.plan("large.md", "new"), StoreError::DiskFull);
+    scratch.commit(scratch.plan("small.md", "new")).unwrap();
+    scratch.refuses(scratch.plan("large.md", "new"), StoreError::DiskFull);
+    // Down to the last byte, many small changes: each is done or refused, and nothing in between.
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    for number in 0..400 {
+        let text: Vec<u8> = (0..3000).map(|_| random.below(256) as u8).collect();
+        let before = scratch.bytes("small.md");
+        match scratch.commit(scratch.plan("small.md", &*text)) {
+            Ok(()) => assert_eq!(scratch.bytes("small.md"), text),
+            Err(error) => {
+                assert_eq!(error, StoreError::DiskFull, "{number}");
+                assert_eq!(scratch.bytes("small.md"), before);
+                texts.push(text);
+            }
+        }
+    }
+    assert!(texts.len() > 100, "the disk was never full");
+    assert_eq!(scratch.list("").unwrap(), ["large.md", "small.md"]);
+    mount("remount,size=2m", scratch.state());
+    scratch.commit(scratch.plan("large.md", "new")).unwrap();
+}
+
+/// Where nothing can be written down, nothing is changed.
+#[test]
+fn a_read_only_state_folder_changes_nothing() {
+    if !OWN_MOUNTS.reached(a_read_only_state_folder_changes_nothing) {
+        return;
+    }
+    let mut scratch = Scratch::with(&[("a.md", "old")]);
+    mount("size=1m", scratch.state());
+    scratch.commit(scratch.plan("a.md", "new")).unwrap();
+    scratch.vault = scratch.second_server();
+    mount("remount,ro", scratch.state());
+    let before = scratch.everything();
+    let fresh = scratch.second_server();
+    assert_eq!(fresh.turn(&|| true).map(|_| ()), Err(lapidary_vault::TurnError::NoState));
+    assert_eq!(scratch.everything(), before);
+    assert_eq!(scratch.read("a.md").unwrap(), b"new");
 }
 
 #[test]
@@ -152,6 +206,30 @@ fn a_change_that_the_disk_does_not_confirm_is_made_and_said_to_be_unsure() {
     assert_eq!(scratch.commit(create("folder/deep/b.md", "new")), Err(StoreError::Unsure));
     assert_eq!(scratch.bytes("folder/deep/b.md"), b"new");
     set_mode(&scratch, "folder", 0o755);
+}
+
+#[test]
+fn a_batch_of_more_files_than_may_be_open_is_one_change() {
+    if !FEW_FILES.reached(a_batch_of_more_files_than_may_be_open_is_one_change) {
+        return;
+    }
+    let scratch = Scratch::fast();
+    let names: Vec<String> = (0..500).map(|number| format!("folder {}/{number}.md", number % 300)).collect();
+    names.iter().for_each(|name| scratch.put(name, "old"));
+    let batch = |more: Option<Change>| {
+        let changes = names.iter().map(|name| scratch.plan(name, "new")).chain(more).collect();
+        let turn = scratch.vault.turn(&|| true).unwrap();
+        turn.commit(&ChangeSet { changes }, &Scope::default(), &origin()).map_err(|error| error.error)
+    };
+    // What fails at the very end is taken back to the beginning.
+    let (path, before) = (vault_path(&names[499]), known("something else"));
+    let stale = Change::Write { path, before, guard: Guard::Plan, bytes: b"newer".to_vec() };
+    let everything = scratch.everything();
+    assert_eq!(batch(Some(stale)), Err(StoreError::Changed { found: lapidary_note::ContentHash::of(b"new") }));
+    assert!(scratch.everything() == everything, "something is left");
+    batch(None).unwrap();
+    assert!(names.iter().all(|name| scratch.bytes(name) == b"new"));
+    assert_eq!(scratch.everything().len(), 1 + 300 + 500, "no temporary file stays");
 }
 
 #[test]

@@ -18,6 +18,9 @@ pub(crate) const NO_PRIVILEGES: Elsewhere = Elsewhere { wrapper: &["unshare", "-
 /// One gigabyte of addresses.
 pub(crate) const LITTLE_MEMORY: Elsewhere = Elsewhere { wrapper: &["prlimit", "--as=1073741824"] };
 
+/// As few open files as any system allows.
+pub(crate) const FEW_FILES: Elsewhere = Elsewhere { wrapper: &["prlimit", "--nofile=256"] };
+
 const MARK: &str = "LAPIDARY_TEST_IS_ELSEWHERE";
 
 impl Elsewhere {

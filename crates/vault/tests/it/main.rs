@@ -10,18 +10,28 @@ mod crashes;
 mod disks;
 #[cfg(unix)]
 mod elsewhere;
+mod faults;
 #[cfg(unix)]
 mod follow;
+#[cfg(unix)]
+mod following;
+mod fragile;
+#[cfg(target_os = "linux")]
+mod humans;
+#[cfg(target_os = "linux")]
+mod late;
 #[cfg(unix)]
 mod links;
 mod listings;
 mod model;
 mod names;
+mod power;
 mod races;
 mod reads;
 mod rules;
 mod scenarios;
 mod scratch;
+mod sets;
 mod writes;
 
 #[test]

@@ -1,11 +1,19 @@
 //! Changes of every kind, each with the whole vault before and after it: what the harnesses kill, fail and cut off.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{Change, ChangeSet, File, Guard, Trash, View};
+use lapidary_vault::{
+    Change, ChangeSet, File, Guard, Policy, Trash, Vault, VaultLimits, View,
+    store::{FolderStore, Observer, StateFolder, SystemTrash},
+};
+use tempfile::TempDir;
 
-use crate::scratch::{create, vault_path, write};
+use crate::scratch::{NO_LIMIT, create, vault_path, write};
 
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -287,3 +295,51 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         },
     },
 ];
+
+/// A vault, its state and a trash, in one folder.
+pub(crate) struct Place {
+    pub(crate) around: TempDir,
+}
+
+impl Place {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
+        let memory = Path::new("/dev/shm");
+        let around = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+        put(&scenario.before(), &around.path().join("vault"));
+        Self { around }
+    }
+
+    pub(crate) fn vault(&self) -> PathBuf {
+        self.around.path().join("vault")
+    }
+}
+
+/// A server on such a place, whose every call somebody may watch.
+pub(crate) fn open(around: &Path, observer: Option<Observer>) -> Vault {
+    let root = around.join("vault");
+    let trash = SystemTrash::in_data_home(&around.join("share"));
+    let store = FolderStore::new(root.clone()).with_trash(Some(trash));
+    let state = StateFolder::new(around.join("state"), root);
+    let (store, state) = match observer {
+        Some(observer) => (store.observed(Arc::clone(&observer)), state.observed(observer)),
+        None => (store, state),
+    };
+    Vault::shared("v".to_owned(), Arc::new(store), &Arc::new(state), Policy::default(), VaultLimits::default())
+}
+
+pub(crate) fn view(vault: &Vault) -> View {
+    vault.view(Arc::default(), NO_LIMIT)
+}
+
+/// Steps of a killed server that nobody has seen to.
+pub(crate) fn steps_written_down(place: &Place) -> i64 {
+    let Ok(states) = std::fs::read_dir(place.around.path().join("state")) else { return 0 };
+    let ledgers = states.map(|state| state.unwrap().path().join("checkpoints.db")).filter(|ledger| ledger.exists());
+    let count = |ledger: PathBuf| {
+        let ledger = rusqlite::Connection::open(ledger).unwrap();
+        let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+        // Without its tables nothing was ever written down.
+        ledger.query_row("SELECT count(*) FROM steps WHERE state < 2", [], count).unwrap_or(0)
+    };
+    ledgers.map(count).sum()
+}

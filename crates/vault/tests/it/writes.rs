@@ -295,6 +295,37 @@ mod unix {
         assert_eq!(mode(&scratch, "a.md"), 0o640);
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_changed_note_keeps_its_extended_attributes() {
+        use rustix::fs::{XattrFlags, getxattr, listxattr, setxattr};
+        let scratch = Scratch::with(&[("a.md", "old"), ("folder/b.md", "moved")]);
+        let long = vec![b'x'; 2000];
+        let attributes = [("user.xdg.tags", &b"red,green"[..]), ("user.empty", b""), ("user.long", &long)];
+        for path in ["a.md", "folder/b.md"] {
+            for (name, value) in attributes {
+                if let Err(error) = setxattr(scratch.at(path), name, value, XattrFlags::empty()) {
+                    eprintln!("skipped: this disk has no attributes ({error})");
+                    return;
+                }
+            }
+        }
+        set_mode(&scratch, "a.md", 0o640);
+        scratch.commit(scratch.plan("a.md", "new")).unwrap();
+        scratch.commit(scratch.plan("a.md", "newer")).unwrap();
+        assert_eq!(mode(&scratch, "a.md"), 0o640);
+        for path in ["a.md", "folder/b.md"] {
+            for (name, value) in attributes {
+                let mut found = vec![0; 4096];
+                let length = getxattr(scratch.at(path), name, &mut found).unwrap();
+                assert_eq!(&found[..length], value, "{name} of {path}");
+            }
+            let mut names = vec![0; 4096];
+            let length = listxattr(scratch.at(path), &mut names).unwrap();
+            assert_eq!(names[..length].split(|&byte| byte == 0).filter(|name| name.starts_with(b"user.")).count(), 3);
+        }
+    }
+
     /// The other name keeps the old bytes: a file is replaced in one step or changed under all its names, not both.
     #[test]
     fn a_hard_link_keeps_the_old_bytes() {

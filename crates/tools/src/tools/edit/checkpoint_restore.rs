@@ -9,7 +9,12 @@ use serde_json::json;
 
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{checkpoint, hash, index, reading, removing::to_trash},
+    shared::{
+        checkpoint, hash, index,
+        moving::{files_of_folder, folder_changes},
+        reading,
+        removing::to_trash,
+    },
     spec::{Plan, WriteTool},
 };
 
@@ -28,7 +33,7 @@ pub(crate) struct Input {
     /// Refuse unless the file at `path` now has this hash.
     #[serde(default)]
     expected_hash: Option<String>,
-    /// Show the diff and change nothing.
+    /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
 }
@@ -183,14 +188,17 @@ impl Restoring<'_> {
         if entry.before.is_none() && before_it.is_some_and(|other| other.moved_to.as_ref() == Some(&entry.path)) {
             return Ok(());
         }
+        // Of a folder there is no content, nor of a file that was moved unread.
         match &entry.moved_to {
-            Some(to) if entry.before.is_none() && entry.after.is_none() => self.folder(context, entry, to),
+            None => self.file(entry),
+            Some(to) if entry.before.is_none() && index::files(context, self.now())?.find_folder(to).is_some() => {
+                self.folder(context, entry, to)
+            }
             Some(to) => {
                 // What it was when it had arrived stands right behind it.
                 let arrived = found.entries.get(index + 1).filter(|other| other.path == *to && other.before.is_none());
                 self.moved(entry, to, arrived.and_then(|other| other.after))
             }
-            None => self.file(entry),
         }
     }
 
@@ -238,28 +246,34 @@ impl Restoring<'_> {
     /// A file that was moved: back if it is still what it was then, else its old text anew and the new one to the trash.
     fn moved(&mut self, entry: &EntryRecord, to: &VaultPath, after: Option<ContentHash>) -> Result<(), Reason> {
         let (path, guard) = (&entry.path, self.guard);
-        let Some(there) = reading::read_if_there(self.now(), to)? else { return self.file(&alone(entry)) };
+        let there = match reading::read_if_there(self.now(), to) {
+            Err(Reason::FileTooLarge { .. }) if entry.before.is_none() => None,
+            Ok(None) => return self.file(&alone(entry)),
+            there => there?,
+        };
         if let Some(now) = reading::read_if_there(self.now(), path)? {
             return Err(Reason::DestinationExists { path: path.clone(), current: now.hash });
         }
-        let changed_since = after.is_some_and(|after| after != there.hash);
+        let now = there.as_ref().map(|there| there.hash);
+        let changed_since = after.is_some() && after != now;
         let old = if changed_since { None } else { checkpoint::content(self.view, self.found, entry)? };
-        let bytes = old.filter(|old| *old != there.bytes);
-        let (from, to, before) = (to.clone(), path.clone(), Some(there));
+        let bytes = old.filter(|old| there.as_ref().is_some_and(|there| there.bytes != *old));
+        let (from, to, before) = (to.clone(), path.clone(), there);
         self.change(Change::Move { from, to, before, guard, bytes })?;
         self.tell(path, "moved back", changed_since);
         Ok(())
     }
 
     fn folder(&mut self, context: &Context<'_>, entry: &EntryRecord, to: &VaultPath) -> Result<(), Reason> {
-        let files = index::files(context, self.now())?;
-        if files.find_folder(to).is_none() {
-            return Err(Reason::DirectoryMissing { path: to.clone(), nearest: None });
-        }
-        if files.find_folder(&entry.path).is_some() {
-            return Err(Reason::PathIsDirectory { path: entry.path.clone() });
-        }
-        self.change(Change::MoveFolder { from: to.clone(), to: entry.path.clone() })?;
+        let changes = {
+            let files = index::files(context, self.now())?;
+            if files.find_folder(&entry.path).is_some() {
+                return Err(Reason::PathIsDirectory { path: entry.path.clone() });
+            }
+            let moved = files_of_folder(self.now(), &files, to, &entry.path)?;
+            folder_changes(&files, to.clone(), entry.path.clone(), &moved, Vec::new())
+        };
+        changes.into_iter().try_for_each(|change| self.change(change))?;
         self.tell(&entry.path, "moved back", false);
         Ok(())
     }

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Refused, Role,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
         editing::EXPECTED_CONTENT,
         hash, index,
-        moving::{LinksOutput, Moving, writes},
+        moving::{LinksOutput, Moving, files_of_folder, folder_changes, writes},
         reading,
         removing::to_trash,
     },
@@ -33,7 +33,7 @@ pub(crate) struct Input {
     /// Rewrite the links that would break.
     #[serde(default = "yes")]
     update_links: bool,
-    /// Refuse unless the file still has this hash.
+    /// Refuse if the file has another hash.
     #[serde(default)]
     expected_content_hash: Option<String>,
     /// Show what would change and change nothing.
@@ -256,46 +256,13 @@ fn move_folder(
     if let Some(there) = reading::read_if_there(view, &to)? {
         return Err(Reason::DestinationExists { path: to, current: there.hash });
     }
-    let mut moved = BTreeMap::new();
-    for entry in files.below(Some(&from)) {
-        let below = &entry.path().as_str()[from.as_str().len()..];
-        let given = format!("{to}{below}");
-        let new = VaultPath::parse(&given).map_err(|problem| Reason::PathInvalid { given, problem })?;
-        for path in [entry.path(), &new] {
-            view.may_write(path).map_err(|denied| Reason::PathForbidden {
-                path: path.clone(),
-                writing: true,
-                denied: Refused::ByScope(denied),
-            })?;
-        }
-        moved.insert(entry.path().clone(), new);
-    }
+    let moved = files_of_folder(view, files, &from, &to)?;
     let files_moved = Some(moved.len());
     let (mut rewrites, mut links) = (Vec::new(), LinksOutput::default());
     if input.update_links {
         (rewrites, links) = Moving::new(context, view, moved.clone(), BTreeSet::new())?.rewrites(context, view)?;
     }
-    let mut changes = Vec::new();
-    if files.shows_all_below(&from) {
-        changes.push(Change::MoveFolder { from, to: to.clone() });
-        changes.extend(writes(rewrites).map(|change| match change {
-            Change::Write { path, before, guard, bytes } => {
-                Change::Write { path: moved.get(&path).unwrap_or(&path).clone(), before, guard, bytes }
-            }
-            change => change,
-        }));
-    } else {
-        // What the caller may not see stays where it is.
-        let mut new: BTreeMap<VaultPath, _> =
-            rewrites.into_iter().map(|rewrite| (rewrite.path.clone(), rewrite)).collect();
-        for (from, to) in &moved {
-            let rewrite = new.remove(from);
-            let (before, bytes) = rewrite.map_or((None, None), |rewrite| (Some(rewrite.before), Some(rewrite.bytes)));
-            let (from, to) = (from.clone(), to.clone());
-            changes.push(Change::Move { from, to, before, guard: Guard::Plan, bytes });
-        }
-        changes.extend(writes(new.into_values().collect()));
-    }
+    let changes = folder_changes(files, from, to.clone(), &moved, rewrites);
     let output = Output {
         from: input.from.clone(),
         to: to.to_string(),

@@ -37,10 +37,10 @@ pub(crate) struct Input {
     /// Make the section if the note has none.
     #[serde(default)]
     create_target_if_missing: bool,
-    /// Refuse unless the note still has this hash.
+    /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
-    /// Show the diff and change nothing.
+    /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
 }

@@ -22,7 +22,7 @@ pub(crate) struct ObsidianDeleteNote;
 pub(crate) struct Input {
     /// Which note.
     target: Target,
-    /// Refuse unless the note still has this hash.
+    /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
     /// Show what would happen and change nothing.

@@ -35,10 +35,10 @@ pub(crate) struct Input {
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Value")]
     value: Option<Value>,
-    /// Refuse unless the note still has this hash.
+    /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
-    /// Show the diff and change nothing.
+    /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
 }

@@ -1,5 +1,3 @@
-use std::collections::HashSet;
-
 use lapidary_note::{ContentHash, EditError, Note, TagEdit, TagPlaces, Text, edit_tag};
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
@@ -10,9 +8,8 @@ use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     reason::clipped,
     shared::{
-        fence::one_line,
         patching::edit_refusal,
-        tags,
+        tags::{self, TagsOfNote},
         target::Target,
         writing::{Writing, Written},
     },
@@ -35,10 +32,10 @@ pub(crate) struct Input {
     /// The property `tags`, `#tags` in the text (added at its end), or both.
     #[serde(default)]
     location: Location,
-    /// Refuse unless the note still has this hash.
+    /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
-    /// Show the diff and change nothing.
+    /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
 }
@@ -96,16 +93,9 @@ enum Tags {
         written: Written,
     },
     Listed {
-        tags: Listed,
+        tags: TagsOfNote,
         content_hash: String,
     },
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Listed {
-    frontmatter: Vec<String>,
-    inline: Vec<String>,
-    all: Vec<String>,
 }
 
 impl WriteTool for ObsidianManageTags {
@@ -143,14 +133,17 @@ impl WriteTool for ObsidianManageTags {
             Operation::Add => ("add", |tag| TagEdit::Add { tag }),
             Operation::Remove => ("remove", |tag| TagEdit::Remove { tag }),
             Operation::List => {
-                let tags = Tags::Listed { tags: listed(&text), content_hash: ContentHash::of(&bytes).to_string() };
+                let tags = Tags::Listed {
+                    tags: TagsOfNote::of(&Note::parse(text.shown())),
+                    content_hash: ContentHash::of(&bytes).to_string(),
+                };
                 let result = Outcome { operation, path: writing.path.to_string(), tags };
                 drop(text);
                 return Ok(writing.unchanged(Output { result }));
             }
         };
         drop(text);
-        let wanted = wanted(&input.tags)?;
+        let wanted = tags::bare(&input.tags).ok_or_else(|| bad_tag("must name a tag in each entry"))?;
         if wanted.is_empty() {
             return Err(Reason::TagsRequired { operation: name });
         }
@@ -173,20 +166,15 @@ impl WriteTool for ObsidianManageTags {
     }
 
     fn text(&self, Output { result }: &Output) -> Option<String> {
-        let line = |title: &str, tags: &[String]| {
-            let shown: Vec<String> = tags.iter().map(|tag| format!("`#{}`", one_line(tag))).collect();
-            let shown = if shown.is_empty() { "_(none)_".to_owned() } else { shown.join(" ") };
-            format!("\n*{title} ({}):* {shown}", tags.len())
-        };
         Some(match &result.tags {
-            Tags::Listed { tags, .. } => format!(
+            Tags::Listed { tags: found, .. } => format!(
                 "**Tags (operation: list) in {}**{}{}{}",
                 result.path,
-                line("Frontmatter", &tags.frontmatter),
-                line("Inline", &tags.inline),
-                line("All", &tags.all),
+                tags::line("Frontmatter", &found.frontmatter),
+                tags::line("Inline", &found.inline),
+                tags::line("All", &found.all),
             ),
-            Tags::Changed { applied, skipped, tags, written } => {
+            Tags::Changed { applied, skipped, tags: now, written } => {
                 let (done, operation) = match result.operation {
                     Operation::Add => (written.done("Added tags to", "Would add tags to"), "add"),
                     _ => (written.done("Removed tags from", "Would remove tags from"), "remove"),
@@ -195,9 +183,9 @@ impl WriteTool for ObsidianManageTags {
                     "**{done} {}** (operation: {operation})\n{}{}{}{}",
                     result.path,
                     written.lines(),
-                    line("Applied", applied),
-                    line("Skipped", skipped),
-                    line("All tags now", tags),
+                    tags::line("Applied", applied),
+                    tags::line("Skipped", skipped),
+                    tags::line("All tags now", now),
                 )
             }
         })
@@ -252,22 +240,6 @@ impl WriteTool for ObsidianManageTags {
     }
 }
 
-/// The tags without `#`, each once.
-fn wanted(given: &[String]) -> Result<Vec<&str>, Reason> {
-    let mut seen = HashSet::new();
-    let mut tags = Vec::new();
-    for tag in given {
-        let bare = tag.trim().trim_start_matches('#').trim();
-        if bare.is_empty() {
-            return Err(bad_tag("must name a tag in each entry"));
-        }
-        if seen.insert(bare.to_lowercase()) {
-            tags.push(bare);
-        }
-    }
-    Ok(tags)
-}
-
 fn bad_tag(problem: &str) -> Reason {
     Reason::bad_argument(ObsidianManageTags::DECLARATION.name, "tags", problem)
 }
@@ -276,18 +248,5 @@ fn refusal(path: &VaultPath, error: &EditError) -> Reason {
     match error {
         EditError::BadTag { tag } => bad_tag(&format!("has `{}`, which Obsidian does not read as a tag", clipped(tag))),
         error => edit_refusal(path, error),
-    }
-}
-
-fn listed(text: &Text<'_>) -> Listed {
-    let note = Note::parse(text.shown());
-    let once = |names: Vec<String>| {
-        let mut seen = HashSet::new();
-        names.into_iter().filter(|name| seen.insert(name.clone())).collect()
-    };
-    Listed {
-        frontmatter: once(note.property_tags().into_iter().map(|tag| tag.name).collect()),
-        inline: once(note.tags.iter().map(|tag| note.text[tag.name()].to_owned()).collect()),
-        all: tags::of_note(&note),
     }
 }

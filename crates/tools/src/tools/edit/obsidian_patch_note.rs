@@ -39,10 +39,10 @@ pub(crate) struct Input {
     /// How.
     #[serde(default)]
     patch_options: PatchOptions,
-    /// Refuse unless the note still has this hash.
+    /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
-    /// Show the diff and change nothing.
+    /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
 }

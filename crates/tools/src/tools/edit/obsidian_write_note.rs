@@ -37,10 +37,10 @@ pub(crate) struct Input {
     /// Replace the note if it exists.
     #[serde(default)]
     overwrite: bool,
-    /// Refuse unless the note still has this hash.
+    /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
-    /// Show the diff and change nothing.
+    /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
 }

@@ -26,7 +26,7 @@ pub(crate) struct Input {
     /// The new name: `area/garden`.
     #[schemars(length(min = 1))]
     to: String,
-    /// Show the diff and change nothing.
+    /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
 }

@@ -51,13 +51,19 @@ impl ReadTool for CheckpointDiff {
         let found = checkpoint::find(view, &input.id)?;
         let entries: Vec<&EntryRecord> = match input.path.as_deref().map(reading::parse_path).transpose()? {
             Some(path) => vec![checkpoint::entry_of(&found, &path)?],
-            None => found.entries.iter().collect(),
+            None => checkpoint::files(&found).collect(),
         };
         let mut diff = Diff::default();
         for entry in entries {
             context.check()?;
             let old = checkpoint::content(view, &found, entry)?;
-            let now = reading::read_if_there(view, &entry.path)?;
+            let mut now = reading::read_if_there(view, &entry.path)?;
+            if let (Some(to), None) = (&entry.moved_to, &now) {
+                now = reading::read_if_there(view, to)?;
+                if now.is_some() {
+                    diff.rename(&entry.path, to);
+                }
+            }
             diff.compare(&entry.path, old.as_deref(), now.as_ref().map(|file| &*file.bytes));
         }
         let Diff { text, lines_added, lines_removed } = diff;

@@ -1,5 +1,5 @@
 use lapidary_vault::{
-    Checkpoint, View,
+    Checkpoint, ReadError, View,
     store::{CheckpointKind, EntryRecord},
 };
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Refused, Role,
     shared::{checkpoint, hash, reading, time::iso},
     spec::ReadTool,
 };
@@ -89,6 +89,12 @@ impl ReadTool for CheckpointList {
 
     fn run(&self, _: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let path = input.path.as_deref().map(reading::parse_path).transpose()?;
+        if let Some(path) = &path
+            && let Err(ReadError::Denied(denied)) = view.may_enter(path)
+        {
+            let denied = Refused::ByScope(denied);
+            return Err(Reason::PathForbidden { path: path.clone(), writing: false, denied });
+        }
         let before = input.before.as_deref();
         let page = view
             .checkpoints(path.as_ref(), before, input.limit)
@@ -139,6 +145,7 @@ impl ReadTool for CheckpointList {
 
 fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
     let kind = checkpoint.kind;
+    let files = checkpoint::files(&checkpoint).map(|entry| file(kind, entry)).collect();
     CheckpointOutput {
         id: checkpoint.id,
         time: iso(checkpoint.time),
@@ -148,7 +155,7 @@ fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
         },
         tool: checkpoint.tool,
         client: checkpoint.client,
-        files: checkpoint.entries.iter().map(|entry| file(kind, entry)).collect(),
+        files,
     }
 }
 

@@ -2,7 +2,7 @@ use lapidary_note::{ContentHash, Heading, HeadingMatch, Link, LinkKind, Note};
 use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
@@ -13,9 +13,8 @@ use crate::{
         properties::{self, Properties},
         reading::{self, NOT_UTF8, Shown},
         section::{Section, SectionOutput, SectionType, names},
-        tags,
         target::{Found, Target},
-        time::milliseconds,
+        whole::{Whole, readable_properties},
     },
     spec::ReadTool,
 };
@@ -80,10 +79,8 @@ struct NoteOutput {
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum Body {
     Full {
-        content: String,
-        frontmatter: Map<String, Value>,
-        tags: Vec<String>,
-        stat: Stat,
+        #[serde(flatten)]
+        whole: Whole,
         #[serde(skip_serializing_if = "Option::is_none")]
         outgoing_links: Option<Vec<OutgoingLink>>,
     },
@@ -106,14 +103,6 @@ enum Body {
         #[serde(skip_serializing_if = "Option::is_none")]
         value_json: Option<Value>,
     },
-}
-
-/// Milliseconds since 1970, as Obsidian counts; 0 where the system does not say.
-#[derive(Serialize, JsonSchema)]
-struct Stat {
-    ctime: u64,
-    mtime: u64,
-    size: u64,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -249,19 +238,9 @@ impl ReadTool for ObsidianGetNote {
 }
 
 fn full(file: &File, shown: &Shown<'_>, include_links: bool, notices: &mut Vec<String>) -> Body {
-    let properties = readable_properties(shown.text(), notices);
     let note = Note::parse(shown.text());
-    Body::Full {
-        content: shown.text().to_owned(),
-        tags: tags::of_note(&note),
-        frontmatter: properties.json(),
-        stat: Stat {
-            ctime: milliseconds(file.created),
-            mtime: milliseconds(file.modified),
-            size: file.bytes.len() as u64,
-        },
-        outgoing_links: include_links.then(|| outgoing_links(&note)),
-    }
+    let whole = Whole::of(&note, file, shown, notices);
+    Body::Full { whole, outgoing_links: include_links.then(|| outgoing_links(&note)) }
 }
 
 /// The links of a note to other files; those within the note and to the web are not among them.
@@ -282,17 +261,6 @@ fn document_map(text: &str, notices: &mut Vec<String>) -> Body {
         blocks: note.blocks.into_iter().map(|block| block.id).collect(),
         frontmatter_fields: properties.readable().iter().map(|(name, _)| name.clone()).collect(),
     }
-}
-
-/// Broken properties do not keep a note from being read, but they are said.
-fn readable_properties(text: &str, notices: &mut Vec<String>) -> Properties {
-    let properties = Properties::of(text);
-    notices.extend(
-        properties
-            .problem()
-            .map(|problem| format!("The properties are not valid YAML ({problem}), so none are shown.")),
-    );
-    properties
 }
 
 fn one_section(
@@ -356,7 +324,7 @@ fn markdown(note: &NoteOutput) -> String {
     };
     match &note.body {
         Body::Content { content } => format!("{head}\n\n{}", fenced(content)),
-        Body::Full { content, frontmatter, tags, stat, outgoing_links } => {
+        Body::Full { whole: Whole { content, frontmatter, tags, stat }, outgoing_links } => {
             let tags = if tags.is_empty() { "(none)".to_owned() } else { one_line(&tags.join(", ")) };
             let mut text = format!(
                 "{head}\n*Tags:* {tags}\n*Stat:* ctime={} mtime={} size={}\n",

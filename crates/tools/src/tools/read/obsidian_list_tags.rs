@@ -5,12 +5,7 @@ use serde_json::json;
 
 use crate::{
     Context, Declaration, Example, Family, Gives, Group, Kind, Reason,
-    shared::{
-        fence::one_line,
-        index,
-        names::NameRegex,
-        tags::{Nested, TagCounts},
-    },
+    shared::{fence::one_line, names::NameRegex, tags},
     spec::ReadTool,
 };
 
@@ -86,12 +81,7 @@ impl ReadTool for ObsidianListTags {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let regex = input.name_regex.as_deref().map(|given| NameRegex::guarded("nameRegex", given)).transpose()?;
-        let mut counts = TagCounts::default();
-        for (_, digest) in index::notes(context, view)?.notes() {
-            context.check()?;
-            counts.add_note(digest.tags().map(|tag| tag.name), Nested::CountForParents);
-        }
-        let all = counts.sorted();
+        let all = tags::of_vault(context, view)?;
         let mut found = Vec::new();
         for (name, count) in &all {
             context.check()?;

@@ -8,6 +8,7 @@ use crate::{
     shared::{
         reading::parse_path,
         target::{Found, find},
+        uri::encoded,
     },
     spec::ReadTool,
 };
@@ -117,16 +118,4 @@ impl ReadTool for ObsidianOpenInUi {
             },
         ]
     }
-}
-
-/// A value of a link: everything but plain letters and digits by its bytes.
-fn encoded(text: &str) -> String {
-    let mut written = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => written.push(char::from(byte)),
-            other => written += &format!("%{other:02X}"),
-        }
-    }
-    written
 }

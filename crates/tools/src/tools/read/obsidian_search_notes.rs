@@ -1,3 +1,4 @@
+mod hits;
 mod logic;
 mod text;
 
@@ -7,13 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, Reason,
-    shared::{
-        cursor::Cursor,
-        fence::{fenced, one_line},
-    },
-    spec::ReadTool,
+    Context, Declaration, Example, Family, Gives, Group, Kind, Reason, shared::cursor::Cursor, spec::ReadTool,
 };
+
+use self::hits::{Hit, Page, USUAL_MATCHES, fitting};
 
 pub(crate) struct ObsidianSearchNotes;
 
@@ -40,7 +38,7 @@ pub(crate) struct Input {
     /// For `text`: only paths that begin so.
     #[serde(default)]
     path_prefix: Option<String>,
-    /// Matches shown per note.
+    /// Matches shown per note, at most.
     #[serde(default = "max_matches")]
     #[schemars(range(min = 1))]
     max_matches_per_hit: usize,
@@ -54,7 +52,7 @@ fn context_length() -> usize {
 }
 
 fn max_matches() -> usize {
-    10
+    USUAL_MATCHES
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -81,53 +79,6 @@ pub(crate) struct Output {
     effective_query: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Page {
-    mode: Mode,
-    hits: Vec<Hit>,
-    total_count: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(untagged, rename_all_fields = "camelCase")]
-enum Hit {
-    Text {
-        filename: String,
-        matches: Vec<Match>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        total_matches: Option<usize>,
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        truncated: bool,
-    },
-    Logic {
-        filename: String,
-        result: Value,
-    },
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Match {
-    context: String,
-    r#match: Place,
-}
-
-/// Counted in UTF-16 units, as JavaScript does.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Place {
-    /// In the note, or in its name.
-    start: usize,
-    end: usize,
-    /// In the context.
-    context_start: usize,
-    context_end: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<&'static str>,
 }
 
 const MAX_CONTEXT: usize = 5_000;
@@ -175,6 +126,7 @@ impl ReadTool for ObsidianSearchNotes {
             }
             (Mode::Text, _) => return Err(Reason::QueryRequired { mode: mode.name() }),
         };
+        let hits = fitting(hits, input.max_matches_per_hit, cursor.limit);
         let end = cursor.offset.saturating_add(hits.len());
         let next = (end < total_count && !hits.is_empty()).then(|| Cursor { offset: end, ..cursor }.written());
         let notice = hits.is_empty().then(|| nothing(mode, total_count, cursor));
@@ -267,29 +219,5 @@ fn nothing(mode: Mode, total: usize, cursor: Cursor) -> String {
         }
         Mode::Text => "No matches. Every word has to occur; try fewer or shorter ones.".to_owned(),
         Mode::Jsonlogic => "No note fits the rule.".to_owned(),
-    }
-}
-
-impl Hit {
-    /// Text of notes stands between marks, one match a line.
-    fn markdown(&self) -> String {
-        match self {
-            Self::Text { filename, matches, total_matches, .. } => {
-                let some = total_matches.map_or(String::new(), |total| {
-                    format!(" — truncated, showing first {} of {total} matches", matches.len())
-                });
-                let line = |found: &Match| {
-                    let place = &found.r#match;
-                    let context = found.context.split_whitespace().collect::<Vec<_>>().join(" ");
-                    format!("{}–{}: {}\n", place.start, place.end, one_line(&context))
-                };
-                let lines: String = matches.iter().map(line).collect();
-                format!("\n\n### {}{some}\n{}", one_line(filename), fenced(&lines))
-            }
-            Self::Logic { filename, result: Value::Bool(true) } => format!("\n- {}", one_line(filename)),
-            Self::Logic { filename, result } => {
-                format!("\n\n### {}\n{}", one_line(filename), fenced(&result.to_string()))
-            }
-        }
     }
 }

@@ -1,4 +1,5 @@
 use lapidary_note::ContentHash;
+use rusqlite::{Error, OptionalExtension, Transaction, params};
 
 use super::{CheckpointKind, Draft, Ledger, LedgerError, Origin, State, insert_checkpoint};
 use crate::{
@@ -31,7 +32,10 @@ impl Ledger {
             contents: vec![(hash, content)],
         };
         let name = self.place.name()?;
-        self.write(Sync::Full, |transaction| Ok(insert_checkpoint(transaction, &draft, name, State::Done)?.1))
+        self.write(Sync::Full, |transaction| match known(transaction, path, &hash)? {
+            Some(id) => Ok(id),
+            None => Ok(insert_checkpoint(transaction, &draft, name, State::Done)?.1),
+        })
     }
 
     /// Late saves that no caller was told of yet.
@@ -47,10 +51,21 @@ impl Ledger {
         Ok(found?.into_iter().flatten().filter(wanted).collect())
     }
 
-    pub(crate) fn set_told(&self, number: i64) -> Result<(), LedgerError> {
+    /// Whether nobody else has told it meanwhile.
+    pub(crate) fn set_told(&self, number: i64) -> Result<bool, LedgerError> {
         self.write(Sync::Normal, |transaction| {
-            transaction.execute("UPDATE checkpoints SET told = 1 WHERE number = ?1", [number])?;
-            Ok(())
+            let told =
+                transaction.execute("UPDATE checkpoints SET told = 1 WHERE number = ?1 AND told = 0", [number])?;
+            Ok(told == 1)
         })
     }
+}
+
+/// The same text, kept by a server that was killed before it could remove the file.
+fn known(transaction: &Transaction<'_>, path: &VaultPath, hash: &ContentHash) -> Result<Option<String>, Error> {
+    let mut known = transaction.prepare_cached(
+        "SELECT id FROM checkpoints JOIN entries ON checkpoint = number
+         WHERE kind = 1 AND told = 0 AND path = ?1 AND before = ?2",
+    )?;
+    known.query_row(params![path.as_str(), hash.as_bytes()], |row| row.get(0)).optional()
 }

@@ -1,10 +1,12 @@
 use std::{
+    cell::RefCell,
     io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use rusqlite::{Connection, Error, ErrorCode, Transaction, TransactionBehavior, ffi};
+use zstd::bulk::Compressor;
 
 use super::{LedgerError, Place};
 use crate::store::{StoreError, state::private_file};
@@ -53,31 +55,68 @@ fn unusable(error: &io::Error) -> LedgerError {
     LedgerError::Unusable(error.kind().to_string())
 }
 
-pub(super) fn open(place: &Place) -> Result<Connection, LedgerError> {
-    let folder = match place {
-        Place::Memory => {
+/// An open database, and which file it is.
+pub(super) struct Opened {
+    pub(super) database: Connection,
+    file: Option<FileId>,
+}
+
+impl Opened {
+    pub(super) fn at(place: &Place) -> Result<Self, LedgerError> {
+        let Place::Folder(folder) = place else {
             let database = Connection::open_in_memory()?;
             set_up(&database)?;
-            return Ok(database);
+            return Ok(Self { database, file: None });
+        };
+        let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
+        let database = match open_file(&path) {
+            Err(error) if is_damaged(&error) => {
+                set_aside(place)?;
+                open_file(&path)?
+            }
+            opened => opened?,
+        };
+        Ok(Self { database, file: file_id(&path) })
+    }
+
+    /// Whether it is still what the others find there. A journal that only we can see is none.
+    pub(super) fn is_at(&self, place: &Place) -> bool {
+        match place {
+            Place::Memory => true,
+            Place::Folder(folder) => folder.file(NAME).is_ok_and(|path| file_id(&path) == self.file),
         }
-        Place::Folder(folder) => folder,
-    };
-    let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
-    match open_file(&path) {
-        Err(error) if is_damaged(&error) => {
-            // It may still hold something that a person can save, so it is kept; but changes need a journal.
-            move_away(&path).map_err(|error| unusable(&error))?;
-            Ok(open_file(&path)?)
-        }
-        opened => Ok(opened?),
     }
 }
 
+/// It may still hold something that a person can save, so it is kept; but changes need a journal.
+pub(super) fn set_aside(place: &Place) -> Result<(), LedgerError> {
+    let Place::Folder(folder) = place else { return Ok(()) };
+    let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
+    move_away(&path).map_err(|error| unusable(&error))
+}
+
+type FileId = (u64, u64);
+
+#[cfg(unix)]
+fn file_id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Elsewhere an open file cannot be moved away.
+#[cfg(not(unix))]
+fn file_id(_: &Path) -> Option<FileId> {
+    None
+}
+
 fn open_file(path: &Path) -> Result<Connection, Error> {
-    let is_new = !path.try_exists().unwrap_or_default();
-    // Made by us first, so that nobody else can read it.
-    let made = private_file().append(true).create(true).open(path);
-    made.map_err(|_| Error::InvalidPath(PathBuf::new()))?;
+    // Made by us first, so that nobody else can read it. One that is there is left alone: to open and close it would give
+    // up the locks of whoever else has it open in this process.
+    let is_new = match private_file().append(true).create_new(true).open(path) {
+        Ok(_) => true,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+        Err(_) => return Err(Error::InvalidPath(PathBuf::new())),
+    };
     let database = Connection::open(path)?;
     database.busy_timeout(PATIENCE)?;
     set_up(&database)?;
@@ -106,7 +145,7 @@ fn set_up(database: &Connection) -> Result<(), Error> {
             number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL,
             kind INTEGER NOT NULL, tool TEXT NOT NULL, client TEXT NOT NULL, state INTEGER NOT NULL,
             told INTEGER NOT NULL DEFAULT 0);
-         CREATE INDEX IF NOT EXISTS unfinished ON checkpoints (state) WHERE state = 0;
+         CREATE INDEX IF NOT EXISTS unfinished ON checkpoints (state) WHERE state <> 1;
          CREATE TABLE IF NOT EXISTS entries (
             checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, path TEXT NOT NULL, moved_to TEXT,
             before BLOB, after BLOB, bytes_before INTEGER NOT NULL, bytes_after INTEGER NOT NULL,
@@ -129,10 +168,12 @@ pub(super) fn transaction<T>(
     sync: Sync,
     work: impl Fn(&Transaction<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    database.execute_batch(match sync {
+    let mut set_sync = database.prepare_cached(match sync {
         Sync::Full => "PRAGMA synchronous = FULL",
         Sync::Normal => "PRAGMA synchronous = NORMAL",
     })?;
+    set_sync.execute([])?;
+    drop(set_sync);
     place.about_to("begin")?;
     let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let done = work(&transaction)?;
@@ -170,13 +211,26 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
 /// The first byte says how.
 pub(super) fn packed(content: &[u8]) -> Vec<u8> {
     if content.len() >= WORTH_PACKING
-        && let Ok(mut packed) = zstd::bulk::compress(content, 1)
+        && let Some(packed) = compressed(content)
         && packed.len() < content.len()
     {
-        packed.insert(0, b'z');
-        return packed;
+        return [b"z", &*packed].concat();
     }
     [b"=", content].concat()
+}
+
+/// To set up a compressor costs more than to compress a note.
+fn compressed(content: &[u8]) -> Option<Vec<u8>> {
+    thread_local! {
+        static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    }
+    COMPRESSOR.with_borrow_mut(|held| {
+        let compressor = match held {
+            Some(compressor) => compressor,
+            None => held.insert(Compressor::new(1).ok()?),
+        };
+        compressor.compress(content).ok()
+    })
 }
 
 pub(super) fn unpacked(packed: &[u8], size: usize) -> Option<Vec<u8>> {

@@ -110,6 +110,8 @@ pub(crate) struct Lingering {
 pub(crate) struct Beside {
     pub(crate) position: usize,
     pub(crate) place: VaultPath,
+    /// Its name, if it has another now.
+    pub(crate) aside: Option<String>,
     pub(crate) gone: bool,
 }
 
@@ -166,7 +168,8 @@ pub(super) fn lingering(database: &Connection, state: i64) -> Result<Vec<Lingeri
         let (place, aside, before, after, to_trash) = match Step::from_row(row)? {
             Step::Replace { place, aside, before, after } => (place, aside, Some(before), Some(after), false),
             Step::Remove { place, aside, before, to_trash } => (place, aside, before, None, to_trash),
-            Step::MakeFolder { .. } | Step::Create { .. } | Step::Move { .. } => continue,
+            Step::Create { place, aside, after } => (place, aside, None, Some(after), false),
+            Step::MakeFolder { .. } | Step::Move { .. } => continue,
         };
         lingering.push(Lingering {
             checkpoint: row.get("checkpoint")?,

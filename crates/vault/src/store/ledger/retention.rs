@@ -53,7 +53,13 @@ impl Ledger {
             }
         })?;
         if removed > 0 {
-            self.read((), |database| database.execute_batch("PRAGMA incremental_vacuum"))?;
+            // It gives back one page with every row that is asked for.
+            self.read((), |database| {
+                let mut vacuum = database.prepare_cached("PRAGMA incremental_vacuum")?;
+                let mut pages = vacuum.query([])?;
+                while pages.next()?.is_some() {}
+                Ok(())
+            })?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use lapidary_query::{Logic, LogicHalt, is_truthy};
 use lapidary_vault::{Digest, FileEntry, Notes, Properties, VaultPath, View};
 use serde_json::{Map, Value, json};
 
-use super::Hit;
+use super::hits::Hit;
 use crate::{
     Context, Reason,
     shared::{cursor::Cursor, index, page::Page, properties, reading::with_shown, time::milliseconds},

@@ -5,7 +5,10 @@ use std::{cmp::Reverse, ops::Range};
 use lapidary_query::{SimpleMatches, SimpleQuery};
 use lapidary_vault::{VaultPath, View};
 
-use super::{Hit, Input, Match, ObsidianSearchNotes, Place};
+use super::{
+    Input, ObsidianSearchNotes,
+    hits::{Hit, Match, Place},
+};
 use crate::{
     Context, Reason,
     shared::{cursor::Cursor, index, page::Page, reading::with_shown},

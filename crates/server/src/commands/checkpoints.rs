@@ -1,0 +1,190 @@
+use std::{
+    collections::BTreeSet,
+    io::IsTerminal,
+    io::{Write, stderr, stdin},
+    process::{Command, Stdio},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use lapidary_pipeline::{Caller, Reply, Request};
+use lapidary_tools::Reason;
+use lapidary_vault::{Checkpoint, CheckpointError, File, VaultPath, View, store::ExportFolder};
+use serde_json::{Map, Value, json};
+
+use super::{Done, Failure, call::complete, print_json, printable};
+use crate::{
+    assemble::Assembled,
+    cli::{CheckpointWord, Checkpoints, Export},
+    log,
+};
+
+/// What was changed and how it was before, for people.
+pub(super) fn run(command: &Checkpoints, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+    let word = &command.word;
+    let (tool, mut arguments) = match word {
+        CheckpointWord::List { path, limit, .. } => ("checkpoint_list", json!({ "path": path, "limit": limit })),
+        CheckpointWord::Show { id, path, .. } => match path {
+            Some(path) => ("checkpoint_read", json!({ "id": id, "path": path })),
+            None => ("checkpoint_diff", json!({ "id": id })),
+        },
+        CheckpointWord::Diff { id, path, .. } => ("checkpoint_diff", json!({ "id": id, "path": path })),
+        CheckpointWord::Restore { id, path, dry_run, .. } => {
+            ("checkpoint_restore", json!({ "id": id, "path": path, "dryRun": dry_run }))
+        }
+        CheckpointWord::Export(export) => return run_export(export, assembled, out),
+    };
+    if let (Some(of), Value::Object(arguments)) = (word.vault(), &mut arguments) {
+        arguments.insert("vault".to_owned(), json!(of));
+    }
+    call(tool, arguments, word.json(), assembled, out)
+}
+
+/// Through the same pipeline as a client's calls, so what is closed to them is closed here.
+fn call(
+    tool: &str,
+    arguments: Value,
+    as_json: bool,
+    assembled: &Assembled,
+    out: &mut dyn Write,
+) -> Result<Done, Failure> {
+    let arguments: Map<String, Value> = match arguments {
+        Value::Object(arguments) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+        _ => Map::new(),
+    };
+    let can_ask = stdin().is_terminal() && stderr().is_terminal();
+    let caller = Caller { id: "cli".to_owned(), one_client: true, can_ask };
+    let request = Request { tool: tool.to_owned(), arguments, caller, answer: None, progress: None };
+    let Reply::Done(rendered) = complete(&assembled.pipeline, request) else { return Ok(Done::Refused) };
+    if rendered.is_error {
+        log::error(&printable(&rendered.text.concat()));
+        return Ok(Done::Refused);
+    }
+    if as_json {
+        print_json(out, &Value::Object(rendered.structured))?;
+    } else {
+        writeln!(out, "{}", printable(&rendered.text.concat()))?;
+    }
+    Ok(Done::Well)
+}
+
+fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+    let served = match assembled.pipeline.vaults().pick(export.of.as_deref()) {
+        Ok(served) => served,
+        Err(reason) => return refused(&reason),
+    };
+    let view = match assembled.pipeline.view(served) {
+        Ok(view) => view,
+        Err(reason) => return refused(&reason),
+    };
+    let mut checkpoints = all(&view)?;
+    checkpoints.reverse();
+    let folder = ExportFolder::new(&export.folder)
+        .map_err(|error| Failure::Serving(format!("cannot export to {}: {error}", export.folder.display())))?;
+    if export.git {
+        as_git(&view, &checkpoints, &folder)?;
+    } else {
+        as_files(&view, &checkpoints, &folder)?;
+    }
+    writeln!(out, "{} checkpoints in {}", checkpoints.len(), export.folder.display())?;
+    Ok(Done::Well)
+}
+
+fn refused(reason: &Reason) -> Result<Done, Failure> {
+    log::error(&format!("{reason} {}", reason.hint()));
+    Ok(Done::Refused)
+}
+
+/// The newest first.
+fn all(view: &View) -> Result<Vec<Checkpoint>, Failure> {
+    view.checkpoints(None, None, usize::MAX).map(|page| page.checkpoints).map_err(|error| failed(&error))
+}
+
+fn failed(error: &CheckpointError) -> Failure {
+    Failure::Serving(error.to_string())
+}
+
+/// Files and what they held; nothing where there was none.
+type Contents<'c> = Vec<(&'c VaultPath, Option<Vec<u8>>)>;
+
+/// What each file of a checkpoint held before the change.
+fn contents<'c>(view: &View, checkpoint: &'c Checkpoint) -> Result<Contents<'c>, Failure> {
+    let old = |entry: &'c lapidary_vault::store::EntryRecord| {
+        let content = view.old_content(entry).map_err(|error| failed(&CheckpointError::Ledger(error)))?;
+        Ok((&entry.path, content))
+    };
+    checkpoint.entries.iter().map(old).collect()
+}
+
+/// A folder for each checkpoint, named so that they sort by time.
+fn as_files(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Result<(), Failure> {
+    for checkpoint in checkpoints {
+        let seconds = checkpoint.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let name = format!("{seconds}-{}", checkpoint.id);
+        for (path, content) in contents(view, checkpoint)? {
+            if let Some(content) = content {
+                folder.write(&format!("{name}/{path}"), &content)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One commit for each checkpoint, with the files as they were before the change, and one for how they are now.
+fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Result<(), Failure> {
+    let mut stream = Vec::new();
+    let mut paths = BTreeSet::new();
+    for checkpoint in checkpoints {
+        let message = format!("Before {} ({})", checkpoint.tool, checkpoint.id);
+        begin_commit(&mut stream, checkpoint.time, &message);
+        for (path, content) in contents(view, checkpoint)? {
+            paths.insert(path.clone());
+            file(&mut stream, path, content.as_deref());
+        }
+    }
+    let newest = checkpoints.last().map_or(UNIX_EPOCH, |checkpoint| checkpoint.time);
+    begin_commit(&mut stream, newest, "As it is now");
+    for path in &paths {
+        let now = view.read(path).ok();
+        file(&mut stream, path, now.as_deref().map(|File { bytes, .. }| bytes.as_slice()));
+    }
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.current_dir(folder.path()).args(arguments).stdout(Stdio::null());
+        command
+    };
+    let unable = |what: &str| Failure::Serving(format!("git could not {what}; is it installed?"));
+    let done = git(&["init", "--quiet", "--initial-branch=checkpoints"]).status().map_err(|_| unable("run"))?;
+    if !done.success() {
+        return Err(unable("make a repository"));
+    }
+    let mut import =
+        git(&["fast-import", "--quiet", "--force"]).stdin(Stdio::piped()).spawn().map_err(|_| unable("run"))?;
+    let written = import.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(&stream));
+    if !import.wait().map_err(|_| unable("run"))?.success() || written.is_err() {
+        return Err(unable("take the checkpoints in"));
+    }
+    let shown = git(&["reset", "--quiet", "--hard", "checkpoints"]).status().map_err(|_| unable("run"))?;
+    if shown.success() { Ok(()) } else { Err(unable("show the last commit")) }
+}
+
+fn begin_commit(stream: &mut Vec<u8>, time: SystemTime, message: &str) {
+    let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let head = format!(
+        "commit refs/heads/checkpoints\ncommitter Lapidary <lapidary@localhost> {seconds} +0000\ndata {}\n{message}\n",
+        message.len()
+    );
+    stream.extend(head.into_bytes());
+}
+
+/// `None` is a file that was not there, or whose content was not kept.
+fn file(stream: &mut Vec<u8>, path: &VaultPath, content: Option<&[u8]>) {
+    let quoted = format!("\"{}\"", path.as_str().replace('\\', "\\\\").replace('"', "\\\""));
+    match content {
+        Some(content) => {
+            stream.extend(format!("M 100644 inline {quoted}\ndata {}\n", content.len()).into_bytes());
+            stream.extend_from_slice(content);
+            stream.push(b'\n');
+        }
+        None => stream.extend(format!("D {quoted}\n").into_bytes()),
+    }
+}

@@ -1,0 +1,126 @@
+//! Resources and the completion of their names, in the words of the protocol.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use lapidary_pipeline::Pipeline;
+use lapidary_tools::{
+    Completed, Contents, FIXED_RESOURCES, Family, FileTemplate, FixedResource, Form, JSON, Kind, Reason, render_refusal,
+};
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{
+        CompleteRequestParams, CompleteResult, CompletionInfo, ErrorCode, MetaObject, ReadResourceResult, Reference,
+        Resource, ResourceContents, ResourceTemplate,
+    },
+    service::RequestContext,
+};
+use serde_json::{Value, json};
+
+use super::{Mcp, asking};
+
+/// All that can be listed. Notes are not among them: a vault has thousands, and there are tools to find one.
+pub(super) fn list(pipeline: &Pipeline) -> Vec<Resource> {
+    let vaults = pipeline.vaults().names();
+    let described = |fixed: &FixedResource, uri: String, name: String| {
+        Resource::new(uri, name).with_title(fixed.title).with_description(fixed.description).with_mime_type(JSON)
+    };
+    let mut list = Vec::new();
+    for fixed in FIXED_RESOURCES {
+        if fixed.of_a_vault && vaults.len() > 1 {
+            let name = |vault: &String| format!("{}-{vault}", fixed.name);
+            list.extend(vaults.iter().map(|vault| described(fixed, fixed.in_vault(vault), name(vault))));
+        } else {
+            list.push(described(fixed, fixed.uri.to_owned(), fixed.name.to_owned()));
+        }
+    }
+    list
+}
+
+pub(super) fn template(pipeline: &Pipeline) -> ResourceTemplate {
+    ResourceTemplate::new(FileTemplate::uri(has_several_vaults(pipeline)), FileTemplate::NAME)
+        .with_title(FileTemplate::TITLE)
+        .with_description(FileTemplate::DESCRIPTION)
+}
+
+fn has_several_vaults(pipeline: &Pipeline) -> bool {
+    pipeline.vaults().names().len() > 1
+}
+
+pub(super) fn contents(uri: &str, contents: Contents) -> ReadResourceResult {
+    let Contents { media_type, form, hash, eol, bom } = contents;
+    let mut meta = MetaObject::new();
+    let facts = [
+        ("contentHash", hash.map(|hash| json!(hash.to_string()))),
+        ("eol", eol.map(Value::from)),
+        ("bom", bom.then_some(Value::Bool(true))),
+    ];
+    for (name, value) in facts {
+        if let Some(value) = value {
+            meta.insert(name.to_owned(), value);
+        }
+    }
+    let contents = match form {
+        Form::Text(text) => ResourceContents::text(text, uri),
+        Form::Bytes(bytes) => ResourceContents::blob(BASE64_STANDARD.encode(bytes), uri),
+    };
+    let contents = contents.with_mime_type(media_type);
+    ReadResourceResult::new(vec![if meta.is_empty() { contents } else { contents.with_meta(meta) }])
+}
+
+impl Mcp {
+    /// Completes a variable of the template.
+    pub(super) async fn complete_variable(
+        &self,
+        params: CompleteRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let unknown = || ErrorData::invalid_params("There is nothing to complete for this reference.", None);
+        let uri = match params.r#ref {
+            Reference::Resource(template) => template.uri,
+            _ => return Err(unknown()),
+        };
+        if ![false, true].iter().any(|several| FileTemplate::uri(*several) == uri) {
+            return Err(unknown());
+        }
+        let (pipeline, typed) = (&self.shared.pipeline, params.argument.value);
+        let completed = match &*params.argument.name {
+            FileTemplate::PATH => {
+                let vault = params.context.and_then(|context| context.get_argument(FileTemplate::VAULT).cloned());
+                let completed = pipeline.complete_path(typed, vault, self.caller(context), context.ct.cancelled());
+                completed.await.map_err(|reason| refusal(&reason, &uri, context))?
+            }
+            FileTemplate::VAULT => vaults(pipeline, &typed),
+            _ => return Err(ErrorData::invalid_params("The template has no such variable.", None)),
+        };
+        completion(completed)
+    }
+}
+
+/// The best values, and how many there are in all.
+pub(super) fn completion(completed: Completed) -> Result<CompleteResult, ErrorData> {
+    let Completed { values, total } = completed;
+    let more = total > values.len();
+    let info = CompletionInfo::with_pagination(values, u32::try_from(total).ok(), more);
+    info.map(CompleteResult::new).map_err(|error| ErrorData::internal_error(error, None))
+}
+
+/// The names of vaults that begin with what was typed.
+fn vaults(pipeline: &Pipeline, typed: &str) -> Completed {
+    let typed = typed.to_lowercase();
+    let mut values = pipeline.vaults().names();
+    values.retain(|name| name.to_lowercase().starts_with(&typed));
+    let total = values.len();
+    values.truncate(CompletionInfo::MAX_VALUES);
+    Completed { values, total }
+}
+
+/// A refusal as an error of the protocol, with the same code and data as in the answer of a tool; only that a resource
+/// is missing has a code of its own since the era without sessions.
+pub(super) fn refusal(reason: &Reason, uri: &str, context: &RequestContext<RoleServer>) -> ErrorData {
+    let missing = reason.kind() == Kind::NoteMissing && asking::by_retry(context);
+    let code = if missing { ErrorCode::INVALID_PARAMS } else { ErrorCode(reason.kind().facts().number) };
+    let mut data = render_refusal(Family::Obsidian, reason).structured["error"]["data"].take();
+    if let Value::Object(data) = &mut data {
+        data.insert("uri".to_owned(), json!(lapidary_tools::clipped(uri)));
+    }
+    ErrorData::new(code, reason.to_string(), Some(data))
+}

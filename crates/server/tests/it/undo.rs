@@ -1,0 +1,263 @@
+//! What is moved, deleted and changed, on the wire and on disk, and the way back.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Era, Vault};
+
+const NOTES: &[(&str, &[u8])] = &[
+    ("Inbox/Idea.md", b"\xef\xbb\xbf# Idea\r\nsee [plan](../Plan.md) and [[#Idea]]\r\n"),
+    ("Plan.md", b"---\nup: \"[[Inbox/Idea]]\"\n---\n[[Idea|Idea]], ![[Idea#Idea|x]], [i](Inbox/Idea.md#Idea \"t\")\n"),
+    (".obsidian/app.json", br#"{"trashOption": "local"}"#),
+    (
+        "Board.canvas",
+        br#"{"nodes":[{"id":"1","type":"file","file":"Inbox/Idea.md","x":0}, {"type":"text","text":"[[Idea]]\n"}]}"#,
+    ),
+    ("Closed/Secret.md", b"[[Idea]] stays\n"),
+    ("Inbox/raw.bin", b"\x00\xff"),
+];
+
+fn checkpoint(answer: &Value) -> String {
+    answer["checkpoint"].as_str().unwrap_or_else(|| panic!("{answer:#}")).to_owned()
+}
+
+#[test]
+fn a_move_takes_all_links_along_and_is_undone_to_the_byte() {
+    let vault = Vault::new(NOTES);
+    let before = vault.everything();
+    let mut server = vault.serve().open(Era::Modern);
+    let moved = server.done("file_move", json!({ "from": "Inbox/Idea.md", "to": "Projects/2026/Cut.md" }));
+    assert_eq!((&moved["to"], &moved["linksUpdated"]), (&json!("Projects/2026/Cut.md"), &json!(8)), "{moved:#}");
+    assert_eq!(vault.read("Projects/2026/Cut.md"), b"\xef\xbb\xbf# Idea\r\nsee [plan](Plan.md) and [[#Idea]]\r\n");
+    let plan = "---\nup: \"[[Cut]]\"\n---\n[[Cut|Cut]], ![[Cut#Idea|x]], [i](Cut.md#Idea \"t\")\n";
+    assert_eq!(String::from_utf8(vault.read("Plan.md")).unwrap(), plan);
+    let board = String::from_utf8(vault.read("Board.canvas")).unwrap();
+    assert!(board.contains(r#""file":"Projects/2026/Cut.md","x":0}"#) && board.contains(r#"[[Cut]]\n"#), "{board}");
+    let undone = server.done("checkpoint_restore", json!({ "id": checkpoint(&moved) }));
+    assert_eq!(vault.everything(), before, "{undone:#}");
+    // And the undoing is undone like anything else.
+    server.done("checkpoint_restore", json!({ "id": checkpoint(&undone) }));
+    assert_eq!(String::from_utf8(vault.read("Plan.md")).unwrap(), plan);
+    assert!(!vault.everything().contains_key("Inbox/Idea.md"));
+}
+
+#[test]
+fn links_that_may_not_be_changed_stay_and_hidden_ones_are_not_even_counted() {
+    for (environment, left) in [
+        (("OBSIDIAN_WRITE_PATHS", "Inbox,Plan.md,Board.canvas,Projects"), json!(1)),
+        (("OBSIDIAN_DENY_PATHS", "Closed"), Value::Null),
+    ] {
+        let vault = Vault::new(NOTES);
+        let mut server = vault.serve_with(&[], &[environment]).open(Era::Modern);
+        let moved = server.done("file_move", json!({ "from": "Inbox/Idea.md", "to": "Projects/Cut.md" }));
+        assert_eq!((&moved["linksUpdated"], &moved["linksLeft"]), (&json!(6), &left), "{moved:#}");
+        assert_eq!(vault.read("Closed/Secret.md"), b"[[Idea]] stays\n");
+    }
+}
+
+#[test]
+fn a_folder_moves_and_what_is_hidden_in_it_stays() {
+    let vault = Vault::new(NOTES);
+    vault.write("Inbox/Private/x.md", b"[[Idea]]\n");
+    let mut server = vault.serve_with(&[], &[("OBSIDIAN_DENY_PATHS", "Inbox/Private")]).open(Era::Modern);
+    let moved = server.done("file_move", json!({ "from": "Inbox", "to": "Archive/In" }));
+    assert_eq!(moved["filesMoved"], 2, "{moved:#}");
+    let files: Vec<String> = vault.everything().into_keys().filter(|path| path.contains("In")).collect();
+    assert_eq!(files, ["Archive/In/Idea.md", "Archive/In/raw.bin", "Inbox/Private/x.md"]);
+    server.done("checkpoint_restore", json!({ "id": checkpoint(&moved) }));
+    assert_eq!(vault.read("Inbox/Idea.md"), NOTES[0].1);
+    assert_eq!(vault.read("Inbox/Private/x.md"), b"[[Idea]]\n");
+
+    let vault = Vault::new(NOTES);
+    let before = vault.everything();
+    let mut server = vault.serve().open(Era::Modern);
+    let moved = server.done("file_move", json!({ "from": "Inbox", "to": "Archive/In" }));
+    assert!(!vault.path().join("Inbox").exists());
+    assert!(vault.read("Archive/In/Idea.md").ends_with(b"see [plan](Plan.md) and [[#Idea]]\r\n"));
+    server.done("checkpoint_restore", json!({ "id": checkpoint(&moved) }));
+    assert_eq!(vault.everything(), before);
+    let inside = server.refused("file_move", json!({ "from": "Inbox", "to": "Inbox/Deeper" }));
+    assert_eq!(inside, "invalid_arguments");
+}
+
+#[test]
+fn what_is_deleted_goes_where_the_vault_says_and_comes_back() {
+    for (setting, there) in [("local", ".trash/Idea.md"), ("system", ""), ("none", "")] {
+        let vault = Vault::new(NOTES);
+        vault.write(".obsidian/app.json", format!(r#"{{"trashOption": "{setting}"}}"#).as_bytes());
+        let before = vault.read("Inbox/Idea.md");
+        let mut server = vault.serve_with(&[], &[("LAPIDARY_APPROVAL", "destroy=allow")]).open(Era::Modern);
+        let target = json!({ "type": "path", "path": "Inbox/Idea.md" });
+        let hash = server.done("file_read", json!({ "file": "Inbox/Idea.md" }))["contentHash"].clone();
+        if setting == "none" {
+            let refused = server.refused("obsidian_delete_note", json!({ "target": target }));
+            assert_eq!(refused, "invalid_arguments");
+        }
+        let gone = server.done("obsidian_delete_note", json!({ "target": target, "expectedHash": hash }));
+        assert_eq!((&gone["deleted"], &gone["trashed"]), (&json!(true), &json!(setting != "none")), "{gone:#}");
+        assert!(!vault.path().join("Inbox/Idea.md").exists());
+        let trash = vault.path().parent().unwrap().join(".local/share/Trash");
+        match setting {
+            "local" => assert_eq!(vault.read(there), before),
+            "system" => {
+                assert_eq!(std::fs::read(trash.join("files/Idea.md")).unwrap(), before);
+                let info = std::fs::read_to_string(trash.join("info/Idea.md.trashinfo")).unwrap();
+                assert!(info.contains("/Notes/Inbox/Idea.md\n"), "{info}");
+            }
+            _ => assert!(!trash.exists()),
+        }
+        server.done("checkpoint_restore", json!({ "id": checkpoint(&gone), "path": "Inbox/Idea.md" }));
+        assert_eq!(vault.read("Inbox/Idea.md"), before);
+    }
+}
+
+#[test]
+fn a_person_is_asked_before_a_note_is_deleted_where_that_is_possible() {
+    for (setting, asked) in [("true", true), ("false", false)] {
+        let vault = Vault::new(NOTES);
+        let mut server =
+            vault.serve_with(&[], &[("OBSIDIAN_DELETE_ELICITATION", setting)]).with_elicitation().open(Era::Modern);
+        let call = json!({ "name": "obsidian_delete_note", "arguments": { "target": { "path": "Plan.md" } } });
+        let result = server.request("tools/call", call)["result"].clone();
+        assert_eq!(result["resultType"] == "input_required", asked, "{result:#}");
+        assert_eq!(vault.path().join("Plan.md").exists(), asked);
+    }
+    let vault = Vault::new(NOTES);
+    let mut server = vault.serve().open(Era::Modern);
+    server.done("obsidian_delete_note", json!({ "target": { "path": "Plan.md" } }));
+    // For good is another matter.
+    let hash = server.done("file_read", json!({ "file": "Inbox/Idea.md" }))["contentHash"].clone();
+    let call = json!({ "file": "Inbox/Idea.md", "trash": false, "expected_content_hash": hash });
+    assert_eq!(server.refused("file_delete", call), "approval_unavailable");
+}
+
+#[test]
+fn versions_are_listed_read_and_compared_as_far_as_the_caller_may_see_the_files() {
+    let vault = Vault::new(NOTES);
+    let mut server = vault.serve().open(Era::Modern);
+    let old = server.done("file_read", json!({ "file": "Plan.md" }))["contentHash"].clone();
+    let edit = |file: &str, find: &str| json!({ "file": file, "find": find, "replace": "changed" });
+    let first = checkpoint(&server.done("str_replace", edit("Plan.md", "[i](")));
+    let second = checkpoint(&server.done("str_replace", edit("Closed/Secret.md", "stays")));
+    let listed = server.done("checkpoint_list", json!({}));
+    let ids: Vec<&str> =
+        listed["checkpoints"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, [&*second, &*first]);
+    assert_eq!(listed["checkpoints"][0]["tool"], "str_replace");
+    let of_path = server.done("checkpoint_list", json!({ "path": "Plan.md" }));
+    assert_eq!(
+        of_path["checkpoints"][0]["files"],
+        json!([{
+            "path": "Plan.md",
+            "what": "changed",
+            "hashBefore": old.as_str().unwrap()[..19],
+            "hashAfter": server.done("file_read", json!({ "file": "Plan.md" }))["contentHash"].as_str().unwrap()[..19],
+        }])
+    );
+    let page = server.done("checkpoint_list", json!({ "limit": 1 }));
+    assert_eq!(page["nextBefore"], json!(second));
+    assert_eq!(server.done("checkpoint_list", json!({ "limit": 1, "before": second }))["checkpoints"][0]["id"], first);
+    let read = server.done("checkpoint_read", json!({ "id": first[..6], "path": "Plan.md" }));
+    assert_eq!(read["contentHash"], old);
+    let diff = server.done("file_diff", json!({ "file": "Plan.md", "fromHash": old }));
+    assert!(diff["unifiedDiff"].as_str().unwrap().contains("+[[Idea|Idea]], ![[Idea#Idea|x]], changed"), "{diff:#}");
+    let stale = json!({ "id": first, "path": "Plan.md", "expectedHash": "sha256:000000000000" });
+    assert_eq!(server.refused("checkpoint_restore", stale), "stale_precondition");
+    drop(server);
+
+    // Another client sees only what it may read, and cannot even name the rest.
+    let mut narrow = vault.serve_with(&[], &[("OBSIDIAN_DENY_PATHS", "Closed")]).open(Era::Modern);
+    let listed = narrow.done("checkpoint_list", json!({}));
+    assert_eq!(listed["checkpoints"].as_array().unwrap().len(), 1);
+    for (tool, call) in [
+        ("checkpoint_read", json!({ "id": second, "path": "Plan.md" })),
+        ("checkpoint_diff", json!({ "id": second })),
+        ("checkpoint_restore", json!({ "id": second })),
+        ("checkpoint_list", json!({ "before": second })),
+    ] {
+        let hidden = narrow.call(tool, call.clone());
+        assert_eq!(hidden["isError"], true);
+        let mut missing = call;
+        let key = if tool == "checkpoint_list" { "before" } else { "id" };
+        missing[key] = json!("0123456789abcdef");
+        let missing = narrow.call(tool, missing);
+        assert_eq!(hidden.to_string().replace(&second, "0123456789abcdef"), missing.to_string());
+    }
+}
+
+#[test]
+fn a_save_that_came_too_late_is_kept_and_the_next_caller_is_told_once() {
+    use std::io::{Seek, Write};
+    let vault = Vault::new(NOTES);
+    let mut server = vault.serve_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern);
+    let mut held = std::fs::File::options().write(true).open(vault.path().join("Plan.md")).unwrap();
+    server.done("str_replace", json!({ "file": "Plan.md", "find": "[i](", "replace": "(" }));
+    held.rewind().unwrap();
+    held.write_all(b"typed by a person").unwrap();
+    held.set_len(17).unwrap();
+    drop(held);
+    // It is looked after in the background, and at the latest by the next change.
+    let mut told = Value::Null;
+    for _ in 0..600 {
+        let answer = server.done("file_read", json!({ "file": "Inbox/Idea.md" }));
+        if answer["notice"].is_string() {
+            told = answer["notice"].clone();
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let told = told.as_str().expect("somebody is told");
+    assert!(told.contains("`Plan.md`") && told.contains("checkpoint_read"), "{told}");
+    let listed = server.done("checkpoint_list", json!({ "path": "Plan.md" }));
+    assert_eq!(listed["checkpoints"][0]["kind"], "late_save", "{listed:#}");
+    let id = &listed["checkpoints"][0]["id"];
+    let kept = server.done("checkpoint_read", json!({ "id": id, "path": "Plan.md" }));
+    assert_eq!(kept["content"], "typed by a person");
+    assert!(!vault.everything().keys().any(|path| path.contains(".lapidary-")), "nothing stays");
+    assert!(vault.log().iter().any(|line| line["event"] == "late_save"));
+    assert!(server.done("file_read", json!({ "file": "Inbox/Idea.md" }))["notice"].is_null(), "once");
+}
+
+#[test]
+fn people_have_the_same_on_the_command_line() {
+    let vault = Vault::new(NOTES);
+    let before = vault.everything();
+    let edit = vault.run(&["call", "str_replace", r#"{"file": "Plan.md", "find": "[i](", "replace": "("}"#]);
+    let edit: Value = serde_json::from_slice(&edit.stdout).unwrap();
+    let id = checkpoint(&edit);
+    let text = |arguments: &[&str]| {
+        let output = vault.run(&[&["checkpoints"], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(text(&["list"]).contains(&format!("- `{id}`")));
+    assert!(text(&["list", "Inbox"]).contains("No checkpoints"));
+    assert!(text(&["show", &id[..5], "Plan.md"]).contains("[i](Inbox/Idea.md"));
+    assert!(text(&["diff", &id]).contains("\n-[[Idea|Idea]]"));
+    assert!(text(&["restore", &id, "--dry-run"]).contains("Would restore"));
+    assert_ne!(vault.everything(), before);
+    text(&["restore", &id]);
+    assert_eq!(vault.everything(), before);
+    let out = vault.path().parent().unwrap().join("out");
+    text(&["export", out.join("files").to_str().unwrap()]);
+    let exported = crate::harness::files_below(&out.join("files"));
+    assert!(
+        exported.iter().any(|(path, bytes)| path.ends_with(&format!("{id}/Plan.md")) && *bytes == before["Plan.md"])
+    );
+    let again = vault.run(&["checkpoints", "export", out.join("files").to_str().unwrap()]);
+    assert_eq!(again.status.code(), Some(1), "nothing is overwritten");
+    let unknown = vault.run(&["checkpoints", "show", "abcd"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    if std::process::Command::new("git").arg("--version").output().is_ok() {
+        let repository = out.join("git");
+        let mut export = vault.command();
+        export.env("PATH", std::env::var_os("PATH").unwrap_or_default()).arg("--vault").arg(vault.path());
+        let exported = export.args(["checkpoints", "export", "--git"]).arg(&repository).output().unwrap();
+        assert_eq!(exported.status.code(), Some(0), "{exported:?}");
+        let log =
+            std::process::Command::new("git").current_dir(&repository).args(["log", "--format=%s"]).output().unwrap();
+        let log = String::from_utf8(log.stdout).unwrap();
+        let expected = "As it is now\nBefore checkpoint_restore (";
+        assert!(log.starts_with(expected) && log.ends_with(&format!("Before str_replace ({id})\n")), "{log}");
+        assert_eq!(std::fs::read(repository.join("Plan.md")).unwrap(), before["Plan.md"]);
+    }
+}

@@ -1,0 +1,60 @@
+//! What clients read without a tool: files of the vault, its tags, and how the server is doing. People choose these, in
+//! the client, where tools are chosen by models.
+
+mod completing;
+mod media;
+mod reading;
+mod uri;
+
+pub(crate) use completing::best;
+pub use completing::{Completed, complete_path};
+pub use reading::{Contents, Form, VaultState, read_file, read_tags, status};
+pub(crate) use uri::of_file;
+pub use uri::{Resource, ResourceUri};
+
+/// A resource that is always there.
+pub struct FixedResource {
+    pub uri: &'static str,
+    pub name: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    /// Whether each vault has its own.
+    pub of_a_vault: bool,
+}
+
+pub const FIXED_RESOURCES: &[FixedResource] = &[
+    FixedResource {
+        uri: uri::TAGS,
+        name: "obsidian-tags",
+        title: "Tags",
+        description: "Every tag of the vault with the number of notes that have it.",
+        of_a_vault: true,
+    },
+    FixedResource {
+        uri: uri::STATUS,
+        name: "obsidian-status",
+        title: "Status",
+        description: "Whether the vaults can be used, and the version of the server.",
+        of_a_vault: false,
+    },
+];
+
+/// The files of a vault: too many for a list.
+pub struct FileTemplate;
+
+impl FileTemplate {
+    pub const NAME: &str = "obsidian-vault-note";
+    pub const TITLE: &str = "Note or attachment";
+    pub const DESCRIPTION: &str = "A note as JSON (content, frontmatter, tags, stat), any other file as it is.";
+    /// The variable for the path.
+    pub const PATH: &str = "path";
+    /// The variable for the vault, where there are several.
+    pub const VAULT: &str = "vault";
+
+    pub fn uri(several_vaults: bool) -> &'static str {
+        if several_vaults { "obsidian://vault/{+path}{?vault}" } else { "obsidian://vault/{+path}" }
+    }
+}
+
+/// The form of all that we write ourselves.
+pub const JSON: &str = "application/json";

@@ -1,0 +1,77 @@
+use lapidary_vault::View;
+
+use crate::{
+    Context, Reason,
+    shared::{index, names::composed},
+};
+
+/// What begins with what was typed, or holds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completed {
+    /// The best of them.
+    pub values: Vec<String>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+/// As many as a client takes.
+const MOST: usize = 100;
+
+/// Completes the path of a file. Case does not matter.
+pub fn complete_path(context: &Context<'_>, view: &View, typed: &str) -> Result<Completed, Reason> {
+    let mut paths = Vec::new();
+    for file in index::files(context, view)?.iter() {
+        context.check()?;
+        paths.push(file.path().as_str());
+    }
+    Ok(best(&paths, typed))
+}
+
+/// First the paths that begin with what was typed, then those whose last name does, then those that hold it anywhere;
+/// each in the order in which they come.
+pub(crate) fn best(paths: &[&str], typed: &str) -> Completed {
+    let folded = |text: &str| composed(text).to_lowercase();
+    // A leading slash stands for the vault.
+    let typed = folded(typed.trim_start_matches('/'));
+    let mut ranks: [Vec<&str>; 3] = Default::default();
+    for path in paths {
+        let path_folded = folded(path);
+        let name = path_folded.rsplit('/').next().unwrap_or_default();
+        let rank = if path_folded.starts_with(&typed) {
+            0
+        } else if name.starts_with(&typed) {
+            1
+        } else if path_folded.contains(&typed) {
+            2
+        } else {
+            continue;
+        };
+        ranks[rank].push(path);
+    }
+    let total = ranks.iter().map(Vec::len).sum();
+    Completed { values: ranks.concat().into_iter().take(MOST).map(str::to_owned).collect(), total }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_come_first() {
+        let paths = ["Archive/replan.md", "Areas/Plan.md", "Plan B.md", "Projects/Plan.md", "other.md"];
+        let completed = |typed: &str| best(&paths, typed).values;
+        assert_eq!(completed("plan"), ["Plan B.md", "Areas/Plan.md", "Projects/Plan.md", "Archive/replan.md"]);
+        assert_eq!(completed("/PROJECTS/"), ["Projects/Plan.md"]);
+        assert_eq!(completed(""), paths);
+        assert!(completed("nothing").is_empty());
+        assert_eq!(best(&["Cafe\u{301}.md"], "caf\u{e9}").total, 1);
+    }
+
+    #[test]
+    fn no_more_than_a_client_takes() {
+        let paths: Vec<String> = (0..250).map(|number| format!("{number}.md")).collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let Completed { values, total } = best(&paths, "");
+        assert_eq!((values.len(), total), (100, 250));
+    }
+}

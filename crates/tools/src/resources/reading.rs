@@ -1,0 +1,138 @@
+use lapidary_note::{ContentHash, Note};
+use lapidary_vault::{File, VaultPath, View};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    JSON,
+    media::{PLAIN_TEXT, UNKNOWN, is_shown, media_type},
+};
+use crate::{
+    Context, Kind, Reason,
+    shared::{
+        reading::{self, NOT_UTF8},
+        tags,
+        whole::Whole,
+    },
+};
+
+/// What a resource holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    pub media_type: &'static str,
+    pub form: Form,
+    /// Of the file, where it is one; a note has it in its JSON.
+    pub hash: Option<ContentHash>,
+    /// Set where the lines of the file do not end with `\n`.
+    pub eol: Option<&'static str>,
+    pub bom: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Form {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+/// A note as the contract has it, and what an edit of it needs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NoteJson {
+    path: String,
+    #[serde(flatten)]
+    whole: Whole,
+    content_hash: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eol: Option<&'static str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    bom: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+/// A note as JSON, other text as text, and everything else by its bytes.
+pub fn read_file(context: &Context<'_>, view: &View, path: &VaultPath) -> Result<Contents, Reason> {
+    let file = reading::read(view, path)?;
+    context.check()?;
+    if !path.is_note() {
+        return Ok(attachment(path, &file));
+    }
+    match note(path, &file) {
+        // Only its name is that of a note.
+        Err(Reason::NotText { .. }) => Ok(attachment(path, &file)),
+        note => note,
+    }
+}
+
+fn note(path: &VaultPath, file: &File) -> Result<Contents, Reason> {
+    let shown = reading::show(path, file)?;
+    let mut notices = Vec::new();
+    notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
+    let whole = Whole::of(&Note::parse(shown.text()), file, &shown, &mut notices);
+    json_contents(&NoteJson {
+        path: path.to_string(),
+        whole,
+        content_hash: file.hash.to_string(),
+        eol: shown.eol(),
+        bom: shown.bom(),
+        notice: (!notices.is_empty()).then(|| notices.join(" ")),
+    })
+}
+
+fn attachment(path: &VaultPath, file: &File) -> Contents {
+    let known = media_type(path);
+    let bytes = |media_type| Contents {
+        media_type,
+        form: Form::Bytes(file.bytes.clone()),
+        hash: Some(file.hash),
+        eol: None,
+        bom: false,
+    };
+    if known.is_some_and(is_shown) {
+        return bytes(known.unwrap_or(UNKNOWN));
+    }
+    match reading::show(path, file) {
+        Ok(shown) if !shown.is_lossy() => Contents {
+            media_type: known.unwrap_or(PLAIN_TEXT),
+            form: Form::Text(shown.text().to_owned()),
+            hash: Some(file.hash),
+            eol: shown.eol(),
+            bom: shown.bom(),
+        },
+        _ => bytes(known.unwrap_or(UNKNOWN)),
+    }
+}
+
+/// Every tag of the vault.
+pub fn read_tags(context: &Context<'_>, view: &View) -> Result<Contents, Reason> {
+    let counted = tags::of_vault(context, view)?;
+    let tags: Vec<_> = counted.into_iter().map(|(name, count)| json!({ "name": name, "count": count })).collect();
+    json_contents(&json!({ "tags": tags }))
+}
+
+/// How a vault is doing: nothing, or why it cannot be used.
+pub struct VaultState {
+    pub name: String,
+    pub problem: Option<Kind>,
+}
+
+/// Whether the server can do its work. The app is not asked for anything, so there is no version of it.
+pub fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
+    let usable = vaults.iter().all(|vault| vault.problem.is_none());
+    let state = |vault: &VaultState| {
+        let status = vault.problem.map_or("OK", |problem| problem.facts().id);
+        json!({ "name": vault.name, "status": status })
+    };
+    json_contents(&json!({
+        "status": if usable { "OK" } else { "unavailable" },
+        "service": "Lapidary",
+        "authenticated": usable,
+        "versions": { "self": env!("CARGO_PKG_VERSION") },
+        "vaults": vaults.iter().map(state).collect::<Vec<_>>(),
+    }))
+}
+
+fn json_contents(value: &impl Serialize) -> Result<Contents, Reason> {
+    let text = serde_json::to_string_pretty(value).map_err(|_| Reason::Internal)?;
+    Ok(Contents { media_type: JSON, form: Form::Text(text), hash: None, eol: None, bom: false })
+}

@@ -1,0 +1,181 @@
+//! What is found, and how much of it is shown.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Mode;
+use crate::shared::fence::{fenced, one_line};
+
+/// How many matches of a note are shown unless the caller says otherwise.
+pub(super) const USUAL_MATCHES: usize = 10;
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Page {
+    pub(super) mode: Mode,
+    pub(super) hits: Vec<Hit>,
+    pub(super) total_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+pub(super) enum Hit {
+    Text {
+        filename: String,
+        matches: Vec<Match>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total_matches: Option<usize>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        truncated: bool,
+    },
+    Logic {
+        filename: String,
+        result: Value,
+    },
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Match {
+    pub(super) context: String,
+    pub(super) r#match: Place,
+}
+
+/// Counted in UTF-16 units, as JavaScript does.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Place {
+    /// In the note, or in its name.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// In the context.
+    pub(super) context_start: usize,
+    pub(super) context_end: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<&'static str>,
+}
+
+impl Hit {
+    /// Text of notes stands between marks, one match a line.
+    pub(super) fn markdown(&self) -> String {
+        match self {
+            Self::Text { filename, matches, total_matches, .. } => {
+                let some = total_matches.map_or(String::new(), |total| {
+                    format!(" — truncated, showing first {} of {total} matches", matches.len())
+                });
+                let line = |found: &Match| {
+                    let place = &found.r#match;
+                    let context = found.context.split_whitespace().collect::<Vec<_>>().join(" ");
+                    format!("{}–{}: {}\n", place.start, place.end, one_line(&context))
+                };
+                let lines: String = matches.iter().map(line).collect();
+                format!("\n\n### {}{some}\n{}", one_line(filename), fenced(&lines))
+            }
+            Self::Logic { filename, result: Value::Bool(true) } => format!("\n- {}", one_line(filename)),
+            Self::Logic { filename, result } => {
+                format!("\n\n### {}\n{}", one_line(filename), fenced(&result.to_string()))
+            }
+        }
+    }
+}
+
+/// How long a page is unless the caller says otherwise, in hits and in bytes: some 2,000 tokens.
+const USUAL_HITS: usize = 50;
+const USUAL_BYTES: usize = 7_500;
+
+/// As much of the hits as a caller wants to pay for. First fewer matches of each are shown, unless it asked for more
+/// than usual; then the page ends earlier, and the next one begins there.
+pub(super) fn fitting(mut hits: Vec<Hit>, most_matches: usize, limit: usize) -> Vec<Hit> {
+    let room = USUAL_BYTES * limit.max(USUAL_HITS) / USUAL_HITS;
+    if most_matches <= USUAL_MATCHES {
+        let fits = |shown: &usize| hits.iter().map(|hit| hit.bytes(*shown)).sum::<usize>() <= room;
+        let shown = (1..=most_matches).rev().find(fits).unwrap_or(1);
+        hits.iter_mut().for_each(|hit| hit.show(shown));
+    }
+    let mut used = 0;
+    let fit = hits.iter().take_while(|hit| {
+        used += hit.bytes(usize::MAX);
+        used <= room
+    });
+    // One has to be shown, or nobody gets any further.
+    let fit = fit.count().max(1);
+    hits.truncate(fit);
+    hits
+}
+
+impl Hit {
+    /// What it takes with so many of its matches.
+    fn bytes(&self, shown: usize) -> usize {
+        match self {
+            Self::Text { filename, matches, truncated, .. } => {
+                let frame = r#"{"filename":"","matches":[]},"#.len();
+                let rest = r#","totalMatches":1000,"truncated":true"#.len();
+                let rest = if *truncated || matches.len() > shown { rest } else { 0 };
+                let shown: usize = matches.iter().take(shown).map(|found| written(found) + 1).sum();
+                frame + filename.len() + shown + rest
+            }
+            Self::Logic { .. } => written(self) + 1,
+        }
+    }
+
+    fn show(&mut self, shown: usize) {
+        if let Self::Text { matches, total_matches, truncated, .. } = self
+            && matches.len() > shown
+        {
+            total_matches.get_or_insert(matches.len());
+            matches.truncate(shown);
+            *truncated = true;
+        }
+    }
+}
+
+fn written(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(0, |text| text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(matches: usize, context: usize) -> Hit {
+        let place = || Place { start: 0, end: 1, context_start: 0, context_end: 1, source: None };
+        let found = || Match { context: "x".repeat(context), r#match: place() };
+        let matches = (0..matches).map(|_| found()).collect();
+        Hit::Text { filename: "Folder/Note.md".into(), matches, total_matches: None, truncated: false }
+    }
+
+    /// How many hits are left, and how many matches the first of them shows.
+    fn left(hits: Vec<Hit>, most_matches: usize, limit: usize) -> (usize, usize) {
+        let hits = fitting(hits, most_matches, limit);
+        let shown = match hits.first() {
+            Some(Hit::Text { matches, .. }) => matches.len(),
+            _ => 0,
+        };
+        assert!(hits.len() == 1 || written(&hits) <= USUAL_BYTES * limit.max(USUAL_HITS) / USUAL_HITS + 2);
+        (hits.len(), shown)
+    }
+
+    #[test]
+    fn matches_go_before_hits_and_one_hit_always_stays() {
+        let many = |count: usize, matches: usize, context: usize| (0..count).map(|_| hit(matches, context)).collect();
+        assert_eq!(left(many(50, 1, 10), 10, 50), (50, 1));
+        assert_eq!(left(many(3, 10, 100), 10, 50), (3, 10));
+        assert_eq!(left(many(10, 10, 200), 10, 50), (10, 2));
+        let (hits, shown) = left(many(50, 10, 200), 10, 50);
+        assert!(hits > 15 && shown == 1, "{hits}");
+        assert_eq!(left(many(5, 100, 200), 100, 50), (1, 100), "more was asked for");
+        assert_eq!(left(many(200, 1, 10), 10, 200), (200, 1), "a longer page was asked for");
+        assert_eq!(left(many(1, 1, 100_000), 10, 50), (1, 1));
+        assert_eq!(left(Vec::new(), 10, 50), (0, 0));
+    }
+
+    #[test]
+    fn what_is_not_shown_is_counted() {
+        let mut one = hit(7, 10);
+        one.show(2);
+        let Hit::Text { matches, total_matches, truncated, .. } = one else { panic!() };
+        assert_eq!((matches.len(), total_matches, truncated), (2, Some(7), true));
+    }
+}

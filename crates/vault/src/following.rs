@@ -1,0 +1,76 @@
+//! Whether a file is still what a caller saw of it. Cheap enough to be asked every second.
+
+use std::sync::Arc;
+
+use lapidary_note::ContentHash;
+
+use crate::{
+    Denied, ReadError, Scope, VaultPath, View,
+    store::{Stamp, StoreError},
+};
+
+/// What somebody who follows a file saw of it last.
+#[derive(Clone, Debug)]
+pub struct Sight {
+    path: VaultPath,
+    last: Option<Last>,
+}
+
+#[derive(Clone, Debug)]
+struct Last {
+    /// Another scope may show something else.
+    scope: Arc<Scope>,
+    stamp: Option<Stamp>,
+    /// A later change must show in the stamp.
+    settled: bool,
+    /// `None` where there was nothing to see.
+    content: Option<ContentHash>,
+}
+
+impl Sight {
+    pub fn new(path: VaultPath) -> Self {
+        Self { path, last: None }
+    }
+
+    pub fn path(&self) -> &VaultPath {
+        &self.path
+    }
+}
+
+impl View {
+    /// Whether the caller may read a file at this path, if one is there. To a reader, what is ignored is only missing.
+    pub fn may_read(&self, path: &VaultPath) -> Result<(), Denied> {
+        match self.scope.may_read(path) {
+            Err(Denied::Ignored) => Ok(()),
+            decided => decided,
+        }
+    }
+
+    /// Looks again, and says whether the caller would now read something else. The file is only read when its stamp has
+    /// moved; what is decided then is the content, so that nobody hears of a file that is closed to them, not even
+    /// through a link.
+    pub fn has_changed(&self, sight: &mut Sight) -> bool {
+        let store = &self.changes.store;
+        // Where even that fails, reading says what is the matter.
+        let stamp = store.stamp(&sight.path).unwrap_or_default();
+        let same = |last: &Last| last.settled && last.stamp == stamp && Arc::ptr_eq(&last.scope, &self.scope);
+        if sight.last.as_ref().is_some_and(same) {
+            return false;
+        }
+        let now = store.now();
+        let content = match self.read(&sight.path) {
+            Ok(file) => Some(file.hash),
+            Err(error) if is_passing(&error) => return false,
+            Err(_) => None,
+        };
+        let settled = stamp.is_none_or(|stamp| stamp.is_settled(now));
+        let last = Last { scope: Arc::clone(&self.scope), stamp, settled, content };
+        let before = sight.last.replace(last);
+        before.is_some_and(|before| before.content != content)
+    }
+}
+
+/// A disk that fails says nothing about the file.
+fn is_passing(error: &ReadError) -> bool {
+    matches!(error, ReadError::Store(StoreError::Disk { .. } | StoreError::NotPermitted | StoreError::VaultGone))
+}
