@@ -270,8 +270,8 @@ impl Restoring<'_> {
             if files.find_folder(&entry.path).is_some() {
                 return Err(Reason::PathIsDirectory { path: entry.path.clone() });
             }
-            let moved = files_of_folder(self.now(), &files, to, &entry.path)?;
-            folder_changes(&files, to.clone(), entry.path.clone(), &moved, Vec::new())
+            let moved = files_of_folder(self.now(), files, to, &entry.path)?;
+            folder_changes(files, to.clone(), entry.path.clone(), &moved, Vec::new())
         };
         changes.into_iter().try_for_each(|change| self.change(change))?;
         self.tell(&entry.path, "moved back", false);
