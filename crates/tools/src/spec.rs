@@ -39,17 +39,27 @@ pub enum Family {
 /// Tools that are switched on and off together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
+    /// What stands in files, and stood there.
     Read,
+    /// What there is, where it is found and how it hangs together.
+    Vault,
     Edit,
+    /// The tools themselves and what was done with them.
     Agent,
+    /// What only the Obsidian app can do.
+    Skill,
 }
 
 impl Group {
+    pub const ALL: [Self; 5] = [Self::Read, Self::Vault, Self::Edit, Self::Agent, Self::Skill];
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
+            Self::Vault => "vault",
             Self::Edit => "edit",
             Self::Agent => "agent",
+            Self::Skill => "skill",
         }
     }
 }

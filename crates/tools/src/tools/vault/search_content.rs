@@ -105,7 +105,7 @@ impl ReadTool for SearchContent {
         dotted: Some("search.content"),
         title: "Find lines in notes",
         family: Family::Files,
-        group: Group::Read,
+        group: Group::Vault,
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/directory", role: Role::List }],

@@ -83,7 +83,7 @@ impl ReadTool for FileList {
         dotted: Some("file.list"),
         title: "List files",
         family: Family::Files,
-        group: Group::Read,
+        group: Group::Vault,
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/directory", role: Role::List }],

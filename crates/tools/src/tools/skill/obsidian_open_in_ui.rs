@@ -55,7 +55,7 @@ impl ReadTool for ObsidianOpenInUi {
         dotted: None,
         title: "Obsidian Open In UI",
         family: Family::Obsidian,
-        group: Group::Read,
+        group: Group::Skill,
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/path", role: Role::Read }],

@@ -89,7 +89,7 @@ impl ReadTool for ObsidianSearchNotes {
         dotted: None,
         title: "Obsidian Search Notes",
         family: Family::Obsidian,
-        group: Group::Read,
+        group: Group::Vault,
         listed: true,
         idempotent: true,
         paths: &[],
