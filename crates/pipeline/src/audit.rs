@@ -21,6 +21,7 @@ pub struct AuditLine {
     pub time: SystemTime,
     pub caller: String,
     pub one_client: bool,
+    pub profile: String,
     pub tool: String,
     /// The tool that led to this one.
     pub via: Option<&'static str>,
@@ -56,6 +57,7 @@ impl AuditLine {
         };
         put("ts", json!(iso(self.time)));
         put("client_id", json!(self.caller));
+        put("profile", json!(self.profile));
         put("tool", json!(self.tool));
         put("via", json!(self.via));
         put("vault", json!(self.vault));

@@ -56,7 +56,7 @@ impl<'a> Door<'a> {
 impl Gate for Door<'_> {
     fn judge(&self, tool: &Spec, changes: &ChangeSet) -> Result<(), Reason> {
         let scope = held(&self.scope).clone().ok_or(Reason::Internal)?;
-        match judge(changes, &[tool], &scope, &self.pipeline.setup, self.caller.can_ask)? {
+        match judge(changes, &[tool], &scope, &self.pipeline.setup, self.caller)? {
             Decision::Deny => Err(Reason::DeniedByRule),
             Decision::Allow | Decision::Ask => Ok(()),
         }

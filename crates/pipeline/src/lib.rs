@@ -22,5 +22,6 @@ pub use looking::Followed;
 pub use pipeline::{Limits, Pipeline, Setup};
 pub use policy::{Decision, Rule, Rules};
 pub use prompts::SeenPrompts;
+pub use repetition::RepetitionLimits;
 pub use rules::VaultRules;
 pub use vaults::{ServedVault, Vaults};

@@ -6,7 +6,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, Catalogue, Disk, Effect, Entry, Family, Interruption, NoSuchTool, Reason, Rendered, ScanLimits,
+    Cancel, Disk, Effect, Entry, Family, Interruption, NoSuchTool, Profile, Reason, Rendered, ScanLimits,
     render_refusal,
 };
 use lapidary_vault::{News, Receipt, RulesError, Scope, View};
@@ -15,9 +15,10 @@ use serde_json::Value;
 use crate::{
     Clock, Decision, Reply, Request, Rules, ServedVault, Vaults,
     audit::{Audit, AuditLine, Outcome},
+    clock::iso,
     consent::Consent,
     digest::digest,
-    repetition::Repetition,
+    repetition::{Asked, Repetition, RepetitionLimits},
     run::{Call, End},
 };
 
@@ -31,9 +32,12 @@ pub struct Pipeline {
 
 /// What the owner configured.
 pub struct Setup {
-    pub catalogue: Catalogue,
+    /// Of callers who present nothing that gives them another.
+    pub profile: Arc<Profile>,
     pub vaults: Vaults,
     pub rules: Rules,
+    /// Whether a change waits for a person where the client cannot ask one.
+    pub waits_for_approval: bool,
     /// Whether a person who can be asked is asked before a note goes to the trash.
     pub asks_before_deleting: bool,
     pub limits: Limits,
@@ -50,8 +54,7 @@ pub struct Limits {
     pub deadline: Duration,
     /// How long a person may take to answer.
     pub answer_within: Duration,
-    /// Refuse a caller that asks the same again and again.
-    pub notice_repetition: bool,
+    pub repetition: RepetitionLimits,
     pub scan: ScanLimits,
 }
 
@@ -64,11 +67,13 @@ const COMMIT_GRACE: Duration = Duration::from_secs(30);
 impl Pipeline {
     pub fn new(setup: Setup) -> Result<Self, getrandom::Error> {
         let audit = Audit::new(setup.warn);
-        Ok(Self { setup, audit, consent: Consent::new()?, repetition: Repetition::default() })
+        let repetition = Repetition::default();
+        Ok(Self { setup, audit, consent: Consent::new()?, repetition })
     }
 
-    pub fn catalogue(&self) -> &Catalogue {
-        &self.setup.catalogue
+    /// That of callers who present nothing that gives them another.
+    pub fn profile(&self) -> &Arc<Profile> {
+        &self.setup.profile
     }
 
     pub fn vaults(&self) -> &Vaults {
@@ -124,7 +129,7 @@ impl Pipeline {
 
     /// Makes a call on a thread where it may wait for the disk, and waits no longer for it than its time allows.
     pub async fn call(self: &Arc<Self>, request: Request, cancel: Arc<Cancel>) -> Reply {
-        let family = self.setup.catalogue.find(&request.tool).map_or(Family::Own, family_of);
+        let family = request.caller.profile.catalogue.find(&request.tool).map_or(Family::Own, family_of);
         let this = Arc::clone(self);
         let work = {
             let cancel = Arc::clone(&cancel);
@@ -178,7 +183,7 @@ impl Pipeline {
     pub fn call_here(&self, request: &Request, cancel: &Cancel) -> Reply {
         let started = Instant::now();
         let mut line = self.line(request);
-        let entry = match self.setup.catalogue.find(&request.tool) {
+        let entry = match request.caller.profile.catalogue.find(&request.tool) {
             Ok(entry) => entry,
             Err(NoSuchTool { nearest }) => {
                 line.outcome = Outcome::UnknownTool;
@@ -189,31 +194,35 @@ impl Pipeline {
         line.tool = entry.spec.name().to_owned();
         let mut call = Call {
             pipeline: self,
+            profile: &request.caller.profile,
             cancel,
             line,
             family: family_of(entry),
             repairs: Vec::new(),
             late_saves: Vec::new(),
             spent: Arc::default(),
+            asked: Asked::raw(entry.spec.name(), &request.arguments),
         };
         // A panic is our bug; it must cost one call, not the server.
         let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or_else(|_| Err(broken(cancel)));
-        let Call { mut line, family, spent, .. } = call;
+        let Call { mut line, family, spent, asked, .. } = call;
         line.walked = spent.walked();
         let (outcome, reply) = match end {
             Ok(End::Ask(question)) => (Outcome::Asked, Reply::Ask(question)),
-            Ok(End::Answer(rendered)) => match self.too_much(&line, &rendered) {
-                None => (Outcome::Ok, Reply::Done(rendered)),
-                Some(reason) => (Outcome::Refused(reason.clone()), Reply::Done(render_refusal(family, &reason))),
+            Ok(End::Answer(rendered)) => match self.too_much(&line, &asked, &rendered) {
+                None => {
+                    self.repetition.succeeded(&line.caller);
+                    (Outcome::Ok, Reply::Done(rendered))
+                }
+                Some(reason) => self.refused(&line, family, reason),
             },
             Err(reason) => {
                 if !line.receipt.changed.is_empty() {
                     self.repetition.forget();
                 }
                 let rendered = render_refusal(family, &reason);
-                let reason = self.repeated(&line, &reason, &rendered).unwrap_or(reason);
-                let rendered = render_refusal(family, &reason);
-                (Outcome::Refused(reason), Reply::Done(rendered))
+                let reason = self.repeated(&line, &asked, &reason, &rendered).unwrap_or(reason);
+                self.refused(&line, family, reason)
             }
         };
         let reply_bytes = match &reply {
@@ -230,6 +239,7 @@ impl Pipeline {
             time: self.setup.clock.now(),
             caller: request.caller.id.clone(),
             one_client: request.caller.one_client,
+            profile: request.caller.profile.name.clone(),
             tool: request.tool.chars().take(100).collect(),
             via: None,
             vault: None,
@@ -257,7 +267,7 @@ impl Pipeline {
     }
 
     /// An answer that is too large to send, or that was given too often already.
-    fn too_much(&self, line: &AuditLine, rendered: &Rendered) -> Option<Reason> {
+    fn too_much(&self, line: &AuditLine, asked: &Asked, rendered: &Rendered) -> Option<Reason> {
         let changed = !line.receipt.changed.is_empty() && !line.dry_run;
         let limit = self.setup.limits.max_reply_bytes;
         let bytes = size(rendered) as u64;
@@ -268,25 +278,54 @@ impl Pipeline {
             self.repetition.forget();
             return None;
         }
-        self.noticed(line, rendered)
+        self.noticed(line, asked, rendered)
     }
 
     /// A refusal counts too, unless trying again is just what it asks for.
-    fn repeated(&self, line: &AuditLine, reason: &Reason, rendered: &Rendered) -> Option<Reason> {
+    fn repeated(&self, line: &AuditLine, asked: &Asked, reason: &Reason, rendered: &Rendered) -> Option<Reason> {
         let passing = matches!(
             reason,
             Reason::Interrupted(_) | Reason::Disk { .. } | Reason::KeepsChanging { .. } | Reason::Internal
         );
-        if passing { None } else { self.noticed(line, rendered) }
+        if passing { None } else { self.noticed(line, asked, rendered) }
     }
 
-    fn noticed(&self, line: &AuditLine, rendered: &Rendered) -> Option<Reason> {
-        if !self.setup.limits.notice_repetition || !line.one_client {
+    fn noticed(&self, line: &AuditLine, asked: &Asked, rendered: &Rendered) -> Option<Reason> {
+        let limits = &self.setup.limits.repetition;
+        if !limits.noticed || !line.one_client {
             return None;
         }
-        let call = ContentHash::of(format!("{} {}", line.tool, line.arguments).as_bytes());
         let outcome = digest(&Value::Object(rendered.structured.clone()));
-        self.repetition.record(&line.caller, call, outcome).map(|times| Reason::Repeated { times })
+        let repeated = self
+            .repetition
+            .record(&line.caller, asked, outcome, line.time, limits, || self.mark(line.vault.as_deref()))?;
+        Some(Reason::Repeated { times: repeated.times, last: iso(repeated.last), similar: repeated.similar })
+    }
+
+    /// What tells one state of a vault from another, as far as callers see it. `None` if it cannot be told.
+    fn mark(&self, vault: Option<&str>) -> Option<ContentHash> {
+        let view = self.setup.vaults.pick(vault).and_then(|served| self.view(served)).ok()?;
+        let files = view.files(&|| true).ok()?;
+        let mut seen = String::new();
+        for file in files.iter() {
+            seen += &format!("{} {} {:?}\n", file.path(), file.bytes(), file.modified());
+        }
+        Some(ContentHash::of(seen.as_bytes()))
+    }
+
+    /// A refusal in the words of the family; after many in a row, it says so.
+    fn refused(&self, line: &AuditLine, family: Family, reason: Reason) -> (Outcome, Reply) {
+        let limits = &self.setup.limits.repetition;
+        let mut rendered = render_refusal(family, &reason);
+        if limits.noticed && line.one_client {
+            let failures = self.repetition.failed(&line.caller);
+            if limits.max_failures > 0 && failures >= limits.max_failures {
+                rendered.add_notice(&format!(
+                    "{failures} calls in a row have failed. Stop trying, and ask the person what to do."
+                ));
+            }
+        }
+        (Outcome::Refused(reason), Reply::Done(rendered))
     }
 }
 

@@ -3,7 +3,7 @@
 use lapidary_tools::{Effect, Group, Reason, Refused, Spec};
 use lapidary_vault::{Change, ChangeSet, PathPrefix, Scope};
 
-use crate::Setup;
+use crate::{Caller, Setup};
 
 /// From the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,7 +76,7 @@ pub(crate) fn judge(
     tools: &[&Spec],
     scope: &Scope,
     setup: &Setup,
-    can_ask: bool,
+    caller: &Caller,
 ) -> Result<Decision, Reason> {
     for change in &changes.changes {
         for path in change.paths() {
@@ -94,8 +94,11 @@ pub(crate) fn judge(
     if changes.is_empty() {
         return Ok(Decision::Allow);
     }
+    if effect_of(changes) > caller.profile.most {
+        return Ok(Decision::Deny);
+    }
     let decision = tools.iter().map(|tool| setup.rules.decide(tool, changes)).max().unwrap_or(Decision::Ask);
-    let asks_first = tools.iter().any(|tool| tool.asks_first) && setup.asks_before_deleting && can_ask;
+    let asks_first = tools.iter().any(|tool| tool.asks_first) && setup.asks_before_deleting && caller.can_ask;
     Ok(if asks_first { decision.max(Decision::Ask) } else { decision })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    ArgumentProblem, Cancel, Checked, Context, Disk, Entry, Family, Planned, Reason, Rendered, Spec, Spent,
+    ArgumentProblem, Cancel, Checked, Context, Disk, Entry, Family, Planned, Profile, Reason, Rendered, Spec, Spent,
     check_arguments, clipped, render_answer, render_change, render_dry_run,
 };
 use lapidary_vault::{
@@ -22,6 +22,7 @@ use crate::{
     door::Door,
     pipeline::{Pipeline, family_of},
     policy::judge,
+    repetition::Asked,
 };
 
 /// How often a plan is made because another program changed the file meanwhile.
@@ -34,6 +35,7 @@ const VAULT: &str = "vault";
 /// A call on its way, and what the log will say of it.
 pub(crate) struct Call<'a> {
     pub(crate) pipeline: &'a Pipeline,
+    pub(crate) profile: &'a Profile,
     pub(crate) cancel: &'a Cancel,
     pub(crate) line: AuditLine,
     /// Whose wire form the answer takes: that of the tool that really runs.
@@ -44,6 +46,8 @@ pub(crate) struct Call<'a> {
     pub(crate) late_saves: Vec<LateSave>,
     /// What a walk through the vault cost.
     pub(crate) spent: Arc<Spent>,
+    /// For whoever watches that a caller does not go in circles.
+    pub(crate) asked: Asked,
 }
 
 pub(crate) enum End {
@@ -63,6 +67,7 @@ impl<'a> Call<'a> {
             arguments.remove(VAULT);
         }
         self.line.files = files(entry, &arguments);
+        self.asked = Asked::of(&entry.spec, self.line.vault.as_deref(), &arguments);
         self.repairs.extend(repairs);
         self.cancel.check()?;
         let vaults = self.pipeline.setup.vaults.names();
@@ -70,7 +75,7 @@ impl<'a> Call<'a> {
         let gate = Door::new(self.pipeline, &request.caller);
         let context = Context {
             cancel: self.cancel,
-            catalogue: &self.pipeline.setup.catalogue,
+            catalogue: &self.profile.catalogue,
             vaults: &vaults,
             scan: self.pipeline.setup.limits.scan,
             now: on_the_wall(self.pipeline.setup.clock.now()),
@@ -97,13 +102,14 @@ impl<'a> Call<'a> {
     ) -> Result<End, Reason> {
         let unknown =
             |nearest: Option<&str>| Reason::ToolUnknown { name: clipped(tool), nearest: nearest.map(str::to_owned) };
-        let inner = self.pipeline.setup.catalogue.find(tool).map_err(|missing| unknown(missing.nearest))?;
+        let inner = self.profile.catalogue.find(tool).map_err(|missing| unknown(missing.nearest))?;
         if inner.spec.name() == outer.spec.name() {
             return Err(bad_argument(outer, "name", "must be another tool than this one"));
         }
         self.line.via = Some(outer.spec.name());
         self.line.tool = inner.spec.name().to_owned();
         self.line.arguments = digest(&Value::Object(arguments.clone()));
+        self.asked = Asked::raw(inner.spec.name(), &arguments);
         self.family = family_of(inner);
         self.run(inner, &Request { tool: tool.to_owned(), arguments, ..request.clone() })
     }
@@ -139,7 +145,7 @@ impl<'a> Call<'a> {
             };
             report(Stage::Planned);
             let specs = self.specs(entry, &through);
-            let decision = judge(&changes, &specs, &scope, &self.pipeline.setup, request.caller.can_ask)?;
+            let decision = judge(&changes, &specs, &scope, &self.pipeline.setup, &request.caller)?;
             if dry_run {
                 self.line.dry_run = true;
                 self.line.receipt = Receipt::of(&changes);
@@ -189,7 +195,7 @@ impl<'a> Call<'a> {
 
     /// Whose changes these are: those of the tool that was called, and of those that it ran.
     fn specs(&self, entry: &'a Entry, through: &[&str]) -> Vec<&'a Spec> {
-        let catalogue = &self.pipeline.setup.catalogue;
+        let catalogue = &self.profile.catalogue;
         let through = through.iter().filter_map(|name| catalogue.find(name).ok()).map(|entry| &entry.spec);
         std::iter::once(&entry.spec).chain(through).collect()
     }

@@ -51,6 +51,9 @@ pub(crate) struct Flags {
     /// Tools to leave out, written like those of --tools, over which this wins
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) exclude_tools: Vec<String>,
+    /// What callers may use: `reader`, `editor`, `curator` or a profile of the configuration file
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     /// List tools under their dotted names (`file.read`), which many clients refuse
     #[arg(long)]
     pub(crate) dotted_names: bool,
@@ -259,6 +262,9 @@ where
         return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));
     }
     let http = once(http, inner_http).ok_or_else(|| conflict("--http is given twice"))?;
+    if flags.profile.is_some() && inner.profile.is_some() {
+        return Err(conflict("--profile is given twice"));
+    }
     let mut flags = join(flags, inner).ok_or_else(|| conflict("--config is given twice"))?;
     flags.http = http.map(Option::unwrap_or_default);
     Ok(Invocation { flags, command })
@@ -284,6 +290,7 @@ fn join(mut outer: Flags, inner: Flags) -> Option<Flags> {
     Some(Flags {
         demo: outer.demo || inner.demo,
         config: once(outer.config, inner.config)?,
+        profile: outer.profile.or(inner.profile),
         read_only: outer.read_only || inner.read_only,
         dotted_names: outer.dotted_names || inner.dotted_names,
         ..outer

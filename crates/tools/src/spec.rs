@@ -101,6 +101,8 @@ pub enum Role {
 /// A tool that only looks.
 pub(crate) trait ReadTool: Send + Sync {
     const DECLARATION: Declaration;
+    /// The arguments whose words are searched for; the others say where and how.
+    const SEARCHES_BY: &[&str] = &[];
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn run(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Self::Output, Reason>;
@@ -185,6 +187,7 @@ pub struct Spec {
     pub effect: Effect,
     pub asks_first: bool,
     pub in_batches: bool,
+    pub searches_by: &'static [&'static str],
     pub needs_vault: bool,
     pub description: String,
     pub input: Map<String, Value>,
@@ -283,7 +286,8 @@ pub(crate) struct Relay<T>(pub(crate) T);
 
 impl<T: ReadTool> AnyTool for Read<T> {
     fn spec(&self) -> Spec {
-        spec::<T::Input>(T::DECLARATION, Effect::Read, true, schema::output::<T::Output>(Effect::Read))
+        let output = schema::output::<T::Output>(Effect::Read);
+        Spec { searches_by: T::SEARCHES_BY, ..spec::<T::Input>(T::DECLARATION, Effect::Read, true, output) }
     }
 
     fn plan(
@@ -370,7 +374,17 @@ fn spec<I: JsonSchema>(
         Some(Value::String(text)) => text,
         _ => String::new(),
     };
-    Spec { declaration, effect, asks_first: false, in_batches: false, needs_vault, description, input, output }
+    Spec {
+        declaration,
+        effect,
+        asks_first: false,
+        in_batches: false,
+        searches_by: &[],
+        needs_vault,
+        description,
+        input,
+        output,
+    }
 }
 
 /// The arguments have been checked against the schema; what still does not fit is a schema that says too little.

@@ -489,7 +489,7 @@ impl Kind {
                 "repeated_call",
                 -32003,
                 "INVALID_ARGS",
-                "The same call has been answered with the same result again and again.",
+                "The same call has been answered with the same result again and again, or nearly the same was searched.",
             ),
             Self::Interrupted => facts("interrupted", -32600, "INTERNAL", "The client took the call back."),
             Self::DeadlineExceeded => {
