@@ -108,6 +108,7 @@ impl Pipeline {
         let deadline = self.setup.limits.deadline;
         let cancel = Arc::new(Cancel::after(deadline));
         let request = Request { tool: method.to_owned(), arguments, caller, answer: None, progress: None };
+        let place = self.enter_to_read().await;
         let (this, stop) = (Arc::clone(self), Arc::clone(&cancel));
         let looking = tokio::task::spawn_blocking(move || this.look_here(&request, &stop, work));
         let interruption = tokio::select! {
@@ -116,6 +117,7 @@ impl Pipeline {
             () = tokio::time::sleep(deadline) => Interruption::Deadline { allowed: deadline },
         };
         cancel.take_back();
+        drop(place);
         Err(Reason::Interrupted(interruption))
     }
 
@@ -204,12 +206,13 @@ impl Look<'_> {
 
     pub(crate) fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
         let setup = &self.pipeline.setup;
-        let (gate, spent) = (Door::new(self.pipeline, self.caller), Spent::default());
+        let (gate, spent) = (Door::new(self.pipeline, self.caller, None, false), Spent::default());
         work(&Context {
             cancel: self.cancel,
             catalogue: &self.caller.profile.catalogue,
             vaults: &setup.vaults.names(),
             scan: setup.limits.scan,
+            skills: setup.skills.as_ref(),
             now: on_the_wall(setup.clock.now()),
             gate: &gate,
             spent: &spent,

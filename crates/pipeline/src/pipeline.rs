@@ -6,10 +6,10 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, Disk, Effect, Entry, Family, Interruption, NoSuchTool, Profile, Reason, Rendered, ScanLimits,
+    Cancel, Disk, Effect, Entry, Family, Interruption, Kind, NoSuchTool, Profile, Reason, Rendered, ScanLimits,
     render_refusal,
 };
-use lapidary_vault::{News, Receipt, RulesError, Scope, View};
+use lapidary_vault::{News, Receipt, RulesError, Scope, VaultPath, View};
 use serde_json::Value;
 
 use crate::{
@@ -18,6 +18,7 @@ use crate::{
     clock::iso,
     consent::Consent,
     digest::digest,
+    lanes::Lanes,
     repetition::{Asked, Repetition, RepetitionLimits},
     run::{Call, End},
 };
@@ -28,18 +29,23 @@ pub struct Pipeline {
     audit: Audit,
     pub(crate) consent: Consent,
     repetition: Repetition,
+    lanes: Lanes,
 }
 
 /// What the owner configured.
 pub struct Setup {
     /// Of callers who present nothing that gives them another.
     pub profile: Arc<Profile>,
+    /// All profiles that anybody can have here.
+    pub others: Vec<Arc<Profile>>,
     pub vaults: Vaults,
     pub rules: Rules,
     /// Whether a change waits for a person where the client cannot ask one.
     pub waits_for_approval: bool,
     /// Whether a person who can be asked is asked before a note goes to the trash.
     pub asks_before_deleting: bool,
+    /// The folder of the vaults in which every note is a playbook.
+    pub skills: Option<VaultPath>,
     pub limits: Limits,
     pub clock: Clock,
     /// Where to say what no caller should hear.
@@ -68,7 +74,7 @@ impl Pipeline {
     pub fn new(setup: Setup) -> Result<Self, getrandom::Error> {
         let audit = Audit::new(setup.warn);
         let repetition = Repetition::default();
-        Ok(Self { setup, audit, consent: Consent::new()?, repetition })
+        Ok(Self { setup, audit, consent: Consent::new()?, repetition, lanes: Lanes::new() })
     }
 
     /// That of callers who present nothing that gives them another.
@@ -130,24 +136,37 @@ impl Pipeline {
     /// Makes a call on a thread where it may wait for the disk, and waits no longer for it than its time allows.
     pub async fn call(self: &Arc<Self>, request: Request, cancel: Arc<Cancel>) -> Reply {
         let family = request.caller.profile.catalogue.find(&request.tool).map_or(Family::Own, family_of);
+        let refuse = |reason| Reply::Done(render_refusal(family, &reason));
+        let too_late = || refuse(Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() }));
+        let effect = effect_of(&request);
+        let Ok(_place) = tokio::time::timeout(cancel.remaining(), self.lanes.enter(effect)).await else {
+            let reason = Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() });
+            let line = AuditLine { outcome: Outcome::Refused(reason), ..self.line(&request) };
+            self.record(line, Instant::now(), 0);
+            return too_late();
+        };
         let this = Arc::clone(self);
         let work = {
             let cancel = Arc::clone(&cancel);
             tokio::task::spawn_blocking(move || this.call_here(&request, &cancel))
         };
         tokio::pin!(work);
-        let refuse = |reason| Reply::Done(render_refusal(family, &reason));
         if let Ok(done) = tokio::time::timeout(cancel.remaining(), &mut work).await {
             return done.unwrap_or_else(|_| refuse(broken(&cancel)));
         }
         if cancel.take_back() {
-            return refuse(Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() }));
+            return too_late();
         }
         // The change is under way and cannot be called back; only the disk can still be slow.
         match tokio::time::timeout(COMMIT_GRACE, work).await {
             Ok(done) => done.unwrap_or_else(|_| refuse(broken(&cancel))),
             Err(_) => refuse(Reason::Interrupted(Interruption::WriteUnfinished)),
         }
+    }
+
+    /// Waits for a place among those who look.
+    pub(crate) async fn enter_to_read(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
+        self.lanes.enter(Effect::Read).await
     }
 
     /// For the end of the process: lets a change that is under way finish, for as long as that may take, and lets no
@@ -179,8 +198,24 @@ impl Pipeline {
         wait.recv_timeout(within).unwrap_or_default();
     }
 
+    /// The profile of a question that was asked earlier; if there is none of that name any more, that of everybody.
+    pub(crate) fn profile_called(&self, name: &str) -> Arc<Profile> {
+        Arc::clone(self.setup.others.iter().find(|profile| profile.name == name).unwrap_or(&self.setup.profile))
+    }
+
     /// Makes a call on this thread.
     pub fn call_here(&self, request: &Request, cancel: &Cancel) -> Reply {
+        self.carry_out(request, cancel, None).0
+    }
+
+    /// Makes a call on this thread, which a person may have agreed to if it leads to exactly this change; and why it was
+    /// refused, if it was.
+    pub(crate) fn carry_out(
+        &self,
+        request: &Request,
+        cancel: &Cancel,
+        agreed: Option<ContentHash>,
+    ) -> (Reply, Option<Kind>) {
         let started = Instant::now();
         let mut line = self.line(request);
         let entry = match request.caller.profile.catalogue.find(&request.tool) {
@@ -188,7 +223,7 @@ impl Pipeline {
             Err(NoSuchTool { nearest }) => {
                 line.outcome = Outcome::UnknownTool;
                 self.record(line, started, 0);
-                return Reply::NoSuchTool { nearest };
+                return (Reply::NoSuchTool { nearest }, None);
             }
         };
         line.tool = entry.spec.name().to_owned();
@@ -202,6 +237,7 @@ impl Pipeline {
             late_saves: Vec::new(),
             spent: Arc::default(),
             asked: Asked::raw(entry.spec.name(), &request.arguments),
+            agreed,
         };
         // A panic is our bug; it must cost one call, not the server.
         let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or_else(|_| Err(broken(cancel)));
@@ -229,9 +265,13 @@ impl Pipeline {
             Reply::Done(rendered) => size(rendered),
             _ => 0,
         };
+        let kind = match &outcome {
+            Outcome::Refused(reason) => Some(reason.kind()),
+            _ => None,
+        };
         line.outcome = outcome;
         self.record(line, started, reply_bytes);
-        reply
+        (reply, kind)
     }
 
     pub(crate) fn line(&self, request: &Request) -> AuditLine {
@@ -326,6 +366,22 @@ impl Pipeline {
             }
         }
         (Outcome::Refused(reason), Reply::Done(rendered))
+    }
+}
+
+/// What a call may do: that of the tool it is for in the end.
+fn effect_of(request: &Request) -> Effect {
+    let catalogue = &request.caller.profile.catalogue;
+    let Ok(entry) = catalogue.find(&request.tool) else { return Effect::Read };
+    let relayed = match request.arguments.get("name") {
+        Some(Value::String(name)) if !entry.spec.needs_vault && entry.spec.effect != Effect::Read => Some(name),
+        _ => None,
+    };
+    match relayed.map(|name| catalogue.find(name)) {
+        Some(Ok(inner)) => inner.spec.effect,
+        // Nothing will come of it.
+        Some(Err(_)) => Effect::Read,
+        None => entry.spec.effect,
     }
 }
 

@@ -57,6 +57,19 @@ impl Rules {
         self.0.iter().find(|rule| rule.fits(spec, changes)).map_or(Decision::Ask, |rule| rule.decision)
     }
 
+    /// What is said of a tool that only looks: it may, unless a rule is about it.
+    pub(crate) fn on_reading(&self, spec: &Spec) -> Decision {
+        let about = |rule: &&Rule| {
+            let named = rule.effect == Some(Effect::Read) || rule.group.is_some() || rule.tool.is_some();
+            named
+                && rule.path.is_none()
+                && rule.effect.is_none_or(|effect| effect == Effect::Read)
+                && rule.group.is_none_or(|group| group == spec.declaration.group)
+                && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+        };
+        self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
+    }
+
     /// What a rule says of every change of this effect.
     pub(crate) fn on(&self, effect: Effect) -> Decision {
         let general = |rule: &&Rule| {

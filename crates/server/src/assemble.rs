@@ -8,8 +8,8 @@ use lapidary_pipeline::{
 use lapidary_query::nearest;
 use lapidary_tools::{Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOLS};
 use lapidary_vault::{
-    FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits,
-    store::{DemoFolder, FolderStore, LogFile, Retention, StateFolder, SystemTrash},
+    FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
+    store::{DemoFolder, FolderStore, LogFile, Retention, StateFolder, SystemTrash, Waiting},
 };
 
 use crate::{
@@ -41,6 +41,8 @@ pub(crate) enum StartError {
     Scope(#[from] ScopeError),
     #[error("`{list}` of the vault '{vault}': {error}")]
     Globs { vault: String, list: &'static str, error: GlobError },
+    #[error("skills_folder: write a folder of the vault, like Skills")]
+    Skills,
     #[error("the demo vault could not be unpacked: {0}")]
     Demo(std::io::Error),
     #[error("no vault is configured")]
@@ -76,12 +78,15 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
         Ok((token.digest, Identity { name: token.name.clone(), profile }))
     });
     let tokens = Tokens(tokens.collect::<Result<_, StartError>>()?);
+    let others = profiles.made.into_values().collect();
     let setup = Setup {
         profile,
+        others,
         vaults,
         rules: rules(&config.approval)?,
         waits_for_approval: config.approval.pending,
         asks_before_deleting: config.ask_before_deleting,
+        skills: config.skills.as_deref().map(VaultPath::parse).transpose().map_err(|_| StartError::Skills)?,
         limits: limits(config),
         clock: Clock::system(),
         warn: log::warn,
@@ -104,7 +109,8 @@ fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> 
     let policy = policy(&config.access, vault)?;
     Ok(ServedVault {
         vault: Arc::new(Vault::shared(vault.name.clone(), store, &state, policy, limits)),
-        log: LogFile::new(state, AUDIT_FILE, config.limits.audit_max_bytes),
+        log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
+        waiting: Waiting::new(state),
     })
 }
 

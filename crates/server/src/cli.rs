@@ -27,6 +27,7 @@ pub(crate) enum Command {
     Vaults(Listing),
     Audit(Audit),
     Checkpoints(Checkpoints),
+    Approvals(Approvals),
 }
 
 /// The options that choose vaults and settings; every subcommand takes them.
@@ -193,6 +194,38 @@ impl CheckpointWord {
     }
 }
 
+/// Changes that wait for your consent
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct Approvals {
+    #[command(subcommand)]
+    pub(crate) word: Option<ApprovalWord>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum ApprovalWord {
+    /// Print what waits (the default)
+    List {
+        /// Print JSON instead of a table
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print what would change
+    Show {
+        /// Its name in the list; the first characters are enough
+        id: String,
+    },
+    /// Look at it once more and make the change
+    Accept {
+        /// Its name in the list; the first characters are enough
+        id: String,
+    },
+    /// Refuse it; nothing changes
+    Reject {
+        /// Its name in the list; the first characters are enough
+        id: String,
+    },
+}
+
 /// Where to listen; what is left out comes from the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct HttpAddress {
@@ -226,6 +259,8 @@ enum Word {
     Audit(With<Audit>),
     /// Look at what was changed, and undo it
     Checkpoints(With<Checkpoints>),
+    /// Answer what waits for your consent
+    Approvals(With<Approvals>),
 }
 
 #[derive(Debug, Default, Args)]
@@ -257,6 +292,7 @@ where
         Word::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
         Word::Audit(with) => (with.flags, Command::Audit(with.own), None),
         Word::Checkpoints(with) => (with.flags, Command::Checkpoints(with.own), None),
+        Word::Approvals(with) => (with.flags, Command::Approvals(with.own), None),
     };
     if http.is_some() && command != Command::Serve {
         return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));

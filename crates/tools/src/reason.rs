@@ -159,6 +159,8 @@ pub enum Reason {
     Declined,
     #[error("This change needs a person's consent, and there is nobody to ask.")]
     NobodyToAsk,
+    #[error("A person has to agree to this first. It waits for them as `{id}`.")]
+    ApprovalPending { id: String },
     #[error("The question about this change is no longer open.")]
     ConsentExpired,
     #[error("What was asked about is not what would be changed now.")]
@@ -439,6 +441,7 @@ impl Reason {
             Self::NotJoined(
                 JoinError::TrashAfterEdit { path } | JoinError::NewFolder { path } | JoinError::FolderLeft { path },
             ) => json!({ "path": path.as_str() }),
+            Self::ApprovalPending { id } => json!({ "approval": id }),
             Self::Repeated { times, last, similar } => {
                 json!({ "times": times, "lastAnswered": last, "similar": similar })
             }

@@ -28,6 +28,9 @@ pub struct Declaration {
     pub words: &'static str,
 }
 
+/// What a client that loads tools only when it needs them should have at hand from the start.
+pub const CORE_TOOLS: [&str; 4] = ["obsidian_get_note", "obsidian_search_notes", "find_tool", "call_tool"];
+
 /// Which wire form a tool speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {

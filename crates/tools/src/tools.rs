@@ -62,6 +62,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &Write(edit::bulk_apply::BulkApply),
     &Agent(agent::find_tool::FindTool),
     &Relay(agent::call_tool::CallTool),
+    &Read(agent::operation_log::OperationLog),
     &Read(skill::obsidian_open_in_ui::ObsidianOpenInUi),
 ];
 

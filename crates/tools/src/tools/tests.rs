@@ -28,6 +28,7 @@ fn call(vault: &Vault, tool: &str, arguments: Map<String, Value>) -> Result<Valu
         cancel: &cancel,
         catalogue: &catalogue,
         scan: ScanLimits::default(),
+        skills: None,
         vaults: &["test".to_owned()],
         now: noon(),
         gate: &FreeGate,

@@ -60,7 +60,7 @@ impl ReadTool for ObsidianOpenInUi {
         idempotent: true,
         paths: &[PathArgument { pointer: "/path", role: Role::Read }],
         reasons: &[Kind::NoteMissing, Kind::AmbiguousPath],
-        words: "open show a note in the Obsidian app, obsidian:// link, URI",
+        words: "open show a note in the Obsidian app, show in Obsidian, obsidian:// link, URI",
     };
     type Input = Input;
     type Output = Output;

@@ -88,7 +88,7 @@ impl ReadTool for FileList {
         idempotent: true,
         paths: &[PathArgument { pointer: "/directory", role: Role::List }],
         reasons: &[],
-        words: "list files folders directory, ls, what is in a folder, attachments, size, recently changed",
+        words: "list files folders directory, ls, which files are there, what is in a folder, attachments, size, recently changed",
     };
     type Input = Input;
     type Output = Output;

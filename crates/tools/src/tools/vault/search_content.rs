@@ -341,6 +341,7 @@ mod tests {
                 catalogue: &catalogue,
                 vaults: &[],
                 scan: ScanLimits::default(),
+                skills: None,
                 now: jiff::Zoned::default(),
                 gate: &FreeGate,
                 spent: &Spent::default(),
