@@ -93,7 +93,7 @@ pub(crate) fn wait(
     waiting: &Waiting,
     line: &AuditLine,
     arguments: &Map<String, Value>,
-    question: String,
+    question: &str,
     changes: ContentHash,
     now: SystemTime,
 ) -> Result<Reason, io::Error> {

@@ -164,6 +164,10 @@ impl<'a> Call<'a> {
                 self.line.receipt = Receipt::of(&changes);
                 return Ok(End::Answer(render_dry_run(output, text, &changes.diff().text, &self.notices())));
             }
+            // Whatever the rules say in this process: a person agreed to that change and to no other.
+            if self.agreed.is_some_and(|agreed| agreed != changes.digest()) {
+                return Err(Reason::ChangedMeanwhile);
+            }
             match decision {
                 Decision::Allow => {}
                 Decision::Deny => return Err(Reason::DeniedByRule),
@@ -293,7 +297,7 @@ impl<'a> Call<'a> {
             }
             None if !setup.waits_for_approval => Err(Reason::NobodyToAsk),
             None => {
-                Err(approvals::wait(&served.waiting, &self.line, &request.arguments, shown(WHOLE_DIFF), digest, now)
+                Err(approvals::wait(&served.waiting, &self.line, &request.arguments, &shown(WHOLE_DIFF), digest, now)
                     .unwrap_or_else(|error| {
                         (setup.warn)(&format!("a question cannot be written down for `lapidary approvals`: {error}"));
                         Reason::NobodyToAsk

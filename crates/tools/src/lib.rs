@@ -29,6 +29,8 @@ pub use resources::{
     Completed, Contents, FIXED_RESOURCES, FileTemplate, FixedResource, Form, JSON, Resource, ResourceUri, VaultState,
     complete_path, read_file, read_tags, status,
 };
-pub use spec::{AnyTool, CORE_TOOLS, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec};
+pub use spec::{
+    AnyTool, CORE_TOOLS, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec,
+};
 pub use tools::TOOLS;
 pub use wire::{Rendered, render_answer, render_change, render_dry_run, render_refusal};
