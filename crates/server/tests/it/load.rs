@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{harness::Vault, http::HttpServer};
 
+#[expect(clippy::needless_pass_by_value, reason = "literals read better at the calls")]
 fn call(server: &HttpServer, tool: &str, arguments: Value) -> Value {
     let params = json!({ "name": tool, "arguments": arguments });
     let (status, body) = server.post(&[], "tools/call", Some(tool), params);
