@@ -183,9 +183,10 @@ struct Restoring<'a> {
 impl Restoring<'_> {
     fn entry(&mut self, context: &Context<'_>, index: usize) -> Result<(), Reason> {
         let (found, entry) = (self.found, &self.found.entries[index]);
-        // A file that came here by a move goes back with it.
+        // A file that came here by a move goes back with it. If it moved on from here, that is a step of its own.
         let before_it = index.checked_sub(1).and_then(|before| found.entries.get(before));
-        if entry.before.is_none() && before_it.is_some_and(|other| other.moved_to.as_ref() == Some(&entry.path)) {
+        let came = before_it.is_some_and(|other| other.moved_to.as_ref() == Some(&entry.path));
+        if came && entry.before.is_none() && entry.moved_to.is_none() {
             return Ok(());
         }
         // Of a folder there is no content, nor of a file that was moved unread.
