@@ -121,6 +121,8 @@ pub enum Reason {
     TagsRequired { operation: &'static str },
     #[error("The properties of {path} are not valid YAML: {problem}.")]
     FrontmatterInvalid { path: VaultPath, problem: String },
+    #[error("The properties of {path} would not be valid YAML any more: {problem}.")]
+    FrontmatterWouldBreak { path: VaultPath, problem: String },
     #[error("The text to find is not in {path}.")]
     TextMissing { path: VaultPath, preview: String },
     #[error("The text to find stands {occurrences} times in {path}; it must be unique.")]
@@ -407,7 +409,9 @@ impl Reason {
             }
             Self::ValueRequired { key } => json!({ "key": key }),
             Self::TagsRequired { operation } => json!({ "operation": operation }),
-            Self::FrontmatterInvalid { path, problem } | Self::PatchRejected { path, problem } => {
+            Self::FrontmatterInvalid { path, problem }
+            | Self::FrontmatterWouldBreak { path, problem }
+            | Self::PatchRejected { path, problem } => {
                 json!({ "path": path.as_str(), "problem": problem })
             }
             Self::TextMissing { path, preview } => json!({ "path": path.as_str(), "findPreview": preview }),

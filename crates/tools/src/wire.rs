@@ -46,7 +46,8 @@ pub fn render_dry_run(
     notices: &[String],
 ) -> Rendered {
     output.insert("diff".to_owned(), json!(diff));
-    render_answer(output, text.map(|text| format!("{text}\n\n{}", fenced(diff))), notices)
+    let shown = if diff.is_empty() { "Nothing would change.".to_owned() } else { fenced(diff) };
+    render_answer(output, text.map(|text| format!("{text}\n\n{shown}")), notices)
 }
 
 pub fn render_refusal(family: Family, reason: &Reason) -> Rendered {

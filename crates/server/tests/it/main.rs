@@ -19,6 +19,7 @@ mod http;
 mod leaks;
 mod lifecycle;
 mod listings;
+mod next_steps;
 mod notes;
 mod periodic;
 mod policy;
