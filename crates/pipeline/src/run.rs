@@ -168,8 +168,7 @@ impl<'a> Call<'a> {
                 Ok(receipt) => {
                     self.line.receipt = receipt;
                     report(Stage::Done);
-                    let checkpoint = self.line.receipt.checkpoint.as_deref();
-                    return Ok(End::Answer(render_change(output, text, checkpoint, &self.notices())));
+                    return Ok(End::Answer(render_change(output, text, &self.line.receipt, &self.notices())));
                 }
                 Err(error) if attempt < PLANS && moved_on(&error) => {
                     self.cancel.end_change();

@@ -1,5 +1,6 @@
 //! How answers and refusals look to a client. Each family keeps its own form; this is the one place that knows them.
 
+use lapidary_vault::{Changed, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
 use crate::{Family, Reason, shared::fence::fenced};
@@ -26,16 +27,34 @@ pub fn render_answer(mut output: Map<String, Value>, text: Option<String>, notic
     Rendered { text, structured: output, is_error: false }
 }
 
-/// An answer with the name of what undoes it.
+/// An answer with what only the commit knows: the name of what undoes it, and where files went.
 pub fn render_change(
     mut output: Map<String, Value>,
     text: Option<String>,
-    checkpoint: Option<&str>,
+    receipt: &Receipt,
     notices: &[String],
 ) -> Rendered {
-    let Some(checkpoint) = checkpoint else { return render_answer(output, text, notices) };
+    tell_trash(&mut output, receipt);
+    let Some(checkpoint) = &receipt.checkpoint else { return render_answer(output, text, notices) };
     output.insert("checkpoint".to_owned(), json!(checkpoint));
     render_answer(output, text.map(|text| format!("{text}\n\nCheckpoint: `{checkpoint}`")), notices)
+}
+
+/// Where in the vault a trashed file is now; an answer for several operations tells it for each.
+fn tell_trash(output: &mut Map<String, Value>, receipt: &Receipt) {
+    if output.get("trashed") == Some(&json!(true)) {
+        let named = output.get("file").or_else(|| output.get("path")).and_then(Value::as_str);
+        let path = named.and_then(|named| VaultPath::parse(named).ok());
+        let went = |changed: &&Changed| changed.after.is_none() && Some(&changed.path) == path.as_ref();
+        let place = receipt.changed.iter().find(went).and_then(|changed| changed.moved_to.as_ref());
+        output.extend(place.map(|place| ("trashedTo".to_owned(), json!(place.to_string()))));
+    }
+    let results = output.get_mut("results").and_then(Value::as_array_mut);
+    for result in results.into_iter().flatten() {
+        if let Some(output) = result.get_mut("result").and_then(Value::as_object_mut) {
+            tell_trash(output, receipt);
+        }
+    }
 }
 
 /// What would have been answered, and what would have changed.
@@ -99,7 +118,6 @@ pub(crate) fn operation_error(reason: &Reason) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use lapidary_note::{ContentHash, ExpectedHash};
-    use lapidary_vault::VaultPath;
 
     use super::*;
 
