@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapidary_note::ContentHash;
 use lapidary_tools::{
     ArgumentProblem, Cancel, Checked, Context, Disk, Entry, Family, Planned, Reason, Rendered, Spec, Spent,
-    check_arguments, clipped, render_answer, render_change, render_dry_run,
+    check_arguments, clip_diff, clipped, render_answer, render_change, render_dry_run,
 };
 use lapidary_vault::{
     Change, ChangeSet, CommitError, Guard, LateSave, Receipt, Turn, TurnError, View,
@@ -334,10 +334,7 @@ fn refusal(family: Family, CommitError { path, error, guard, before }: CommitErr
 fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet) -> String {
     let diff = changes.diff();
     let files: Vec<String> = changes.changes.iter().flat_map(Change::paths).map(|path| format!("`{path}`")).collect();
-    let mut shown: String = diff.text.chars().take(SHOWN_DIFF).collect();
-    if shown.len() < diff.text.len() {
-        shown += "\n… (the diff goes on)";
-    }
+    let shown = clip_diff(&diff.text, SHOWN_DIFF);
     format!(
         "`{}` wants to change {} in the vault `{}` (lines added: {}, removed: {}).\n\n{shown}",
         entry.spec.name(),

@@ -29,4 +29,4 @@ pub use resources::{
 };
 pub use spec::{AnyTool, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec};
 pub use tools::TOOLS;
-pub use wire::{Rendered, render_answer, render_change, render_dry_run, render_refusal};
+pub use wire::{Rendered, clip_diff, render_answer, render_change, render_dry_run, render_refusal};

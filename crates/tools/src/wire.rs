@@ -1,5 +1,7 @@
 //! How answers and refusals look to a client. Each family keeps its own form; this is the one place that knows them.
 
+use std::borrow::Cow;
+
 use lapidary_vault::{Changed, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
@@ -57,6 +59,21 @@ fn tell_trash(output: &mut Map<String, Value>, receipt: &Receipt) {
     }
 }
 
+/// Of a diff, as much as a model will look through.
+const SHOWN_DIFF: usize = 20_000;
+
+/// The beginning of a diff, in whole lines if it has any, and how much is left out.
+pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
+    if diff.len() <= most {
+        return Cow::Borrowed(diff);
+    }
+    let start = &diff[..diff.floor_char_boundary(most)];
+    let shown = start.rfind('\n').map_or(start, |end| &start[..=end]);
+    let left = diff[shown.len()..].lines().count();
+    let end = if shown.ends_with('\n') { "" } else { "\n" };
+    Cow::Owned(format!("{shown}{end}… (the diff goes on for {left} lines)\n"))
+}
+
 /// What would have been answered, and what would have changed.
 pub fn render_dry_run(
     mut output: Map<String, Value>,
@@ -64,8 +81,9 @@ pub fn render_dry_run(
     diff: &str,
     notices: &[String],
 ) -> Rendered {
+    let diff = clip_diff(diff, SHOWN_DIFF);
     output.insert("diff".to_owned(), json!(diff));
-    let shown = if diff.is_empty() { "Nothing would change.".to_owned() } else { fenced(diff) };
+    let shown = if diff.is_empty() { "Nothing would change.".to_owned() } else { fenced(&diff) };
     render_answer(output, text.map(|text| format!("{text}\n\n{shown}")), notices)
 }
 
@@ -145,6 +163,18 @@ mod tests {
         assert_eq!(file.structured["details"]["actual"], now);
         assert_eq!(file.structured["error"]["current_content_hash"], now);
         assert_eq!(serde_json::from_str::<Value>(&file.text[0]).unwrap(), Value::Object(file.structured));
+    }
+
+    #[test]
+    fn a_long_diff_is_cut_between_lines_and_says_so() {
+        for (diff, most, expected) in [
+            ("+a\n+b\n", 6, "+a\n+b\n"),
+            ("+a\n+b\n", 5, "+a\n… (the diff goes on for 1 lines)\n"),
+            ("+a\n+b\n+c\n+d\n", 4, "+a\n… (the diff goes on for 3 lines)\n"),
+            ("+ééé\n+b\n", 4, "+é\n… (the diff goes on for 2 lines)\n"),
+        ] {
+            assert_eq!(clip_diff(diff, most), expected);
+        }
     }
 
     #[test]

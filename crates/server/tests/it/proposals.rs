@@ -104,6 +104,31 @@ fn many_files_are_changed_together_or_not_at_all() {
 }
 
 #[test]
+fn a_change_of_any_size_is_shown_in_part_and_made_whole() {
+    let line = "alpha beta gamma delta\n";
+    let mut notes: Vec<(String, Vec<u8>)> =
+        (0..150).map(|at| (format!("n/{at:03}.md"), line.repeat(10).into_bytes())).collect();
+    notes.push(("n/long.md".to_owned(), line.repeat(60_000).into_bytes()));
+    let files: Vec<(&str, &[u8])> = notes.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+    let vault = Vault::new(&files);
+    let mut server = serve(&vault);
+    let wanted = json!({ "glob": "n/*", "pattern": "beta", "replacement": "b" });
+    let result = server.call("regex_replace", wanted.clone());
+    assert!(result.to_string().len() < 100_000, "{} bytes", result.to_string().len());
+    let proposal = &result["structuredContent"];
+    assert_eq!((&proposal["filesChanged"], &proposal["replaced_preview_count"]), (&json!(151), &json!(61_500)));
+    assert_eq!(proposal["files"].as_array().unwrap().len(), 100);
+    assert!(proposal["diff"].as_str().unwrap().ends_with(" lines)\n"), "{proposal}");
+    let done = server.call("regex_replace", with(wanted, "proposal_token", &proposal["proposal_token"]));
+    assert_eq!(done["structuredContent"]["filesChanged"], 151, "{done}");
+    assert!(notes.iter().all(|(path, _)| !String::from_utf8(vault.read(path)).unwrap().contains("beta")));
+    // Lookaround is tried place by place, which takes too long for a text of this size.
+    let wanted = json!({ "file": "n/long.md", "pattern": "(?<=alpha )b", "replacement": "x" });
+    let refused = server.call("regex_replace", wanted);
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("too long for an expression with lookaround"));
+}
+
+#[test]
 fn what_is_expected_is_never_passed_over() {
     let vault = Vault::new(&[("n/a.md", b"x\n"), ("b.md", b"x\n")]);
     let mut server = serve(&vault);

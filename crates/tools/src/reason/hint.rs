@@ -111,7 +111,7 @@ impl Reason {
             }
             Self::OccurrenceOutOfRange { occurrences, .. } => format!("Set `occurrence` to a number from 1 to {occurrences}."),
             Self::RegexInvalid { .. } => "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.".into(),
-            Self::RegexUnsafe { .. } => "Use a shorter expression, without a repetition inside a repeated group.".into(),
+            Self::RegexUnsafe { .. } => "Use a shorter expression, without lookaround, backreferences or a repetition inside a repeated group.".into(),
             Self::PathPrefixInvalidMode { .. } => {
                 "Leave out `pathPrefix`; in `logic` write {\"glob\": [\"Folder/*\", {\"var\": \"path\"}]}.".into()
             }

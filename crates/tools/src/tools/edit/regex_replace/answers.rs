@@ -34,6 +34,9 @@ pub(crate) struct Output {
     total_lines: Option<usize>,
     /// Of a `glob`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    files_changed: Option<usize>,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<Vec<FileOutput>>,
     /// Files that fit and stay as they are, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -69,6 +72,9 @@ struct LeftOutput {
     why: String,
 }
 
+/// Longer lists help nobody.
+const MOST_FILES: usize = 100;
+
 const TRUNCATED: &str = "Not all files were looked through: the budget is spent or the time is up. Carry out this \
                          proposal, then send `nextOffset` as `offset`.";
 const NOTHING: &str = "Nothing was found, so there is nothing to carry out.";
@@ -86,7 +92,7 @@ pub(super) fn proposed(input: &Input, found: &Found, token: Option<String>) -> O
             (None, 0) => Some(NOTHING),
             (None, _) => None,
         },
-        files: input.glob.is_some().then(|| found.replaced.iter().map(to_come).collect()),
+        files: input.glob.is_some().then(|| found.replaced.iter().take(MOST_FILES).map(to_come).collect()),
         dry_run: true,
         ..either(input, found)
     }
@@ -100,7 +106,7 @@ pub(super) fn carried_out(input: &Input, found: &Found) -> Output {
         replaced_count: Some(found.count()),
         content_hash: only.map(|only| ContentHash::of(&only.bytes).to_string()),
         total_lines: only.map(|only| total_lines(&only.bytes)),
-        files: input.glob.is_some().then(|| found.replaced.iter().map(made).collect()),
+        files: input.glob.is_some().then(|| found.replaced.iter().take(MOST_FILES).map(made).collect()),
         ..either(input, found)
     }
 }
@@ -137,6 +143,7 @@ fn either(input: &Input, found: &Found) -> Output {
     let left = found.left.iter().map(|(path, why)| LeftOutput { file: path.to_string(), why: why.to_string() });
     Output {
         file: input.file.clone(),
+        files_changed: input.glob.is_some().then_some(found.replaced.len()),
         left: left.collect(),
         truncated: found.next.is_some(),
         next_offset: found.next,
