@@ -20,7 +20,7 @@ pub use context::{Cancel, Context, Gate, Proposal, ScanLimits, Spent, Walked};
 pub use prompts::{FilledPrompt, Prompt, PromptArgument, complete_prompt, fill_prompt, prompts, prompts_mark};
 pub use reason::{
     ArgumentProblem, BlockCandidate, Candidates, Disk, Facts, HeadingCandidate, Interruption, Kind, Part, Reason,
-    Refused, clipped,
+    Refused, Wanted, clipped,
 };
 pub use renamed::{Successor, successor};
 pub use resources::{

@@ -67,7 +67,7 @@ pub enum Reason {
     Stale { path: VaultPath, argument: &'static str, expected: ExpectedHash, current: Option<ContentHash> },
     /// The same for a tool whose caller can only replace what is there with another tool.
     #[error("{path} already exists.")]
-    DestinationExists { path: VaultPath, current: ContentHash },
+    DestinationExists { path: VaultPath, current: ContentHash, wanted: Wanted },
     #[error("{} mismatch: the {} in {path} is not what was expected.", .part.argument(), .part.name())]
     StalePart {
         path: VaultPath,
@@ -185,6 +185,15 @@ pub struct ArgumentProblem {
     pub problem: String,
     /// The known name that was probably meant.
     pub nearest: Option<String>,
+}
+
+/// What a name was wanted for that is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    New,
+    Moved,
+    /// A file that was moved away, and is to be put back.
+    Back,
 }
 
 /// Why a path is closed.

@@ -11,6 +11,8 @@ const NOTES: &[(&str, &[u8])] = &[
     ("broken.md", b"---\na: [1\n---\n"),
     ("short.md", b"one\ntwo\n"),
     ("empty.md", b""),
+    ("box/in.md", b"x\n"),
+    ("other/in.md", b"x\n"),
 ];
 
 fn section(target: &str) -> Value {
@@ -79,6 +81,8 @@ fn refusals_name_the_step_that_helps() {
             json!({ "file": "short.md", "patch": "@@ -2 +2 @@\n-two\n\\ No newline at end of file\n+x\n" }),
             &["make the patch anew"],
         ),
+        yes("file_move", json!({ "from": "short.md", "to": "empty.md" }), &["`on_conflict` to `rename`"]),
+        yes("file_move", json!({ "from": "box", "to": "other" }), &["send `other/box`"]),
         yes(
             "heading_rename",
             json!({ "file": "twice.md", "heading": "P", "newText": " ", "expected_section_hash": hash("twice.md") }),
@@ -107,4 +111,32 @@ fn a_dry_run_that_would_change_nothing_says_so() {
     let arguments = json!({ "operation": "delete", "target": path("props.md"), "key": "none", "dryRun": true });
     let text = server.call("obsidian_manage_frontmatter", arguments)["content"][0]["text"].clone();
     assert!(text.as_str().unwrap().ends_with("Nothing would change."), "{text}");
+}
+
+#[test]
+fn what_cannot_be_made_is_refused_in_a_dry_run_too_and_alone_in_a_batch() {
+    let vault =
+        Vault::new(&[("a.md", b"x\n"), ("d/b.md", b"y\n"), ("hid/s.md", b"z\n"), (".lapidaryignore", b"hid\n")]);
+    let before = vault.everything();
+    let mut server = vault.serve_with(&["--tools", "all"], &[]).open(Era::Modern);
+    let new = |file: &str| ("file_create", json!({ "file": file, "content": "q" }));
+    let moved = |from: &str, to: &str| ("file_move", json!({ "from": from, "to": to }));
+    for ((tool, arguments), reason) in [
+        (new("con.md"), "disk_error"),
+        (new("what?/x.md"), "disk_error"),
+        (new("a.md/x.md"), "not_a_file"),
+        (moved("d", "a.md/y"), "not_a_file"),
+        (moved("a.md", "d/aux.md"), "disk_error"),
+    ] {
+        let op = json!({ "tool": tool, "args": arguments });
+        for dry_run in [true, false] {
+            let mut arguments = arguments.clone();
+            arguments["dry_run"] = json!(dry_run);
+            assert_eq!(server.refused(tool, arguments.clone()), reason, "{arguments}");
+        }
+        let ok = json!({ "tool": "file_create", "args": { "file": "ok.md", "content": "q" } });
+        let done = server.done("bulk_apply", json!({ "atomic": false, "dry_run": true, "ops": [op, ok] }));
+        assert_eq!((&done["results"][0]["error"]["reason"], &done["results"][1]["ok"]), (&json!(reason), &json!(true)));
+    }
+    assert_eq!(vault.everything(), before);
 }

@@ -1,7 +1,7 @@
 use lapidary_note::{ContentHash, EditError, PatchError};
 use lapidary_vault::{Denied, JoinError, VaultPath};
 
-use super::{ArgumentProblem, Disk, Interruption, Reason, Refused};
+use super::{ArgumentProblem, Disk, Interruption, Reason, Refused, Wanted};
 use crate::{catalogue::Off, successor};
 
 impl Reason {
@@ -55,9 +55,15 @@ impl Reason {
             Self::FileExists { current, .. } => format!(
                 "To change part of it use `str_replace`; to replace all of it repeat the call with `overwrite: true` and `expectedHash` {current}."
             ),
-            Self::DestinationExists { current, .. } => format!(
+            Self::DestinationExists { current, wanted: Wanted::New, .. } => format!(
                 "To change part of it use `str_replace` or `apply_edits`; to replace all of it use `file_replace` with `expected_content_hash` {current}."
             ),
+            Self::DestinationExists { wanted: Wanted::Moved, .. } => {
+                "Nothing was changed. Choose another name, or set `on_conflict` to `rename` or `overwrite`.".into()
+            }
+            Self::DestinationExists { path, wanted: Wanted::Back, .. } => {
+                format!("Nothing was changed. Another file has this name now: move `{path}` away first.")
+            }
             Self::Stale { current: Some(current), argument, .. } => stale(argument, current),
             Self::StalePart { found: Some(found), part, .. } => stale(part.argument(), found),
             Self::Stale { current: None, argument, .. } => format!("Nothing is there any more. Leave out `{argument}` to create it."),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Wanted,
     shared::{
         checkpoint, hash, index,
         moving::{files_of_folder, folder_changes},
@@ -253,7 +253,7 @@ impl Restoring<'_> {
             there => there?,
         };
         if let Some(now) = reading::read_if_there(self.now(), path)? {
-            return Err(Reason::DestinationExists { path: path.clone(), current: now.hash });
+            return Err(Reason::DestinationExists { path: path.clone(), current: now.hash, wanted: Wanted::Back });
         }
         let now = there.as_ref().map(|there| there.hash);
         let changed_since = after.is_some() && after != now;
