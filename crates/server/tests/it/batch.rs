@@ -182,6 +182,29 @@ fn what_cannot_be_done_together_is_said() {
 }
 
 #[test]
+fn a_hash_that_an_earlier_operation_made_old_is_told_apart() {
+    let vault = Vault::new(&[("a.md", b"# A\nx\n"), ("b.md", b"x\n")]);
+    let mut server = serve(&vault);
+    let expecting = |mut op: Value, name: &str, text: &str| {
+        op["args"][name] = json!(ContentHash::of(text.as_bytes()).to_string());
+        op
+    };
+    let first = || expecting(edit("a.md", "x", "y"), "expected_content_hash", "# A\nx\n");
+    let body = op("heading_replace_body", json!({ "file": "a.md", "heading": "A", "content": "z\n" }));
+    for (second, leaves) in [
+        (expecting(edit("a.md", "y", "z"), "expected_content_hash", "# A\nx\n"), Some("# A\ny\n")),
+        (expecting(body, "expected_section_hash", "# A\nx\n"), Some("# A\ny\n")),
+        // That one was old before.
+        (expecting(edit("b.md", "x", "z"), "expected_content_hash", "old"), None),
+    ] {
+        let done = server.done("bulk_apply", json!({ "ops": [first(), second] }));
+        let hint = done["results"][1]["error"]["hint"].as_str().unwrap();
+        assert_eq!(hint.starts_with("An earlier operation of this batch"), leaves.is_some(), "{hint}");
+        assert!(leaves.is_none_or(|text| hint.contains(&ContentHash::of(text.as_bytes()).to_string())), "{hint}");
+    }
+}
+
+#[test]
 fn without_atomic_what_works_is_one_change() {
     let vault =
         Vault::new(&[("a.md", b"x\n"), ("b.md", b"x\n"), ("fixed/c.md", b"x\n"), (".lapidaryprotect", b"fixed/\n")]);
