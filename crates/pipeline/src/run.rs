@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapidary_note::ContentHash;
 use lapidary_tools::{
     ArgumentProblem, Cancel, Checked, Context, Disk, Effect, Entry, Family, Planned, Profile, Reason, Rendered, Spec,
-    Spent, check_arguments, clipped, render_answer, render_change, render_dry_run,
+    Spent, check_arguments, clip_diff, clipped, render_answer, render_change, render_dry_run,
 };
 use lapidary_vault::{
     Change, ChangeSet, CommitError, Guard, LateSave, Receipt, Turn, TurnError, View,
@@ -192,8 +192,7 @@ impl<'a> Call<'a> {
                 Ok(receipt) => {
                     self.line.receipt = receipt;
                     report(Stage::Done);
-                    let checkpoint = self.line.receipt.checkpoint.as_deref();
-                    return Ok(End::Answer(render_change(output, text, checkpoint, &self.notices())));
+                    return Ok(End::Answer(render_change(output, text, &self.line.receipt, &self.notices())));
                 }
                 Err(error) if attempt < PLANS && moved_on(&error) => {
                     self.cancel.end_change();
@@ -411,10 +410,7 @@ fn refusal(family: Family, CommitError { path, error, guard, before }: CommitErr
 fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, most: usize) -> String {
     let diff = changes.diff();
     let files: Vec<String> = changes.changes.iter().flat_map(Change::paths).map(|path| format!("`{path}`")).collect();
-    let mut shown: String = diff.text.chars().take(most).collect();
-    if shown.len() < diff.text.len() {
-        shown += "\n… (the diff goes on)";
-    }
+    let shown = clip_diff(&diff.text, most);
     format!(
         "`{}` wants to change {} in the vault `{}` (lines added: {}, removed: {}).\n\n{shown}",
         entry.spec.name(),

@@ -22,7 +22,7 @@ pub use profile::{BUILT_IN_PROFILES, Profile, ProfileRules};
 pub use prompts::{FilledPrompt, Prompt, PromptArgument, complete_prompt, fill_prompt, prompts, prompts_mark};
 pub use reason::{
     ArgumentProblem, BlockCandidate, Candidates, Disk, Facts, HeadingCandidate, Interruption, Kind, Part, Reason,
-    Refused, clipped,
+    Refused, Wanted, clipped,
 };
 pub use renamed::{Successor, successor};
 pub use resources::{
@@ -33,4 +33,4 @@ pub use spec::{
     AnyTool, CORE_TOOLS, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec,
 };
 pub use tools::TOOLS;
-pub use wire::{Rendered, render_answer, render_change, render_dry_run, render_refusal};
+pub use wire::{Rendered, clip_diff, render_answer, render_change, render_dry_run, render_refusal};

@@ -67,7 +67,7 @@ pub enum Reason {
     Stale { path: VaultPath, argument: &'static str, expected: ExpectedHash, current: Option<ContentHash> },
     /// The same for a tool whose caller can only replace what is there with another tool.
     #[error("{path} already exists.")]
-    DestinationExists { path: VaultPath, current: ContentHash },
+    DestinationExists { path: VaultPath, current: ContentHash, wanted: Wanted },
     #[error("{} mismatch: the {} in {path} is not what was expected.", .part.argument(), .part.name())]
     StalePart {
         path: VaultPath,
@@ -121,6 +121,8 @@ pub enum Reason {
     TagsRequired { operation: &'static str },
     #[error("The properties of {path} are not valid YAML: {problem}.")]
     FrontmatterInvalid { path: VaultPath, problem: String },
+    #[error("The properties of {path} would not be valid YAML any more: {problem}.")]
+    FrontmatterWouldBreak { path: VaultPath, problem: String },
     #[error("The text to find is not in {path}.")]
     TextMissing { path: VaultPath, preview: String },
     #[error("The text to find stands {occurrences} times in {path}; it must be unique.")]
@@ -185,6 +187,15 @@ pub struct ArgumentProblem {
     pub problem: String,
     /// The known name that was probably meant.
     pub nearest: Option<String>,
+}
+
+/// What a name was wanted for that is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    New,
+    Moved,
+    /// A file that was moved away, and is to be put back.
+    Back,
 }
 
 /// Why a path is closed.
@@ -418,7 +429,9 @@ impl Reason {
             }
             Self::ValueRequired { key } => json!({ "key": key }),
             Self::TagsRequired { operation } => json!({ "operation": operation }),
-            Self::FrontmatterInvalid { path, problem } | Self::PatchRejected { path, problem } => {
+            Self::FrontmatterInvalid { path, problem }
+            | Self::FrontmatterWouldBreak { path, problem }
+            | Self::PatchRejected { path, problem } => {
                 json!({ "path": path.as_str(), "problem": problem })
             }
             Self::TextMissing { path, preview } => json!({ "path": path.as_str(), "findPreview": preview }),

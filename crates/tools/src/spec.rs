@@ -1,6 +1,6 @@
 //! What a tool is: one declaration, typed input and output, and either an answer or a plan.
 
-use lapidary_vault::{ChangeSet, View};
+use lapidary_vault::{Change, ChangeSet, View};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -324,8 +324,12 @@ impl<T: WriteTool> AnyTool for Write<T> {
         view: Option<&View>,
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
-        let Plan { changes, output, dry_run } =
-            self.0.plan(context, view.ok_or(Reason::Internal)?, parse(T::DECLARATION.name, arguments)?)?;
+        let view = view.ok_or(Reason::Internal)?;
+        let Plan { changes, output, dry_run } = self.0.plan(context, view, parse(T::DECLARATION.name, arguments)?)?;
+        // The commit sees to it anyway; a dry run, and the other operations of a batch, have to know before.
+        for path in changes.changes.iter().filter_map(Change::makes) {
+            view.may_be_made(path).map_err(|error| Reason::from_store(path, &error, true))?;
+        }
         let through = self.0.through(&output);
         Ok(Planned::Change { changes, through, dry_run, text: self.0.text(&output), output: object(&output)? })
     }

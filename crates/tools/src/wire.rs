@@ -1,5 +1,8 @@
 //! How answers and refusals look to a client. Each family keeps its own form; this is the one place that knows them.
 
+use std::borrow::Cow;
+
+use lapidary_vault::{Changed, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
 use crate::{Family, Reason, shared::fence::fenced};
@@ -38,16 +41,49 @@ pub fn render_answer(mut output: Map<String, Value>, text: Option<String>, notic
     Rendered { text, structured: output, is_error: false }
 }
 
-/// An answer with the name of what undoes it.
+/// An answer with what only the commit knows: the name of what undoes it, and where files went.
 pub fn render_change(
     mut output: Map<String, Value>,
     text: Option<String>,
-    checkpoint: Option<&str>,
+    receipt: &Receipt,
     notices: &[String],
 ) -> Rendered {
-    let Some(checkpoint) = checkpoint else { return render_answer(output, text, notices) };
+    tell_trash(&mut output, receipt);
+    let Some(checkpoint) = &receipt.checkpoint else { return render_answer(output, text, notices) };
     output.insert("checkpoint".to_owned(), json!(checkpoint));
     render_answer(output, text.map(|text| format!("{text}\n\nCheckpoint: `{checkpoint}`")), notices)
+}
+
+/// Where in the vault a trashed file is now; an answer for several operations tells it for each.
+fn tell_trash(output: &mut Map<String, Value>, receipt: &Receipt) {
+    if output.get("trashed") == Some(&json!(true)) {
+        let named = output.get("file").or_else(|| output.get("path")).and_then(Value::as_str);
+        let path = named.and_then(|named| VaultPath::parse(named).ok());
+        let went = |changed: &&Changed| changed.after.is_none() && Some(&changed.path) == path.as_ref();
+        let place = receipt.changed.iter().find(went).and_then(|changed| changed.moved_to.as_ref());
+        output.extend(place.map(|place| ("trashedTo".to_owned(), json!(place.to_string()))));
+    }
+    let results = output.get_mut("results").and_then(Value::as_array_mut);
+    for result in results.into_iter().flatten() {
+        if let Some(output) = result.get_mut("result").and_then(Value::as_object_mut) {
+            tell_trash(output, receipt);
+        }
+    }
+}
+
+/// Of a diff, as much as a model will look through.
+const SHOWN_DIFF: usize = 20_000;
+
+/// The beginning of a diff, in whole lines if it has any, and how much is left out.
+pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
+    if diff.len() <= most {
+        return Cow::Borrowed(diff);
+    }
+    let start = &diff[..diff.floor_char_boundary(most)];
+    let shown = start.rfind('\n').map_or(start, |end| &start[..=end]);
+    let left = diff[shown.len()..].lines().count();
+    let end = if shown.ends_with('\n') { "" } else { "\n" };
+    Cow::Owned(format!("{shown}{end}… (the diff goes on for {left} lines)\n"))
 }
 
 /// What would have been answered, and what would have changed.
@@ -57,8 +93,10 @@ pub fn render_dry_run(
     diff: &str,
     notices: &[String],
 ) -> Rendered {
+    let diff = clip_diff(diff, SHOWN_DIFF);
     output.insert("diff".to_owned(), json!(diff));
-    render_answer(output, text.map(|text| format!("{text}\n\n{}", fenced(diff))), notices)
+    let shown = if diff.is_empty() { "Nothing would change.".to_owned() } else { fenced(&diff) };
+    render_answer(output, text.map(|text| format!("{text}\n\n{shown}")), notices)
 }
 
 pub fn render_refusal(family: Family, reason: &Reason) -> Rendered {
@@ -110,7 +148,6 @@ pub(crate) fn operation_error(reason: &Reason) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use lapidary_note::{ContentHash, ExpectedHash};
-    use lapidary_vault::VaultPath;
 
     use super::*;
 
@@ -138,6 +175,18 @@ mod tests {
         assert_eq!(file.structured["details"]["actual"], now);
         assert_eq!(file.structured["error"]["current_content_hash"], now);
         assert_eq!(serde_json::from_str::<Value>(&file.text[0]).unwrap(), Value::Object(file.structured));
+    }
+
+    #[test]
+    fn a_long_diff_is_cut_between_lines_and_says_so() {
+        for (diff, most, expected) in [
+            ("+a\n+b\n", 6, "+a\n+b\n"),
+            ("+a\n+b\n", 5, "+a\n… (the diff goes on for 1 lines)\n"),
+            ("+a\n+b\n+c\n+d\n", 4, "+a\n… (the diff goes on for 3 lines)\n"),
+            ("+ééé\n+b\n", 4, "+é\n… (the diff goes on for 2 lines)\n"),
+        ] {
+            assert_eq!(clip_diff(diff, most), expected);
+        }
     }
 
     #[test]

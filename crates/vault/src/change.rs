@@ -72,6 +72,14 @@ impl Change {
         }
     }
 
+    /// The path at which something is that was not there before.
+    pub fn makes(&self) -> Option<&VaultPath> {
+        match self {
+            Self::Create { path, .. } => Some(path),
+            _ => self.to(),
+        }
+    }
+
     /// Every path that is not afterwards what it was before.
     pub fn paths(&self) -> impl Iterator<Item = &VaultPath> {
         std::iter::once(self.path()).chain(self.to())

@@ -188,6 +188,21 @@ impl View {
         self.scope.may_enter(folder).is_ok() && self.list_disk(Some(folder)).is_ok()
     }
 
+    /// Whether something new can be made at a path: not below a file, and under names that every system accepts.
+    pub fn may_be_made(&self, path: &VaultPath) -> Result<(), StoreError> {
+        let portable = |path: &VaultPath| if path.has_portable_name() { Ok(()) } else { Err(StoreError::NotPortable) };
+        portable(path)?;
+        for folder in std::iter::successors(path.folder(), VaultPath::folder) {
+            match self.read(&folder) {
+                Ok(_) | Err(ReadError::Store(StoreError::TooLarge { .. })) => return Err(StoreError::NotAFile),
+                // It is made too.
+                Err(ReadError::Store(StoreError::Missing)) => portable(&folder)?,
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
     /// What tells one state of a file from another without reading it.
     pub fn stamp(&self, path: &VaultPath) -> Option<Stamp> {
         // What cannot be looked at has no state.

@@ -228,30 +228,53 @@ fn patch_property(
         PatchContent::Text(content) => &Value::Text(plain_line_ends(content).into_owned()),
         PatchContent::Value(value) => value,
     };
-    let path = PropertyPath::name(name);
     let old = properties.iter().find(|(known, _)| known == name).map(|(_, value)| value);
-    let merged = match (old, patch.operation) {
+    let steps = match (old, patch.operation) {
         (None, _) if !patch.create => {
             return Err(SectionPatchError::Missing {
                 available: properties.into_iter().map(|(name, _)| name).collect(),
             });
         }
-        (None, _) | (_, Operation::Replace) => given.clone(),
-        (Some(old), Operation::Add(side)) => merged(old, given, side).ok_or(SectionPatchError::NotMergeable)?,
+        (None, _) | (_, Operation::Replace) => vec![(PropertyPath::name(name), Put::Set(given.clone()))],
+        (Some(old), Operation::Add(side)) => added(name, old, given, side).ok_or(SectionPatchError::NotMergeable)?,
     };
-    // Items that are added one by one leave those that are there as they are written.
-    let added = match (old, given, patch.operation) {
-        (Some(Value::List(_)), Value::List(items), Operation::Add(Side::Behind)) => items.as_slice(),
-        (Some(Value::List(_)), one, Operation::Add(Side::Behind)) => std::slice::from_ref(one),
-        _ => &[],
-    };
-    let mut edits: Vec<PropertyEdit<'_>> =
-        added.iter().map(|value| PropertyEdit::Append { path: &path, value }).collect();
-    if edits.is_empty() {
-        edits.push(PropertyEdit::Set { path: &path, value: &merged });
-    }
+    let edits: Vec<PropertyEdit<'_>> = steps
+        .iter()
+        .map(|(path, put)| match put {
+            Put::Set(value) => PropertyEdit::Set { path, value },
+            Put::Append(value) => PropertyEdit::Append { path, value },
+        })
+        .collect();
     let edited = edit_properties(file, text, &edits)?;
     Ok(Patched { file: edited.file, target: name.to_owned() })
+}
+
+enum Put {
+    Set(Value),
+    Append(Value),
+}
+
+/// How a value gets more in it. Items and entries that are added one by one leave those that are there as they are
+/// written.
+fn added(name: &str, old: &Value, given: &Value, side: Side) -> Option<Vec<(PropertyPath, Put)>> {
+    let path = PropertyPath::name(name);
+    let append = |value: &Value| (path.clone(), Put::Append(value.clone()));
+    match (old, given, side) {
+        (Value::List(_), Value::List(items), Side::Behind) => Some(items.iter().map(append).collect()),
+        (Value::List(_), one, Side::Behind) if *one != Value::Null => Some(vec![append(one)]),
+        (Value::Map(there), Value::Map(entries), _) if entries.iter().all(|(name, _)| !name.is_empty()) => {
+            // What stands behind wins.
+            let wins = |entry: &str| side == Side::Behind || !there.iter().any(|(known, _)| known == entry);
+            let entries = entries.iter().filter(|(entry, _)| wins(entry));
+            entries
+                .map(|(entry, value)| {
+                    let path = PropertyPath::of(vec![name.to_owned(), entry.clone()])?;
+                    Some((path, Put::Set(value.clone())))
+                })
+                .collect()
+        }
+        _ => merged(old, given, side).map(|value| vec![(path, Put::Set(value))]),
+    }
 }
 
 impl SectionPatch<'_> {

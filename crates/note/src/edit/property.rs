@@ -20,7 +20,7 @@ use target::addressed;
 /// Why properties were not edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PropertyError {
-    #[error("the properties are not valid YAML, line {line}: {problem}")]
+    #[error("line {line}: {problem}")]
     Yaml { line: usize, problem: String },
     #[error("the properties are not a list of `name: value`")]
     NotAMap,

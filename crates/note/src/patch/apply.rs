@@ -69,15 +69,15 @@ impl<'t> Target<'t> {
     }
 
     fn check(&self, index: usize, hunk: &Hunk) -> Result<(), PatchMismatch> {
+        let first = hunk.first();
         let mismatch = |line: usize, removed: bool, expected: &str, actual: Option<&str>| PatchMismatch {
             hunk: index,
             line: line + 1,
             removed,
             expected: expected.to_owned(),
             actual: actual.map(str::to_owned),
-            found_at: self.place_of(hunk).map(|place| place + 1),
+            found_at: self.place_of(hunk).filter(|place| *place != first).map(|place| place + 1),
         };
-        let first = hunk.first();
         if first > self.lines.len() {
             let expected = hunk.old().next().map_or("", |line| &*line.text);
             return Err(mismatch(first, false, expected, None));

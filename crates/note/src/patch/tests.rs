@@ -98,7 +98,8 @@ fn a_file_that_is_not_the_one_the_patch_was_made_for_is_left_alone() {
             "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n",
             "delete mismatch in hunk 0 at line 1",
             Some("a"),
-            Some(1),
+            // Its lines are where it says; that it does not end the file is what is wrong.
+            None,
         ),
         (
             "a\nb\nc\n",

@@ -287,7 +287,7 @@ impl<'l> Evaluation<'l> {
             }
         };
         found.map_err(|error: ReplaceError| match error {
-            ReplaceError::Stopped | ReplaceError::Undecided => LogicHalt::Undecided,
+            ReplaceError::Stopped | ReplaceError::Undecided | ReplaceError::TooLong => LogicHalt::Undecided,
             ReplaceError::TooMuch => LogicHalt::TooMuch,
         })
     }

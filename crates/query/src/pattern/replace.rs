@@ -67,6 +67,8 @@ pub enum ReplaceError {
     Stopped,
     #[error("the pattern needs too many attempts on this text")]
     Undecided,
+    #[error("the text is too long for an expression with lookaround or backreferences")]
+    TooLong,
     #[error("the result would be too large")]
     TooMuch,
 }
@@ -168,7 +170,7 @@ impl Replacer {
                 let found = groups.is_match();
                 Ok(found.then(|| groups.iter().map(|group| group.map(|group| group.range())).collect()))
             }
-            Engine::Backtracker(_) if text.len() > LONGEST_TRIED => Err(ReplaceError::Undecided),
+            Engine::Backtracker(_) if text.len() > LONGEST_TRIED => Err(ReplaceError::TooLong),
             Engine::Backtracker(backtracker) => backtracker.find_groups(text, from, stop).map_err(|halt| match halt {
                 Halt::Stopped => ReplaceError::Stopped,
                 Halt::Undecided => ReplaceError::Undecided,

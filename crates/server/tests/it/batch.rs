@@ -94,6 +94,40 @@ fn a_folder_moves_and_its_notes_are_edited() {
 }
 
 #[test]
+fn folders_move_on_and_out_of_each_other_and_back() {
+    for moves in [
+        [("f", "z"), ("z", "q")].as_slice(),
+        &[("f", "z"), ("z", "d/q"), ("d/q", "e")],
+        &[("f", "z"), ("z/g", "q")],
+        &[("f/g", "z"), ("f", "y"), ("z", "q")],
+        &[("f/g/h", "y"), ("f/g", "y/u"), ("y", "k")],
+        &[("f/g/h", "y"), ("f", "y/u"), ("y/u/g", "k"), ("y", "k/w")],
+    ] {
+        let notes: &[(&str, &[u8])] = &[("f/a.md", b"[[e]]\n"), ("f/g/e.md", b"x\n"), ("f/g/h/i.md", b"[[a]]\n")];
+        let vault = Vault::new(notes);
+        let before = vault.everything();
+        let mut server = serve(&vault);
+        let mut ops: Vec<Value> = moves.iter().map(|(from, to)| mv(from, to)).collect();
+        // What came along is edited at its last place.
+        let here = |from: &str| {
+            moves.iter().fold(from.to_owned(), |at, (from, to)| match at.strip_prefix(from) {
+                Some(below) if below.starts_with('/') => format!("{to}{below}"),
+                _ => at,
+            })
+        };
+        ops.push(edit(&here("f/g/e.md"), "x", "y"));
+        let done = server.done("bulk_apply", json!({ "ops": ops }));
+        assert_eq!(done["rolled_back"], false, "{moves:?}: {done:#}");
+        assert_eq!(text(&vault, &here("f/g/e.md")), "y\n", "{moves:?}");
+        assert_eq!(text(&vault, &here("f/g/h/i.md")), "[[a]]\n", "{moves:?}");
+        let listed = server.done("checkpoint_list", json!({}));
+        assert_eq!(listed["checkpoints"][0]["files"].as_array().unwrap().len(), moves.len() + 1, "{listed:#}");
+        undo(&mut server, &done);
+        assert_eq!(vault.everything(), before, "{moves:?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_done_together_is_said() {
     let vault = Vault::new(&[("a.md", b"x\n"), ("f/b.md", b"x\n")]);
     let before = vault.everything();
@@ -145,6 +179,29 @@ fn what_cannot_be_done_together_is_said() {
         assert_eq!(vault.everything(), before);
     }
     assert_eq!(server.refused("bulk_apply", json!({ "ops": [] })), "invalid_arguments");
+}
+
+#[test]
+fn a_hash_that_an_earlier_operation_made_old_is_told_apart() {
+    let vault = Vault::new(&[("a.md", b"# A\nx\n"), ("b.md", b"x\n")]);
+    let mut server = serve(&vault);
+    let expecting = |mut op: Value, name: &str, text: &str| {
+        op["args"][name] = json!(ContentHash::of(text.as_bytes()).to_string());
+        op
+    };
+    let first = || expecting(edit("a.md", "x", "y"), "expected_content_hash", "# A\nx\n");
+    let body = op("heading_replace_body", json!({ "file": "a.md", "heading": "A", "content": "z\n" }));
+    for (second, leaves) in [
+        (expecting(edit("a.md", "y", "z"), "expected_content_hash", "# A\nx\n"), Some("# A\ny\n")),
+        (expecting(body, "expected_section_hash", "# A\nx\n"), Some("# A\ny\n")),
+        // That one was old before.
+        (expecting(edit("b.md", "x", "z"), "expected_content_hash", "old"), None),
+    ] {
+        let done = server.done("bulk_apply", json!({ "ops": [first(), second] }));
+        let hint = done["results"][1]["error"]["hint"].as_str().unwrap();
+        assert_eq!(hint.starts_with("An earlier operation of this batch"), leaves.is_some(), "{hint}");
+        assert!(leaves.is_none_or(|text| hint.contains(&ContentHash::of(text.as_bytes()).to_string())), "{hint}");
+    }
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn every_byte_outside_of_the_change_stays() {
             "obsidian_manage_frontmatter",
             json!({ "operation": "set", "key": "due", "value": "2026-05-01" }),
             "tags: [gem]\r\n",
-            "tags: [gem]\r\ndue: \"2026-05-01\"\r\n",
+            "tags: [gem]\r\ndue: 2026-05-01\r\n",
         ),
         ("obsidian_manage_frontmatter", json!({ "operation": "delete", "key": "tags" }), "tags: [gem]\r\n", ""),
         (
@@ -248,7 +248,7 @@ fn null_is_a_value_and_nothing_is_none() {
     let set = |value: Value| json!({ "operation": "set", "key": "a", "target": path("a.md"), "value": value });
     for (value, line) in [
         (json!(null), "a:\n"),
-        (json!("2026-05-01"), "a: \"2026-05-01\"\n"),
+        (json!("2026-05-01"), "a: 2026-05-01\n"),
         (json!("yes: no"), "a: \"yes: no\"\n"),
         (json!([1, "x"]), "a:\n  - 1\n  - x\n"),
         (json!(1.5), "a: 1.5\n"),

@@ -24,6 +24,8 @@ fn a_proposal_is_carried_out_once_and_exactly() {
     assert!(proposal["diff"].as_str().unwrap().contains("+13.04.2026"), "{proposal}");
     assert_eq!(vault.read("a.md"), b"2026-04-13\r\nx 2026-05-01\r\n");
     let token = &proposal["proposal_token"];
+    // A model has to copy it.
+    assert!(token.as_str().unwrap().len() <= 110, "{token}");
     let carried = with(wanted.clone(), "proposal_token", token);
     // Not for another file, pattern or text, and not if it was tampered with.
     for (name, other) in [
@@ -73,7 +75,11 @@ fn many_files_are_changed_together_or_not_at_all() {
     let wanted = json!({ "glob": "n/**", "pattern": "a(\\d+)", "replacement": "$1a" });
     let proposal = server.done("regex_replace", wanted.clone());
     assert_eq!(proposal["files"].as_array().unwrap().len(), 30);
-    assert_eq!(proposal["files"][3]["currentHash"], ContentHash::of(b"a3 b\n").to_string());
+    let short = |text: &str| json!(ContentHash::of(text.as_bytes()).to_string()[..19]);
+    assert_eq!(
+        proposal["files"][3],
+        json!({ "file": "n/03.md", "replacedCount": 1, "currentHash": short("a3 b\n"), "wouldBeHash": short("3a b\n") })
+    );
     let left: Vec<&Value> = proposal["left"].as_array().unwrap().iter().map(|left| &left["file"]).collect();
     assert_eq!(left, ["n/broken.md", "n/fixed.md"]);
     let carried = with(wanted.clone(), "proposal_token", &proposal["proposal_token"]);
@@ -88,8 +94,73 @@ fn many_files_are_changed_together_or_not_at_all() {
     assert_eq!(vault.everything(), before);
     let done = server.done("regex_replace", carried);
     assert_eq!((&done["replacedCount"], vault.read("n/29.md")), (&json!(30), b"29a b\n".into()));
+    assert_eq!(
+        done["files"][3],
+        json!({ "file": "n/03.md", "replacedCount": 1, "contentHash": short("3a b\n") }),
+        "{done}"
+    );
     server.done("checkpoint_restore", json!({ "id": done["checkpoint"] }));
     assert_eq!(vault.everything(), before);
+}
+
+#[test]
+fn a_change_of_any_size_is_shown_in_part_and_made_whole() {
+    let line = "alpha beta gamma delta\n";
+    let mut notes: Vec<(String, Vec<u8>)> =
+        (0..150).map(|at| (format!("n/{at:03}.md"), line.repeat(10).into_bytes())).collect();
+    notes.push(("n/long.md".to_owned(), line.repeat(60_000).into_bytes()));
+    let files: Vec<(&str, &[u8])> = notes.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+    let vault = Vault::new(&files);
+    let mut server = serve(&vault);
+    let wanted = json!({ "glob": "n/*", "pattern": "beta", "replacement": "b" });
+    let result = server.call("regex_replace", wanted.clone());
+    assert!(result.to_string().len() < 100_000, "{} bytes", result.to_string().len());
+    let proposal = &result["structuredContent"];
+    assert_eq!((&proposal["filesChanged"], &proposal["replaced_preview_count"]), (&json!(151), &json!(61_500)));
+    assert_eq!(proposal["files"].as_array().unwrap().len(), 100);
+    assert!(proposal["diff"].as_str().unwrap().ends_with(" lines)\n"), "{proposal}");
+    let done = server.call("regex_replace", with(wanted, "proposal_token", &proposal["proposal_token"]));
+    assert_eq!(done["structuredContent"]["filesChanged"], 151, "{done}");
+    assert!(notes.iter().all(|(path, _)| !String::from_utf8(vault.read(path)).unwrap().contains("beta")));
+    // Lookaround is tried place by place, which takes too long for a text of this size.
+    let wanted = json!({ "file": "n/long.md", "pattern": "(?<=alpha )b", "replacement": "x" });
+    let refused = server.call("regex_replace", wanted);
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("too long for an expression with lookaround"));
+}
+
+#[test]
+fn what_is_expected_is_never_passed_over() {
+    let vault = Vault::new(&[("n/a.md", b"x\n"), ("b.md", b"x\n")]);
+    let mut server = serve(&vault);
+    let (right, wrong) = (ContentHash::of(b"x\n").to_string(), "sha256:000000000000");
+    let common = json!({ "pattern": "x", "replacement": "y" });
+    for (which, name, expected, reason, says) in [
+        (("glob", "n/*"), "expected_content_hash", json!(right), "invalid_arguments", "send `expected_hashes`"),
+        (("file", "b.md"), "expected_hashes", json!({ "b.md": right }), "invalid_arguments", "`expected_content_hash`"),
+        (
+            ("glob", "n/*"),
+            "expected_hashes",
+            json!({ "b.md": right }),
+            "invalid_arguments",
+            "`b.md`, which is not among",
+        ),
+        (("glob", "n/*"), "expected_hashes", json!({ "n/gone.md": right }), "invalid_arguments", "`n/gone.md`"),
+        (
+            ("glob", "n/*"),
+            "expected_hashes",
+            json!({ "n/a.md": wrong }),
+            "stale_precondition",
+            "with `expected_hashes` sha256:",
+        ),
+    ] {
+        let wanted = with(with(common.clone(), which.0, &json!(which.1)), name, &expected);
+        let refused = server.call("regex_replace", wanted.clone());
+        assert_eq!(crate::harness::reason(&refused), reason, "{wanted}");
+        assert!(refused["content"][0]["text"].as_str().unwrap().contains(says), "{refused}");
+    }
+    let hashes = json!({ "n/a.md": right });
+    let wanted = with(with(common, "glob", &json!("n/*")), "expected_hashes", &hashes);
+    assert_eq!(server.done("regex_replace", wanted)["replaced_preview_count"], 1);
 }
 
 #[test]

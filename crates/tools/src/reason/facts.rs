@@ -565,7 +565,7 @@ impl Reason {
             Self::PatchRejected { .. } => Kind::PatchRejected,
             Self::ValueRequired { .. } => Kind::ValueRequired,
             Self::TagsRequired { .. } => Kind::TagsRequired,
-            Self::FrontmatterInvalid { .. } => Kind::FrontmatterInvalid,
+            Self::FrontmatterInvalid { .. } | Self::FrontmatterWouldBreak { .. } => Kind::FrontmatterInvalid,
             Self::TextMissing { .. } => Kind::TextMissing,
             Self::TextNotUnique { .. } => Kind::TextNotUnique,
             Self::OccurrenceOutOfRange { .. } => Kind::OccurrenceOutOfRange,

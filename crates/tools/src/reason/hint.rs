@@ -1,7 +1,7 @@
 use lapidary_note::{ContentHash, EditError, PatchError};
 use lapidary_vault::{Denied, JoinError, VaultPath};
 
-use super::{ArgumentProblem, Disk, Interruption, Reason, Refused};
+use super::{ArgumentProblem, Disk, Interruption, Reason, Refused, Wanted};
 use crate::{catalogue::Off, successor};
 
 impl Reason {
@@ -55,9 +55,15 @@ impl Reason {
             Self::FileExists { current, .. } => format!(
                 "To change part of it use `str_replace`; to replace all of it repeat the call with `overwrite: true` and `expectedHash` {current}."
             ),
-            Self::DestinationExists { current, .. } => format!(
+            Self::DestinationExists { current, wanted: Wanted::New, .. } => format!(
                 "To change part of it use `str_replace` or `apply_edits`; to replace all of it use `file_replace` with `expected_content_hash` {current}."
             ),
+            Self::DestinationExists { wanted: Wanted::Moved, .. } => {
+                "Nothing was changed. Choose another name, or set `on_conflict` to `rename` or `overwrite`.".into()
+            }
+            Self::DestinationExists { path, wanted: Wanted::Back, .. } => {
+                format!("Nothing was changed. Another file has this name now: move `{path}` away first.")
+            }
             Self::Stale { current: Some(current), argument, .. } => stale(argument, current),
             Self::StalePart { found: Some(found), part, .. } => stale(part.argument(), found),
             Self::Stale { current: None, argument, .. } => format!("Nothing is there any more. Leave out `{argument}` to create it."),
@@ -74,7 +80,7 @@ impl Reason {
             Self::SectionRequired => "Add `section: {\"type\": \"heading\", \"target\": \"…\"}`.".into(),
             Self::SectionMissing { available, section_type, .. }
             | Self::SectionTargetMissing { available, section_type, .. } => available_sections(section_type, available),
-            Self::AmbiguousSection { candidates, .. } => format!("Name one of: {}.", list(candidates)),
+            Self::AmbiguousSection { candidates, .. } => candidate_sections(candidates),
             Self::ContentPreexists { .. } => {
                 "Nothing needs to be done, unless it shall stand there twice: then set `applyIfContentPreexists`.".into()
             }
@@ -85,7 +91,15 @@ impl Reason {
             Self::ValueRequired { .. } => "Add `value`; it may be any JSON, `null` too. To remove the property use `delete`.".into(),
             Self::TagsRequired { .. } => "Add `tags`, for example `[\"project/garden\"]`.".into(),
             Self::Ambiguous { candidates, .. } => format!("Repeat with one of: {}.", candidates.choices()),
-            Self::LineOutOfRange { lines, .. } => format!("Lines count from 1 to {lines}; read the file again if it should have more."),
+            Self::LineOutOfRange { lines: 0, argument: "from", .. } => {
+                "The file is empty; add to it with `lines_insert` at line 1, or with `file_append`.".into()
+            }
+            Self::LineOutOfRange { lines, argument: "from", .. } => {
+                format!("Lines count from 1 to {lines}; read the file again if it should have more.")
+            }
+            Self::LineOutOfRange { lines, .. } => {
+                format!("Send a line from 1 to {}: the last of them adds at the end.", lines + 1)
+            }
             Self::PatchInvalid(error) => patch(error),
             Self::PatchMismatch { mismatch, .. } => match mismatch.found_at {
                 Some(line) => format!("The lines of this hunk stand at line {line}: begin it with `@@ -{line},… @@`, or use `str_replace`."),
@@ -93,6 +107,9 @@ impl Reason {
             },
             Self::EditRefused { error, .. } => edit(error).into(),
             Self::InStep { reason, .. } => format!("None of them was made. {}", reason.hint()),
+            Self::FrontmatterWouldBreak { .. } => {
+                "Nothing was changed. Narrow the replacement, or set `scope` to `body` so that properties are left alone.".into()
+            }
             Self::FrontmatterInvalid { .. } => "Read the note with format `content` and repair the lines between the `---` marks first.".into(),
             Self::TextMissing { .. } => "Read the file again and copy the text exactly, spaces and line breaks included.".into(),
             Self::TextNotUnique { occurrences, .. } => {
@@ -100,7 +117,7 @@ impl Reason {
             }
             Self::OccurrenceOutOfRange { occurrences, .. } => format!("Set `occurrence` to a number from 1 to {occurrences}."),
             Self::RegexInvalid { .. } => "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.".into(),
-            Self::RegexUnsafe { .. } => "Use a shorter expression, without a repetition inside a repeated group.".into(),
+            Self::RegexUnsafe { .. } => "Use a shorter expression, without lookaround, backreferences or a repetition inside a repeated group.".into(),
             Self::PathPrefixInvalidMode { .. } => {
                 "Leave out `pathPrefix`; in `logic` write {\"glob\": [\"Folder/*\", {\"var\": \"path\"}]}.".into()
             }
@@ -184,6 +201,27 @@ fn available_sections(section_type: &str, available: &[String]) -> String {
     let more = if available.len() > SHOWN { ", …" } else { "" };
     let shown = &available[..available.len().min(SHOWN)];
     format!("The note has: {}{more}.", list(shown))
+}
+
+fn candidate_sections(candidates: &[String]) -> String {
+    let (mut once, mut often): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for name in candidates {
+        let is_repeated = candidates.iter().filter(|other| *other == name).count() > 1;
+        let names = if is_repeated { &mut often } else { &mut once };
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    let named = if once.is_empty() { String::new() } else { format!("Name one of: {}. ", list(&once)) };
+    let repeated = if often.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "{} stands there several times: `heading_replace_body` takes an `occurrence`, `str_replace` the exact text.",
+            list(&often)
+        )
+    };
+    format!("{named}{repeated}").trim_end().to_owned()
 }
 
 fn stale(argument: &str, current: &ContentHash) -> String {

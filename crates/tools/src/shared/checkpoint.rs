@@ -19,7 +19,7 @@ pub(crate) fn refusal(given: &str, error: CheckpointError) -> Reason {
 pub(crate) fn files(checkpoint: &Checkpoint) -> impl Iterator<Item = &EntryRecord> {
     let came_by_move = |entry: &EntryRecord| {
         let is_target = |other: &EntryRecord| other.moved_to.as_ref() == Some(&entry.path);
-        entry.before.is_none() && checkpoint.entries.iter().any(is_target)
+        entry.before.is_none() && entry.moved_to.is_none() && checkpoint.entries.iter().any(is_target)
     };
     checkpoint.entries.iter().filter(move |entry| !came_by_move(entry))
 }

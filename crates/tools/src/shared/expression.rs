@@ -1,6 +1,9 @@
 //! Regular expressions that replace, in one file or in many.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use lapidary_note::replace_ranges;
 use lapidary_query::{ExpressionFlags, ReplaceError, Replacer};
@@ -19,6 +22,7 @@ use crate::{
 };
 
 const PATTERN: &str = "pattern";
+pub(crate) const EXPECTED_HASHES: &str = "expected_hashes";
 
 /// What is looked for, and what comes in its place.
 pub(crate) struct Expression {
@@ -189,9 +193,15 @@ pub(crate) fn in_files(
     let limits = Limits::of(sources.budget, context);
     let expected = expectations(tool, sources.expected)?;
     let files = index::files(context, view)?;
-    let paths = files.iter().map(|entry| entry.path()).filter(|path| glob.matches(path.as_str()));
+    let paths: Vec<&VaultPath> =
+        files.iter().map(|entry| entry.path()).filter(|path| glob.matches(path.as_str())).collect();
+    let known: BTreeSet<&VaultPath> = paths.iter().copied().collect();
+    if let Some(other) = expected.keys().find(|expected| !known.contains(expected)) {
+        let problem = format!("names `{other}`, which is not among the files that `glob` names");
+        return Err(Reason::bad_argument(tool, EXPECTED_HASHES, problem));
+    }
     let (mut found, mut bytes, mut stopped) = (Found::default(), 0, None);
-    for (number, path) in paths.enumerate().skip(sources.offset) {
+    for (number, path) in paths.into_iter().enumerate().skip(sources.offset) {
         if sources.exactly.is_some_and(|most| found.scanned >= most) {
             break;
         }
@@ -204,7 +214,7 @@ pub(crate) fn in_files(
         if stopped.is_none() {
             // One that is gone since the vault was looked through has nothing to replace.
             if let Some(before) = reading::read_if_there(view, path)? {
-                hash::check(path, EXPECTED_CONTENT, expected.get(path), Some(&before.hash))?;
+                hash::check(path, EXPECTED_HASHES, expected.get(path), Some(&before.hash))?;
                 bytes += before.bytes.len() as u64;
                 let stop = || limits.stop(context).is_some();
                 match one(view, expression, path, &before, &stop) {
@@ -256,7 +266,7 @@ fn expectations(
 ) -> Result<BTreeMap<VaultPath, lapidary_note::ExpectedHash>, Reason> {
     let mut expected = BTreeMap::new();
     for (path, written) in given {
-        if let Some(hash) = hash::expected(tool, "expected_hashes", Some(written))? {
+        if let Some(hash) = hash::expected(tool, EXPECTED_HASHES, Some(written))? {
             expected.insert(reading::parse_path(path)?, hash);
         }
     }

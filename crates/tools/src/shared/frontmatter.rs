@@ -41,7 +41,9 @@ impl FrontmatterInput {
         match (&self.expected_frontmatter_hash, block) {
             (Some(given), block) => editing.expect_part(text, Part::Frontmatter, given, block),
             (None, Some(_)) if !editing.is_expected() => {
-                Err(editing.bad_argument(Part::Frontmatter.argument(), "is required"))
+                let problem =
+                    "is required where a note has properties: the `frontmatterHash` that `frontmatter_get` gives";
+                Err(editing.bad_argument(Part::Frontmatter.argument(), problem))
             }
             (None, _) => Ok(()),
         }

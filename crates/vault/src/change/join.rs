@@ -37,13 +37,10 @@ impl ChangeSet {
                 }
                 _ => Ok(()),
             },
-            Change::MoveFolder { from, .. } => {
-                let arrives = |change: &Change| matches!(change, Change::MoveFolder { to, .. } if same(to, from));
-                match self.changes.iter().any(arrives) || has_folder(from) {
-                    true => Ok(()),
-                    false => Err(JoinError::NewFolder { path: from.clone() }),
-                }
-            }
+            Change::MoveFolder { from, .. } => match has_folder(&self.folder_on_disk(from)) {
+                true => Ok(()),
+                false => Err(JoinError::NewFolder { path: from.clone() }),
+            },
             Change::Write { .. } | Change::Create { .. } | Change::Move { .. } | Change::Delete { .. } => Ok(()),
         }?;
         let new = match change {
@@ -68,6 +65,17 @@ impl ChangeSet {
             Change::Delete { .. } => self.delete(change),
             Change::MoveFolder { .. } | Change::Trash { .. } => self.changes.push(change),
         }
+    }
+
+    /// Where the disk has a folder that the changes bring to this path, by itself or inside another.
+    fn folder_on_disk(&self, path: &VaultPath) -> VaultPath {
+        let mut at = path.clone();
+        for change in self.changes.iter().rev() {
+            if let Change::MoveFolder { from, to } = change {
+                at = if same(to, &at) { from.clone() } else { rebased(&at, to, from).unwrap_or(at) };
+            }
+        }
+        at
     }
 
     /// The change that gives the file at this path its content, if one does.
@@ -262,7 +270,7 @@ mod tests {
         let mut set = ChangeSet::default();
         changes
             .into_iter()
-            .for_each(|change| set.join(ChangeSet::one(change), |folder| folder.as_str() == "f").unwrap());
+            .for_each(|change| set.join(ChangeSet::one(change), |folder| folder.as_str().starts_with('f')).unwrap());
         shown(&set)
     }
 
@@ -297,6 +305,10 @@ mod tests {
             (
                 vec![folder(), Change::MoveFolder { from: path("g"), to: path("h") }],
                 vec!["folder f>g =", "folder g>h ="],
+            ),
+            (
+                vec![folder(), Change::MoveFolder { from: path("g/k"), to: path("h") }],
+                vec!["folder f>g =", "folder g/k>h ="],
             ),
             (vec![write("caf\u{e9}", "1", "2"), write("cafe\u{301}", "2", "3")], vec!["write caf\u{e9} 1=3"]),
         ] {

@@ -278,12 +278,15 @@ impl<'a> Planner<'a> {
         self.narrowed(StoreError::Missing, |open| self.store.place(path, open))
     }
 
-    /// Where a file is now that will have come to this path with its folder.
+    /// Where a file or folder is now that will have come to this path with the folder around it.
     fn before_its_folder_moved(&self, path: &VaultPath) -> Option<VaultPath> {
-        self.moved_folders.iter().rev().find_map(|(from, to)| {
-            let below = path.as_str().strip_prefix(to.as_str()).filter(|below| below.starts_with('/'))?;
-            VaultPath::spelt(&format!("{from}{below}"))
-        })
+        let mut now = None;
+        for (from, to) in self.moved_folders.iter().rev() {
+            let at = now.as_ref().unwrap_or(path).as_str();
+            let below = at.strip_prefix(to.as_str()).filter(|below| below.starts_with('/'));
+            now = below.and_then(|below| VaultPath::spelt(&format!("{from}{below}"))).or(now);
+        }
+        now
     }
 
     /// Only that it is there, or will be: a folder is moved as it is found.
@@ -292,7 +295,8 @@ impl<'a> Planner<'a> {
         if self.produced.keys().any(|produced| produced.is_within(path)) {
             return Ok(());
         }
-        match self.narrowed(StoreError::Missing, |open| self.store.place(path, open)) {
+        let now = self.before_its_folder_moved(path);
+        match self.narrowed(StoreError::Missing, |open| self.store.place(now.as_ref().unwrap_or(path), open)) {
             Ok(_) | Err(StoreError::IsFolder) => Ok(()),
             Err(error) => Err(error),
         }

@@ -51,7 +51,13 @@ impl Policy {
             let allowed = || read.iter().chain(write.clone());
             let leads_there = |prefix: &PathPrefix| wanted == Wanted::Folder && prefix.is_below(path.as_str());
             if !allowed().any(|prefix| prefix.covers_folded(path.as_str()) || leads_there(prefix)) {
-                return Err(Denied::OutsideReadPaths { allowed: allowed().cloned().collect() });
+                let mut each: Vec<PathPrefix> = Vec::new();
+                allowed().for_each(|prefix| {
+                    if !each.contains(prefix) {
+                        each.push(prefix.clone())
+                    }
+                });
+                return Err(Denied::OutsideReadPaths { allowed: each });
             }
         }
         self.globs(path, wanted)

@@ -129,6 +129,23 @@ fn blocks_take_text_and_tables_rows() {
 }
 
 #[test]
+fn a_map_takes_entries_and_those_that_are_there_stay_as_written() {
+    const NOTE: &str = "---\nm:\n  k: 'v' # c\n  l:\n  - 1\n  - 2\nz: 007\n---\n";
+    let entry = |name: &str, value: i64| Value::Map(vec![(name.to_owned(), Value::Integer(value))]);
+    for (operation, given, after) in [
+        (APPEND, entry("new", 1), "m:\n  k: 'v' # c\n  l:\n  - 1\n  - 2\n  new: 1\nz: 007\n"),
+        (PREPEND, entry("new", 1), "m:\n  k: 'v' # c\n  l:\n  - 1\n  - 2\n  new: 1\nz: 007\n"),
+        (APPEND, entry("k", 1), "m:\n  k: 1 # c\n  l:\n  - 1\n  - 2\nz: 007\n"),
+        // What stands behind wins, and that is the old one here.
+        (PREPEND, entry("k", 1), "m:\n  k: 'v' # c\n  l:\n  - 1\n  - 2\nz: 007\n"),
+    ] {
+        let patch = SectionPatch { content: PatchContent::Value(&given), ..plain(operation, "") };
+        let found = run(NOTE, PatchTarget::Property("m"), &patch).unwrap().0;
+        assert_eq!(found, format!("---\n{after}---\n"), "{given:?}");
+    }
+}
+
+#[test]
 fn properties_take_values_and_keep_what_stands_around() {
     const NOTE: &str = "---\n# comment\ntags: [a, 'b'] # list\ntitle: \"Q\"\nn: 1\nm: {x: 1}\n---\nbody\n";
     let texts = Value::List(vec![Value::Text("c".into()), Value::Text("d".into())]);

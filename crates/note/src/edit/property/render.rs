@@ -6,8 +6,6 @@ use crate::{Value, yaml};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hint {
     None,
-    /// Plain, and looking like a date: a date may follow it without quotes.
-    Date,
     Single,
     Double,
 }
@@ -99,8 +97,7 @@ fn one_line(text: &str, hint: Hint) -> String {
     match hint {
         Hint::Single if simple => single(text),
         Hint::Double => double(text),
-        Hint::Date if looks_like_date(text) && is_plain(text) => text.to_owned(),
-        _ if is_plain(text) && !looks_like_other(text) => text.to_owned(),
+        _ if is_plain(text) && (looks_like_date(text) || !looks_like_other(text)) => text.to_owned(),
         _ if simple && text.contains(['"', '\\']) && !text.contains('\'') => single(text),
         _ => double(text),
     }
@@ -155,8 +152,8 @@ fn looks_like_other(text: &str) -> bool {
             && text.bytes().all(|byte| byte.is_ascii_hexdigit() || b"+-.:_xXoOTtZz ".contains(&byte))
 }
 
-/// `2024-01-02`, perhaps with a time behind it.
-pub(super) fn looks_like_date(text: &str) -> bool {
+/// `2024-01-02`, perhaps with a time behind it. Obsidian writes dates without quotes, and people expect to see them so.
+fn looks_like_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits =
         |range: std::ops::Range<usize>| bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));

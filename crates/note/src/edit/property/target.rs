@@ -1,10 +1,6 @@
 use std::ops::Range;
 
-use super::{
-    PropertyEdit, PropertyError,
-    path::position,
-    render::{Hint, looks_like_date},
-};
+use super::{PropertyEdit, PropertyError, path::position, render::Hint};
 use crate::{
     Content, Node,
     edit::lines::whole_lines,
@@ -139,7 +135,6 @@ fn hint(yaml: &str, node: &Node) -> Hint {
     match (&node.content, yaml[node.span.clone()].chars().next()) {
         (Content::Scalar(_), Some('\'')) => Hint::Single,
         (Content::Scalar(_), Some('"')) => Hint::Double,
-        (Content::Scalar(_), _) if looks_like_date(&yaml[node.span.clone()]) => Hint::Date,
         _ => Hint::None,
     }
 }

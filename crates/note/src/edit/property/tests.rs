@@ -88,8 +88,8 @@ fn a_list_that_is_set_touches_only_the_items_that_differ() {
 #[test]
 fn a_text_stays_a_text() {
     for (given, written) in [
-        ("2024-01-02", "\"2024-01-02\""),
-        ("2024-01-02T10:30:00", "\"2024-01-02T10:30:00\""),
+        ("2024-01-02", "2024-01-02"),
+        ("2024-01-02T10:30:00", "2024-01-02T10:30:00"),
         ("12:30", "\"12:30\""),
         ("007", "\"007\""),
         ("1.0", "\"1.0\""),
@@ -126,8 +126,8 @@ fn a_text_stays_a_text() {
         yields("a: x\n", PropertyEdit::Set { path: &path("b"), value: &text(given) }, &format!("a: x\nb: {written}\n"));
         yields("b: x\n", PropertyEdit::Set { path: &path("b"), value: &text(given) }, &format!("b: {written}\n"));
     }
-    // Where a date stood without quotes, a date may.
-    sets(&[("a: 2024-01-02\n", "a", text("2025-02-03"), "a: 2025-02-03\n")]);
+    // What stood in quotes keeps them.
+    sets(&[("a: \"2024-01-02\"\n", "a", text("2025-02-03"), "a: \"2025-02-03\"\n")]);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_property_is_renamed_in_place_or_moved_elsewhere() {
     for (before, from, to, after) in [
         ("a: 1 # c\nb: 2\n", "a", "z", "z: 1 # c\nb: 2\n"),
         ("a:\n  b: 1\n", "a.b", "a.c", "a:\n  c: 1\n"),
-        ("a: 1\n", "a", "2024-01-02", "\"2024-01-02\": 1\n"),
+        ("a: 1\n", "a", "2024-01-02", "2024-01-02: 1\n"),
         ("a: {b: 1, c: 2}\nd: 3\n", "a.b", "e", "a: {c: 2}\nd: 3\ne: 1\n"),
         ("a: 'x'\nb:\n  c: 1\n", "a", "b.a", "b:\n  c: 1\n  a: 'x'\n"),
         ("a: 1\nb: 2\n", "a", "n.m", "b: 2\nn:\n  m: 1\n"),

@@ -116,7 +116,7 @@ impl WriteTool for BulkApply {
                 }
                 // The call itself has to end, and not only this operation.
                 Err(reason @ (Reason::Interrupted(_) | Reason::Internal)) => return Err(reason),
-                Err(reason) => done.push(Err(reason)),
+                Err(reason) => done.push(Err(Refusal { next: next_hash(&reason, &changes), reason })),
             }
         }
         let valid = done.iter().all(Result::is_ok);
@@ -186,7 +186,30 @@ impl WriteTool for BulkApply {
     }
 }
 
-fn hint(done: &[Result<Done, Reason>]) -> String {
+/// Why an operation is not made.
+struct Refusal {
+    reason: Reason,
+    /// What to do about it, if that is for the batch to say.
+    next: Option<String>,
+}
+
+/// A hash that was right before the batch is out of date behind an operation that changes the same file.
+fn next_hash(reason: &Reason, earlier: &ChangeSet) -> Option<String> {
+    let (path, argument, now) = match reason {
+        Reason::Stale { path, argument, current: Some(current), .. } => (path, *argument, current),
+        Reason::StalePart { path, part, found: Some(found), .. } => (path, part.argument(), found),
+        _ => return None,
+    };
+    let changed = earlier.changes.iter().any(|change| change.paths().any(|changed| changed == path));
+    changed.then(|| {
+        format!(
+            "An earlier operation of this batch changes it. Expect what that one leaves: `{argument}` {now}; or send \
+             the hash with the first operation on a file only."
+        )
+    })
+}
+
+fn hint(done: &[Result<Done, Refusal>]) -> String {
     let refused: Vec<String> =
         (0..).zip(done).filter(|(_, done)| done.is_err()).map(|(at, _)| at.to_string()).collect();
     format!(
@@ -195,12 +218,16 @@ fn hint(done: &[Result<Done, Reason>]) -> String {
     )
 }
 
-fn result(index: usize, done: Result<Done, Reason>, refused: bool) -> OperationOutput {
+fn result(index: usize, done: Result<Done, Refusal>, refused: bool) -> OperationOutput {
     match done {
         Ok(done) => {
             let result = if refused { done.into_dry_run() } else { done.output };
             OperationOutput { index, ok: true, result: Some(result), error: None }
         }
-        Err(reason) => OperationOutput { index, ok: false, result: None, error: Some(operation_error(&reason)) },
+        Err(Refusal { reason, next }) => {
+            let mut error = operation_error(&reason);
+            error.extend(next.map(|next| ("hint".to_owned(), json!(next))));
+            OperationOutput { index, ok: false, result: None, error: Some(error) }
+        }
     }
 }

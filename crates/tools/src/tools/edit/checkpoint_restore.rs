@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Wanted,
     shared::{
         checkpoint, hash, index,
         moving::{files_of_folder, folder_changes},
@@ -183,9 +183,10 @@ struct Restoring<'a> {
 impl Restoring<'_> {
     fn entry(&mut self, context: &Context<'_>, index: usize) -> Result<(), Reason> {
         let (found, entry) = (self.found, &self.found.entries[index]);
-        // A file that came here by a move goes back with it.
+        // A file that came here by a move goes back with it. If it moved on from here, that is a step of its own.
         let before_it = index.checked_sub(1).and_then(|before| found.entries.get(before));
-        if entry.before.is_none() && before_it.is_some_and(|other| other.moved_to.as_ref() == Some(&entry.path)) {
+        let came = before_it.is_some_and(|other| other.moved_to.as_ref() == Some(&entry.path));
+        if came && entry.before.is_none() && entry.moved_to.is_none() {
             return Ok(());
         }
         // Of a folder there is no content, nor of a file that was moved unread.
@@ -252,7 +253,7 @@ impl Restoring<'_> {
             there => there?,
         };
         if let Some(now) = reading::read_if_there(self.now(), path)? {
-            return Err(Reason::DestinationExists { path: path.clone(), current: now.hash });
+            return Err(Reason::DestinationExists { path: path.clone(), current: now.hash, wanted: Wanted::Back });
         }
         let now = there.as_ref().map(|there| there.hash);
         let changed_since = after.is_some() && after != now;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Wanted,
     shared::{
         editing::{FileInput, Found, Made},
         reading,
@@ -44,7 +44,7 @@ impl WriteTool for FileCreate {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
         let path = reading::parse_path(&input.file.file)?;
         if let Some(there) = reading::read_if_there(view, &path)? {
-            return Err(Reason::DestinationExists { path, current: there.hash });
+            return Err(Reason::DestinationExists { path, current: there.hash, wanted: Wanted::New });
         }
         match Found::begin(Self::DECLARATION.name, context, view, input.file)? {
             Found::Nothing(creating) => {

@@ -37,6 +37,9 @@ pub(crate) struct Output {
     /// For good.
     deleted: bool,
     trashed: bool,
+    /// Where it is now, if that is in the vault.
+    #[serde(rename = "trashedTo", skip_serializing_if = "Option::is_none")]
+    trashed_to: Option<String>,
     dry_run: bool,
 }
 
@@ -71,7 +74,7 @@ impl WriteTool for FileDelete {
                 if input.trash { "is required: this vault has no trash" } else { "is required with `trash: false`" };
             return Err(editing.bad_argument(EXPECTED_CONTENT, why));
         }
-        let output = Output { file, deleted, trashed: !deleted, dry_run };
+        let output = Output { file, deleted, trashed: !deleted, trashed_to: None, dry_run };
         Ok(Plan { changes: ChangeSet::one(change), output, dry_run })
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Wanted,
     shared::{
         editing::EXPECTED_CONTENT,
         hash, index,
@@ -229,9 +229,11 @@ fn destination(
                     return Ok((wanted, None));
                 }
             }
-            Err(Reason::DestinationExists { path: to, current: there.hash })
+            Err(Reason::DestinationExists { path: to, current: there.hash, wanted: Wanted::Moved })
         }
-        OnConflict::Error | OnConflict::Overwrite => Err(Reason::DestinationExists { path: to, current: there.hash }),
+        OnConflict::Error | OnConflict::Overwrite => {
+            Err(Reason::DestinationExists { path: to, current: there.hash, wanted: Wanted::Moved })
+        }
     }
 }
 
@@ -251,10 +253,11 @@ fn move_folder(
     }
     let files = index::files(context, view)?;
     if files.find_folder(&to).is_some() {
-        return Err(Reason::PathIsDirectory { path: to });
+        let problem = format!("is a folder that is there; to put this one into it, send `{to}/{}`", from.name());
+        return Err(Reason::bad_argument(tool, "to", problem));
     }
     if let Some(there) = reading::read_if_there(view, &to)? {
-        return Err(Reason::DestinationExists { path: to, current: there.hash });
+        return Err(Reason::DestinationExists { path: to, current: there.hash, wanted: Wanted::Moved });
     }
     let moved = files_of_folder(view, files, &from, &to)?;
     let files_moved = Some(moved.len());

@@ -46,7 +46,8 @@ impl WriteTool for FileReplace {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
         match Found::begin(Self::DECLARATION.name, context, view, input.file)? {
             Found::File(editing) if !editing.is_expected() => {
-                Err(editing.bad_argument(EXPECTED_CONTENT, "is required"))
+                let problem = "is required where the file exists: the `contentHash` that `file_read` gives";
+                Err(editing.bad_argument(EXPECTED_CONTENT, problem))
             }
             Found::File(editing) => {
                 let bytes = editing.text()?.in_own_form(&input.content);

@@ -25,6 +25,7 @@ pub(crate) struct Input {
     heading: HeadingInput,
     /// One line, without `#` marks.
     #[serde(rename = "newText")]
+    #[schemars(length(min = 1))]
     new_text: String,
     /// The `sectionHash` of the heading.
     expected_section_hash: String,
@@ -68,6 +69,10 @@ impl WriteTool for HeadingRename {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        // Neither a link nor a later call could name it.
+        if input.new_text.trim().is_empty() {
+            return Err(editing.bad_argument("newText", "must not be empty"));
+        }
         let text = editing.text()?;
         let bytes = &editing.before.bytes;
         let note = Note::parse(text.shown());

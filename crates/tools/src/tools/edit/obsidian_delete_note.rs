@@ -39,6 +39,9 @@ pub(crate) struct Output {
     current_size_in_bytes: usize,
     /// It can be found in the trash.
     trashed: bool,
+    /// Where it is now, if that is in the vault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trashed_to: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     dry_run: bool,
 }
@@ -84,6 +87,8 @@ impl WriteTool for ObsidianDeleteNote {
             previous_size_in_bytes: size,
             current_size_in_bytes: 0,
             trashed: !is_for_good(&change),
+            // Known when it is done.
+            trashed_to: None,
             dry_run: input.dry_run,
         };
         Ok(Plan { changes: ChangeSet::one(change), output, dry_run: input.dry_run })

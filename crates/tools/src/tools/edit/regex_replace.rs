@@ -3,18 +3,23 @@ use std::collections::BTreeMap;
 use lapidary_note::ContentHash;
 use lapidary_vault::{ChangeSet, View};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Proposal, Reason, Role,
     shared::{
         budget::BudgetInput,
-        editing::total_lines,
-        expression::{self, Expression, Found, Replaced, Sources},
+        editing::EXPECTED_CONTENT,
+        expression::{self, EXPECTED_HASHES, Expression, Replaced, Sources},
+        hash,
     },
     spec::{Plan, WriteTool},
 };
+
+mod answers;
+
+use answers::{Output, carried_out, proposed};
 
 pub(crate) struct RegexReplace;
 
@@ -67,64 +72,6 @@ fn all() -> String {
     "g".to_owned()
 }
 
-#[derive(Default, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Output {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changed: Option<bool>,
-    #[serde(rename = "proposal_token", skip_serializing_if = "Option::is_none")]
-    proposal_token: Option<String>,
-    #[serde(rename = "replaced_preview_count", skip_serializing_if = "Option::is_none")]
-    replaced_preview_count: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    replaced_count: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    current_hash: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    would_be_hash: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content_hash: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total_lines: Option<usize>,
-    /// Of a `glob`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    files: Option<Vec<FileOutput>>,
-    /// Files that fit and stay as they are, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    left: Vec<LeftOutput>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    truncated: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'static str>,
-    #[serde(rename = "dry_run")]
-    dry_run: bool,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct FileOutput {
-    file: String,
-    replaced_count: usize,
-    /// Before.
-    current_hash: String,
-    /// After.
-    would_be_hash: String,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct LeftOutput {
-    file: String,
-    why: String,
-}
-
-const TRUNCATED: &str = "Not all files were looked through: the budget is spent or the time is up. Carry out this \
-                         proposal, then send `nextOffset` as `offset`.";
-const NOTHING: &str = "Nothing was found, so there is nothing to carry out.";
-
 impl WriteTool for RegexReplace {
     const DECLARATION: Declaration = Declaration {
         name: "regex_replace",
@@ -155,6 +102,7 @@ impl WriteTool for RegexReplace {
         let tool = Self::DECLARATION.name;
         let expression = Expression::parse(tool, &input.pattern, &input.replacement, &input.flags, input.count)?;
         let token = input.proposal_token.as_deref().filter(|_| !input.dry_run).map(Token::parse).transpose()?;
+        input.check_expectations()?;
         let found = match (&input.file, &input.glob) {
             (Some(file), None) => {
                 let expected = input.expected_content_hash.as_deref();
@@ -213,7 +161,7 @@ impl WriteTool for RegexReplace {
                 input: dates(json!({ "glob": "*.md", "flags": "" })),
                 gives: Gives::Including(json!({ "replaced_preview_count": 2, "files": [
                     { "file": "a.md", "replacedCount": 1 },
-                    { "file": "c.md", "wouldBeHash": ContentHash::of(b"01.05.2026 2026-05-02\n").to_string() },
+                    { "file": "c.md", "wouldBeHash": hash::short(&ContentHash::of(b"01.05.2026 2026-05-02\n").to_string()) },
                 ] })),
                 after: NOTES,
             },
@@ -236,6 +184,20 @@ impl WriteTool for RegexReplace {
 }
 
 impl Input {
+    /// What a caller expects is checked, or refused; never passed over.
+    fn check_expectations(&self) -> Result<(), Reason> {
+        let tool = RegexReplace::DECLARATION.name;
+        if self.glob.is_some() && self.expected_content_hash.is_some() {
+            let problem = "is for one `file`; with `glob` send `expected_hashes`";
+            return Err(Reason::bad_argument(tool, EXPECTED_CONTENT, problem));
+        }
+        if self.file.is_some() && !self.expected_hashes.is_empty() {
+            let problem = format!("is for `glob`; with `file` send `{EXPECTED_CONTENT}`");
+            return Err(Reason::bad_argument(tool, EXPECTED_HASHES, problem));
+        }
+        Ok(())
+    }
+
     /// All that decides what is changed.
     fn digest(&self, scanned: usize) -> ContentHash {
         let Self { file, glob, pattern, replacement, flags, count, offset, .. } = self;
@@ -257,52 +219,5 @@ impl<'t> Token<'t> {
 
     fn written(&self) -> String {
         format!("{}-{}", self.scanned, self.sealed)
-    }
-}
-
-fn proposed(input: &Input, found: &Found, token: Option<String>) -> Output {
-    let only = found.replaced.first().filter(|_| input.file.is_some());
-    Output {
-        proposal_token: token,
-        replaced_preview_count: Some(found.count()),
-        current_hash: only.map(|only| only.before.hash.to_string()),
-        would_be_hash: only.map(|only| ContentHash::of(&only.bytes).to_string()),
-        hint: match (found.next, found.count()) {
-            (Some(_), _) => Some(TRUNCATED),
-            (None, 0) => Some(NOTHING),
-            (None, _) => None,
-        },
-        dry_run: true,
-        ..either(input, found)
-    }
-}
-
-fn carried_out(input: &Input, found: &Found) -> Output {
-    let only = found.replaced.first().filter(|_| input.file.is_some());
-    Output {
-        changed: Some(!found.replaced.is_empty()),
-        replaced_count: Some(found.count()),
-        content_hash: only.map(|only| ContentHash::of(&only.bytes).to_string()),
-        total_lines: only.map(|only| total_lines(&only.bytes)),
-        ..either(input, found)
-    }
-}
-
-/// What both steps say.
-fn either(input: &Input, found: &Found) -> Output {
-    let each = |replaced: &Replaced| FileOutput {
-        file: replaced.path.to_string(),
-        replaced_count: replaced.count,
-        current_hash: replaced.before.hash.to_string(),
-        would_be_hash: ContentHash::of(&replaced.bytes).to_string(),
-    };
-    let left = found.left.iter().map(|(path, why)| LeftOutput { file: path.to_string(), why: why.to_string() });
-    Output {
-        file: input.file.clone(),
-        files: input.glob.is_some().then(|| found.replaced.iter().map(each).collect()),
-        left: left.collect(),
-        truncated: found.next.is_some(),
-        next_offset: found.next,
-        ..Output::default()
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn check_properties(path: &VaultPath, before: &str, after: &[u8], cha
             Some(block) => block.properties(after.shown()).err().map(|error| error.to_string()),
             None => Some("the lines would no longer be properties".to_owned()),
         };
-        return problem.map_or(Ok(()), |problem| Err(Reason::FrontmatterInvalid { path: path.clone(), problem }));
+        return problem.map_or(Ok(()), |problem| Err(Reason::FrontmatterWouldBreak { path: path.clone(), problem }));
     }
     if old.map(|block| &before[block.yaml]) != new.map(|block| &after.shown()[block.yaml]) {
         let problem = "the text would be read as properties, or they as text".to_owned();
