@@ -32,6 +32,7 @@ mod search_notes;
 mod subscriptions;
 mod tools_list;
 mod undo;
+mod way_back;
 
 /// A test file that is not declared would never run.
 #[test]

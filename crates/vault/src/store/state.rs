@@ -182,10 +182,19 @@ impl TurnFile {
     }
 
     /// Waits for the turn as long as it is told to; the turn is over when the file is closed.
+    ///
+    /// That something is not found is said of the vault alone.
     pub(crate) fn take(&self, go_on: &dyn Fn() -> bool) -> io::Result<File> {
         let path = self.0.file("turn.lock")?;
+        self.take_at(&path, go_on).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => io::ErrorKind::NotADirectory.into(),
+            _ => error,
+        })
+    }
+
+    fn take_at(&self, path: &Path, go_on: &dyn Fn() -> bool) -> io::Result<File> {
         loop {
-            let open = || private_file().write(true).create(true).truncate(false).open(&path);
+            let open = || private_file().write(true).create(true).truncate(false).open(path);
             let file = match open() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     self.0.file_in_place("turn.lock")?;
@@ -195,7 +204,7 @@ impl TurnFile {
             };
             lock(&file, go_on)?;
             // A lock on a file that somebody has deleted meanwhile keeps nobody out.
-            if same_file(&file, &path) {
+            if same_file(&file, path) {
                 return Ok(file);
             }
         }
