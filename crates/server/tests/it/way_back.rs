@@ -74,6 +74,25 @@ fn the_move_of_a_folder_can_be_looked_at() {
     assert_eq!(diff, expected);
 }
 
+#[test]
+fn what_cannot_be_read_does_not_keep_others_from_being_moved_and_renamed() {
+    let vault = Vault::new(&[("a.md", b"# H\n"), ("b.md", b"[[a]] [[a#H]]\n")]);
+    vault.write("large.canvas", &vec![b' '; 2000]);
+    vault.write("large.md", &[b"[[a]]\n".as_slice(), &[b'x'; 2000]].concat());
+    let mut server = vault.serve_with(&[], &[("LAPIDARY_MAX_FILE_BYTES", "1000")]).open(Era::Modern);
+    // The section is the whole note.
+    let hash = server.done("file_read", json!({ "file": "a.md" }))["contentHash"].clone();
+    let rename = json!({ "file": "a.md", "heading": "H", "newText": "I", "expected_section_hash": hash });
+    let renamed = server.done("heading_rename", rename);
+    assert_eq!((&renamed["referencesUpdated"], &renamed["filesUnread"]), (&json!(1), &json!(1)), "{renamed:#}");
+    let moved = server.done("file_move", json!({ "from": "a.md", "to": "c.md" }));
+    assert_eq!((&moved["linksUpdated"], &moved["filesUnread"]), (&json!(2), &json!(1)), "{moved:#}");
+    assert_eq!(vault.read("b.md"), b"[[c]] [[c#I]]\n");
+    let large = server.done("file_move", json!({ "from": "large.md", "to": "n/large.md" }));
+    assert_eq!(large["moved"], true);
+    assert!(vault.read("n/large.md").starts_with(b"[[a]]"));
+}
+
 /// Which changes an ignored file took part in is nobody's business who may not know that it is there.
 #[test]
 fn changes_are_not_found_by_a_file_that_is_hidden() {
@@ -112,6 +131,10 @@ fn a_late_save_is_told_with_the_next_answer_and_not_lost_with_a_refusal() {
     let notice = server.done("file_read", json!({ "file": "b.md" }))["notice"].clone();
     assert!(notice.as_str().is_some_and(|notice| notice.contains("`a.md`")), "{notice}");
     assert!(server.done("file_read", json!({ "file": "b.md" }))["notice"].is_null(), "once");
+    let log = String::from_utf8(vault.run(&["audit", "--limit", "1000"]).stdout).unwrap();
+    let saved = log.lines().find(|line| line.contains("late_save")).unwrap_or_else(|| panic!("{log}"));
+    assert!(saved.ends_with("  a.md"), "{saved}");
+    assert!(!log.starts_with(saved), "it stands among the others in the order of time:\n{log}");
 }
 
 #[test]
