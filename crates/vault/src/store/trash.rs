@@ -82,7 +82,11 @@ impl SystemTrash {
         io::copy(&mut folder.open(name)?, &mut copy)?;
         copy.sync_all()?;
         #[cfg(unix)]
-        std::fs::File::open(self.root.join("files"))?.sync_all()?;
+        match std::fs::File::open(self.root.join("files"))?.sync_all() {
+            // Some file systems cannot sync a folder and need not.
+            Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(error),
+            _ => {}
+        }
         Ok(())
     }
 
