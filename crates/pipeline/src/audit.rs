@@ -150,15 +150,18 @@ impl Audit {
     /// What happened to the vault without a call.
     pub(crate) fn tell(&self, log: &LogFile, time: SystemTime, news: &News) {
         let files = |paths: &[VaultPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let mut line = match news {
-            News::Completed { checkpoint } => json!({ "event": "change_completed", "checkpoint": checkpoint }),
-            News::Undone { left } => json!({ "event": "change_undone", "left": files(left) }),
-            News::LateSave { path, checkpoint } => {
-                json!({ "event": "late_save", "file": path.to_string(), "checkpoint": checkpoint })
+        // First, as in every line: whoever reads several logs sorts them by it.
+        let ts = iso(time);
+        let line = match news {
+            News::Completed { checkpoint } => {
+                json!({ "ts": ts, "event": "change_completed", "checkpoint": checkpoint })
             }
-            News::Postponed { why } => json!({ "event": "postponed", "why": why }),
+            News::Undone { left } => json!({ "ts": ts, "event": "change_undone", "left": files(left) }),
+            News::LateSave { path, checkpoint } => {
+                json!({ "ts": ts, "event": "late_save", "file": path.to_string(), "checkpoint": checkpoint })
+            }
+            News::Postponed { why } => json!({ "ts": ts, "event": "postponed", "why": why }),
         };
-        line["ts"] = json!(iso(time));
         self.append(log, &line);
     }
 

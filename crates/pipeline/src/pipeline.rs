@@ -9,7 +9,7 @@ use lapidary_tools::{
     Cancel, Disk, Effect, Entry, Family, Interruption, Kind, NoSuchTool, Profile, Reason, Rendered, ScanLimits,
     render_refusal,
 };
-use lapidary_vault::{News, Receipt, RulesError, Scope, VaultPath, View};
+use lapidary_vault::{LateSave, News, Receipt, RulesError, Scope, VaultPath, View};
 use serde_json::Value;
 
 use crate::{
@@ -241,7 +241,7 @@ impl Pipeline {
         };
         // A panic is our bug; it must cost one call, not the server.
         let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or_else(|_| Err(broken(cancel)));
-        let Call { mut line, family, spent, asked, .. } = call;
+        let Call { mut line, family, spent, asked, late_saves, .. } = call;
         line.walked = spent.walked();
         let (outcome, reply) = match end {
             Ok(End::Ask(question)) => (Outcome::Asked, Reply::Ask(question)),
@@ -261,6 +261,9 @@ impl Pipeline {
                 self.refused(&line, family, reason)
             }
         };
+        if !matches!(outcome, Outcome::Ok) || cancel.check().is_err() {
+            self.tell_again(&line, &late_saves);
+        }
         let reply_bytes = match &reply {
             Reply::Done(rendered) => size(rendered),
             _ => 0,
@@ -303,6 +306,17 @@ impl Pipeline {
         for news in served.vault.take_news() {
             (self.setup.warn)(&format!("vault `{}`: {}", served.vault.name(), in_words(&news)));
             self.audit.tell(&served.log, line.time, &news);
+        }
+    }
+
+    /// Only an answer tells of late saves; with a refusal or a question nobody has heard of them.
+    fn tell_again(&self, line: &AuditLine, late_saves: &[LateSave]) {
+        if late_saves.is_empty() {
+            return;
+        }
+        let served = self.setup.vaults.pick(line.vault.as_deref()).unwrap_or_else(|_| self.setup.vaults.first());
+        if let Err(error) = served.vault.tell_again(late_saves) {
+            (self.setup.warn)(&format!("checkpoints cannot be looked up: {error}"));
         }
     }
 

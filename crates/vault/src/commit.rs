@@ -45,6 +45,10 @@ use crate::{
 /// the others they are opened again when all is done.
 const MAX_HELD: usize = 50;
 
+/// So many changes make it worth looking whether there are too many old contents; or one that has to keep so much.
+const PRUNE_EVERY: i64 = 256;
+const MUCH: usize = 16 << 20;
+
 /// The one place where a vault changes.
 pub(crate) struct Changes {
     pub(crate) store: Arc<dyn Store>,
@@ -179,12 +183,12 @@ impl Turn<'_> {
     ///
     /// The scope is asked again here, about each path and about where it really leads.
     pub fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError> {
-        let planned = Planner::new(self.changes.steps(), scope, self.changes.max_file_bytes).plan(set)?;
-        match self.carry_out(set, &planned, origin) {
+        let was_there = |path: &VaultPath| self.changes.ledger.knows(path).unwrap_or(false);
+        let planner = || Planner::new(self.changes.steps(), scope, self.changes.max_file_bytes, &was_there);
+        match self.carry_out(set, &planner().plan(set)?, origin) {
             // Only now is it known that the two places are on different disks.
             Err(error) if error.error == (StoreError::Disk { kind: ErrorKind::CrossesDevices }) => {
-                let planner = Planner::new(self.changes.steps(), scope, self.changes.max_file_bytes).copying();
-                self.carry_out(set, &planner.plan(set)?, origin)
+                self.carry_out(set, &planner().copying().plan(set)?, origin)
             }
             done => done,
         }
@@ -329,7 +333,8 @@ impl Turn<'_> {
         if beside.iter().any(|beside| !beside.gone) {
             caretaker::keep_tending(self.changes);
         }
-        if number % 256 == 0
+        let kept: usize = planned.contents.values().map(|bytes| bytes.len()).sum();
+        if (number % PRUNE_EVERY == 0 || kept >= MUCH)
             && let Err(error) = self.changes.ledger.prune(now)
         {
             self.changes.tell(News::Postponed { why: error.to_string() });

@@ -70,7 +70,9 @@ impl View {
             let batch = ledger.checkpoints(&filter, BATCH)?;
             filter.before = batch.last().map(|record| record.number);
             let last = batch.len() < BATCH;
-            for record in batch.into_iter().filter_map(|record| narrowed(record, &self.scope)) {
+            let seen = batch.into_iter().filter_map(|record| narrowed(record, &self.scope));
+            // The ledger has found some by files that the caller may not know of.
+            for record in seen.filter(|record| path.is_none_or(|path| touches(record, path))) {
                 if checkpoints.len() == limit {
                     return Ok(CheckpointPage { checkpoints, more: true });
                 }
@@ -168,6 +170,12 @@ fn narrowed(record: CheckpointRecord, scope: &Scope) -> Option<CheckpointRecord>
     let entries: Vec<EntryRecord> =
         entries.map(|entry| EntryRecord { moved_to: entry.moved_to.clone().filter(|to| open(to)), ..entry }).collect();
     (!entries.is_empty()).then_some(CheckpointRecord { entries, ..record })
+}
+
+/// Whether a change had to do with a file, or with something in a folder.
+fn touches(record: &CheckpointRecord, path: &VaultPath) -> bool {
+    let touches = |entry: &EntryRecord| entry.path.is_within(path) || entry.moved_to.as_ref() == Some(path);
+    record.entries.iter().any(touches)
 }
 
 fn one(mut found: Vec<CheckpointRecord>) -> Result<CheckpointRecord, CheckpointError> {

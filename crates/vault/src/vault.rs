@@ -1,11 +1,14 @@
-use std::{sync::Arc, time::SystemTime};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::SystemTime,
+};
 
 use crate::{
-    FolderNames, News, Policy, RulesError, Scope, Turn, TurnError, View,
+    FolderNames, LateSave, News, Policy, RulesError, Scope, Turn, TurnError, View,
     commit::Changes,
     index::{Cache, Live},
     scope::ScopeKeeper,
-    store::{CacheFile, Ledger, Retention, StateFolder, Store, TurnFile},
+    store::{CacheFile, Ledger, LedgerError, Retention, StateFolder, Store, TurnFile},
 };
 
 /// What a vault may cost.
@@ -89,6 +92,13 @@ impl Vault {
     /// commit without another caller in between; it is never held while a person is asked.
     pub fn turn(&self, go_on: &dyn Fn() -> bool) -> Result<Turn<'_>, TurnError> {
         self.changes.turn(go_on)
+    }
+
+    /// A caller who was to be told of late saves did not hear of them, so the next one is.
+    pub fn tell_again(&self, late_saves: &[LateSave]) -> Result<(), LedgerError> {
+        late_saves.iter().try_for_each(|late| self.changes.ledger.set_untold(&late.checkpoint))?;
+        self.changes.untold.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// What has happened since somebody last asked, for the owner's log.

@@ -50,9 +50,16 @@ fn readable(line: &str) -> String {
     // What a caller sent must not look like a line of the log.
     let text =
         |key: &str| printable(call.get(key).and_then(Value::as_str).unwrap_or_default()).replace('\n', "\u{fffd}");
+    if call.get("event").is_some() {
+        let left = call.get("left").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let left: Vec<String> = left.map(|path| printable(path).replace('\n', "\u{fffd}")).collect();
+        let about = [text("checkpoint"), text("why"), text("file"), left.join(", ")];
+        let about: Vec<String> = about.into_iter().filter(|text| !text.is_empty()).collect();
+        return format!("{}  {:<22} {}", text("ts"), text("event"), about.join("  ")).trim_end().to_owned();
+    }
     let outcome = match (call.get("ok").and_then(Value::as_bool), call.get("asked")) {
         (Some(true), _) if call.get("dry_run").is_some() => "dry run".to_owned(),
-        (Some(true), _) if call.get("after_hash").is_some() => "changed".to_owned(),
+        (Some(true), _) if call.get("checkpoint").is_some() => "changed".to_owned(),
         (Some(true), _) => "ok".to_owned(),
         (_, Some(_)) => "asked".to_owned(),
         _ => text("reason"),

@@ -1,14 +1,16 @@
 use std::{
     collections::BTreeSet,
-    io::IsTerminal,
-    io::{Write, stderr, stdin},
+    io::{self, BufWriter, IsTerminal, Write, stderr, stdin},
     process::{Command, Stdio},
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use lapidary_pipeline::{Reply, Request};
 use lapidary_tools::Reason;
-use lapidary_vault::{Checkpoint, CheckpointError, File, VaultPath, View, store::ExportFolder};
+use lapidary_vault::{
+    Checkpoint, CheckpointError, File, VaultPath, View,
+    store::{EntryRecord, ExportFolder},
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -107,16 +109,9 @@ fn failed(error: &CheckpointError) -> Failure {
     Failure::Serving(error.to_string())
 }
 
-/// Files and what they held; nothing where there was none.
-type Contents<'c> = Vec<(&'c VaultPath, Option<Vec<u8>>)>;
-
-/// What each file of a checkpoint held before the change.
-fn contents<'c>(view: &View, checkpoint: &'c Checkpoint) -> Result<Contents<'c>, Failure> {
-    let old = |entry: &'c lapidary_vault::store::EntryRecord| {
-        let content = view.old_content(entry).map_err(|error| failed(&CheckpointError::Ledger(error)))?;
-        Ok((&entry.path, content))
-    };
-    checkpoint.entries.iter().map(old).collect()
+/// What a file held before the change.
+fn content(view: &View, entry: &EntryRecord) -> Result<Option<Vec<u8>>, Failure> {
+    view.old_content(entry).map_err(|error| failed(&CheckpointError::Ledger(error)))
 }
 
 /// A folder for each checkpoint, named so that they sort by time.
@@ -124,9 +119,9 @@ fn as_files(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> R
     for checkpoint in checkpoints {
         let seconds = checkpoint.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let name = format!("{seconds}-{}", checkpoint.id);
-        for (path, content) in contents(view, checkpoint)? {
-            if let Some(content) = content {
-                folder.write(&format!("{name}/{path}"), &content)?;
+        for entry in &checkpoint.entries {
+            if let Some(content) = content(view, entry)? {
+                folder.write(&format!("{name}/{}", entry.path), &content)?;
             }
         }
     }
@@ -135,25 +130,13 @@ fn as_files(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> R
 
 /// One commit for each checkpoint, with the files as they were before the change, and one for how they are now.
 fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Result<(), Failure> {
-    let mut stream = Vec::new();
-    let mut paths = BTreeSet::new();
-    for checkpoint in checkpoints {
-        let message = format!("Before {} ({})", checkpoint.tool, checkpoint.id);
-        begin_commit(&mut stream, checkpoint.time, &message);
-        for (path, content) in contents(view, checkpoint)? {
-            paths.insert(path.clone());
-            file(&mut stream, path, content.as_deref());
-        }
-    }
-    let newest = checkpoints.last().map_or(UNIX_EPOCH, |checkpoint| checkpoint.time);
-    begin_commit(&mut stream, newest, "As it is now");
-    for path in &paths {
-        let now = view.read(path).ok();
-        file(&mut stream, path, now.as_deref().map(|File { bytes, .. }| bytes.as_slice()));
-    }
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
         command.current_dir(folder.path()).args(arguments).stdout(Stdio::null());
+        // Set where git itself runs us, for a repository that is somebody's.
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"] {
+            command.env_remove(name);
+        }
         command
     };
     let unable = |what: &str| Failure::Serving(format!("git could not {what}; is it installed?"));
@@ -163,32 +146,56 @@ fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Res
     }
     let mut import =
         git(&["fast-import", "--quiet", "--force"]).stdin(Stdio::piped()).spawn().map_err(|_| unable("run"))?;
-    let written = import.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(&stream));
-    if !import.wait().map_err(|_| unable("run"))?.success() || written.is_err() {
-        return Err(unable("take the checkpoints in"));
+    let written = import.stdin.take().map_or(Ok(()), |stdin| write_commits(view, checkpoints, BufWriter::new(stdin)));
+    let taken = import.wait().map_err(|_| unable("run"))?.success();
+    match written {
+        // A pipe that breaks is git that has given up.
+        Ok(()) | Err(Failure::Output(_)) if !taken => return Err(unable("take the checkpoints in")),
+        written => written?,
     }
     let shown = git(&["reset", "--quiet", "--hard", "checkpoints"]).status().map_err(|_| unable("run"))?;
     if shown.success() { Ok(()) } else { Err(unable("show the last commit")) }
 }
 
-fn begin_commit(stream: &mut Vec<u8>, time: SystemTime, message: &str) {
+/// Written as it is read: all old contents together may be larger than memory.
+fn write_commits(view: &View, checkpoints: &[Checkpoint], mut stream: impl Write) -> Result<(), Failure> {
+    let mut paths = BTreeSet::new();
+    for checkpoint in checkpoints {
+        let message = format!("Before {} ({})", checkpoint.tool, checkpoint.id);
+        begin_commit(&mut stream, checkpoint.time, &message)?;
+        // Of a folder, or a file that was moved unread, nothing was kept, and what was in it was there.
+        for entry in checkpoint.entries.iter().filter(|entry| entry.before.is_some() || entry.moved_to.is_none()) {
+            paths.insert(&entry.path);
+            write_file(&mut stream, &entry.path, content(view, entry)?.as_deref())?;
+        }
+    }
+    let newest = checkpoints.last().map_or(UNIX_EPOCH, |checkpoint| checkpoint.time);
+    begin_commit(&mut stream, newest, "As it is now")?;
+    for path in paths {
+        let now = view.read(path).ok();
+        write_file(&mut stream, path, now.as_deref().map(|File { bytes, .. }| bytes.as_slice()))?;
+    }
+    Ok(stream.flush()?)
+}
+
+fn begin_commit(stream: &mut impl Write, time: SystemTime, message: &str) -> io::Result<()> {
     let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let head = format!(
-        "commit refs/heads/checkpoints\ncommitter Lapidary <lapidary@localhost> {seconds} +0000\ndata {}\n{message}\n",
+    writeln!(
+        stream,
+        "commit refs/heads/checkpoints\ncommitter Lapidary <lapidary@localhost> {seconds} +0000\ndata {}\n{message}",
         message.len()
-    );
-    stream.extend(head.into_bytes());
+    )
 }
 
 /// `None` is a file that was not there, or whose content was not kept.
-fn file(stream: &mut Vec<u8>, path: &VaultPath, content: Option<&[u8]>) {
+fn write_file(stream: &mut impl Write, path: &VaultPath, content: Option<&[u8]>) -> io::Result<()> {
     let quoted = format!("\"{}\"", path.as_str().replace('\\', "\\\\").replace('"', "\\\""));
     match content {
         Some(content) => {
-            stream.extend(format!("M 100644 inline {quoted}\ndata {}\n", content.len()).into_bytes());
-            stream.extend_from_slice(content);
-            stream.push(b'\n');
+            writeln!(stream, "M 100644 inline {quoted}\ndata {}", content.len())?;
+            stream.write_all(content)?;
+            writeln!(stream)
         }
-        None => stream.extend(format!("D {quoted}\n").into_bytes()),
+        None => writeln!(stream, "D {quoted}"),
     }
 }

@@ -40,6 +40,7 @@ mod skills;
 mod subscriptions;
 mod tools_list;
 mod undo;
+mod way_back;
 
 /// A test file that is not declared would never run.
 #[test]

@@ -24,9 +24,14 @@ pub(crate) fn files(checkpoint: &Checkpoint) -> impl Iterator<Item = &EntryRecor
     checkpoint.entries.iter().filter(move |entry| !came_by_move(entry))
 }
 
-/// What a checkpoint knows of one file.
+/// What a checkpoint knows of one file, which may be named by the path that the change gave it.
 pub(crate) fn entry_of<'c>(checkpoint: &'c Checkpoint, path: &VaultPath) -> Result<&'c EntryRecord, Reason> {
-    let found = checkpoint.entries.iter().find(|entry| entry.path == *path);
+    let entries = &checkpoint.entries;
+    let there =
+        entries.iter().find(|entry| entry.path == *path && (entry.before.is_some() || entry.moved_to.is_some()));
+    let came_by_move = || entries.iter().find(|entry| entry.moved_to.as_ref() == Some(path));
+    let made = || entries.iter().find(|entry| entry.path == *path);
+    let found = there.or_else(came_by_move).or_else(made);
     found.ok_or_else(|| Reason::NotInCheckpoint {
         path: path.clone(),
         checkpoint: checkpoint.id.clone(),

@@ -20,7 +20,8 @@ use crate::{
     Context, Reason, Refused,
     shared::{
         editing::{decoded, refusal},
-        index, reading,
+        index,
+        reading::{self, Source},
     },
 };
 
@@ -35,6 +36,9 @@ pub(crate) struct LinksOutput {
     /// Links in files that may not be changed, or that could not be.
     #[serde(skip_serializing_if = "is_zero")]
     links_left: usize,
+    /// Files that could not be read; if they have links, those stay.
+    #[serde(skip_serializing_if = "is_zero")]
+    files_unread: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
@@ -98,8 +102,14 @@ impl<'v> Moving<'v> {
         let mut rewrites = Vec::new();
         for source in self.sources() {
             context.check()?;
-            // One that is gone since the vault was looked through has no links any more.
-            let Some(before) = reading::read_if_there(view, &source)? else { continue };
+            let before = match reading::source(view, &source)? {
+                Source::File(before) => before,
+                Source::Gone => continue,
+                Source::Unread => {
+                    self.output.files_unread += 1;
+                    continue;
+                }
+            };
             let found =
                 if source.is_note() { self.in_note(&source, &before)? } else { self.in_canvas(&source, &before) };
             let Some((count, bytes)) = found else { continue };

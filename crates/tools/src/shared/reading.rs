@@ -34,6 +34,24 @@ pub(crate) fn read_if_there(view: &View, path: &VaultPath) -> Result<Option<Arc<
     }
 }
 
+/// A file whose links may have to change.
+pub(crate) enum Source {
+    File(Arc<File>),
+    /// Nothing is there any more, and so no links.
+    Gone,
+    /// It is too large, or the system does not let us. Whoever asks for something else must not fail by it.
+    Unread,
+}
+
+pub(crate) fn source(view: &View, path: &VaultPath) -> Result<Source, Reason> {
+    match view.read(path) {
+        Ok(file) => Ok(Source::File(file)),
+        Err(ReadError::Store(StoreError::Missing)) => Ok(Source::Gone),
+        Err(ReadError::Store(StoreError::TooLarge { .. } | StoreError::NotPermitted)) => Ok(Source::Unread),
+        Err(error) => Err(refusal(path, error)),
+    }
+}
+
 fn refusal(path: &VaultPath, error: ReadError) -> Reason {
     match error {
         ReadError::Denied(denied) => Reason::closed(path.clone(), denied),

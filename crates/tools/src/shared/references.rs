@@ -14,7 +14,8 @@ use crate::{
     Context, Reason,
     shared::{
         editing::{decoded, refusal},
-        index, reading,
+        index,
+        reading::{self, Source},
     },
 };
 
@@ -41,6 +42,9 @@ pub(crate) struct ReferencesOutput {
     /// Links in files that may not be changed.
     #[serde(skip_serializing_if = "is_zero")]
     references_left: usize,
+    /// Files that could not be read; if they have links to it, those stay.
+    #[serde(skip_serializing_if = "is_zero")]
+    files_unread: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
@@ -86,8 +90,14 @@ impl<'v> References<'v> {
         let sources: BTreeSet<&VaultPath> = self.notes.mentioning(&self.target).into_iter().chain(canvases).collect();
         for source in sources {
             context.check()?;
-            // One that is gone since the vault was looked through has no links any more.
-            let Some(before) = reading::read_if_there(view, source)? else { continue };
+            let before = match reading::source(view, source)? {
+                Source::File(before) => before,
+                Source::Gone => continue,
+                Source::Unread => {
+                    self.output.files_unread += 1;
+                    continue;
+                }
+            };
             // What is no text has no links that anybody could follow.
             let Ok(shown) = reading::show(source, &before) else { continue };
             let found = match source.is_canvas() {

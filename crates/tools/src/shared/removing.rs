@@ -13,6 +13,16 @@ pub(crate) fn to_trash(view: &View, path: VaultPath, before: Arc<File>, guard: G
     }
 }
 
+/// The same for a file that nobody asked to delete, but that is in the way: it is always put where a person finds it.
+pub(crate) fn out_of_the_way(view: &View, path: VaultPath, before: Arc<File>, guard: Guard) -> Change {
+    match to_trash(view, path, before, guard) {
+        Change::Delete { path, before, guard } => {
+            Change::Trash { path, before: Some(before), guard, trash: Trash::InVault }
+        }
+        change => change,
+    }
+}
+
 /// Whether nothing of the file stays where a person would look for it.
 pub(crate) fn is_for_good(change: &Change) -> bool {
     matches!(change, Change::Delete { .. })

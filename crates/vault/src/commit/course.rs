@@ -131,10 +131,11 @@ fn was_taken(changes: &Changes, steps: &[Step], place: &VaultPath, called: &Vaul
     }
 }
 
-/// The place, if its folder is still there.
+/// The place, if its folder is still there, and not a link out of the vault that somebody has put there.
 pub(super) fn there(changes: &Changes, place: &VaultPath) -> Result<Option<Spot>, StoreError> {
     match changes.steps().spot(place) {
         Err(StoreError::Missing) => Ok(None),
+        Err(StoreError::Outside) if !changes.steps().follows() => Ok(None),
         spot => spot.map(Some),
     }
 }

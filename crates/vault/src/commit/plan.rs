@@ -45,6 +45,8 @@ pub(super) struct Planner<'a> {
     store: &'a dyn Steps,
     scope: &'a Scope,
     max_file_bytes: u64,
+    /// Whether a file or folder was there before, as far as is written down.
+    was_there: &'a dyn Fn(&VaultPath) -> bool,
     /// Files cannot be moved by renaming them, because the two places are on different disks.
     copies: bool,
     /// What earlier changes of the set will have brought about.
@@ -56,11 +58,17 @@ pub(super) struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    pub(super) fn new(store: &'a dyn Steps, scope: &'a Scope, max_file_bytes: u64) -> Self {
+    pub(super) fn new(
+        store: &'a dyn Steps,
+        scope: &'a Scope,
+        max_file_bytes: u64,
+        was_there: &'a dyn Fn(&VaultPath) -> bool,
+    ) -> Self {
         Self {
             store,
             scope,
             max_file_bytes,
+            was_there,
             copies: false,
             made: BTreeSet::new(),
             produced: BTreeMap::new(),
@@ -316,7 +324,9 @@ impl<'a> Planner<'a> {
             }
             found => found?,
         };
-        if !folders.iter().chain([&place]).all(VaultPath::has_portable_name) {
+        // What a change here took away comes back under its name, whatever that is.
+        let may_have_name = |place: &VaultPath| place.has_portable_name() || (self.was_there)(place);
+        if !folders.iter().chain([&place]).all(may_have_name) {
             return Err(StoreError::NotPortable);
         }
         self.make(folders, planned);

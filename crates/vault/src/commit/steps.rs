@@ -3,7 +3,10 @@ use std::time::SystemTime;
 use lapidary_note::ContentHash;
 
 use super::{Changes, undo::Extent};
-use crate::store::{FileNumber, Held, Origin, Spot, Step, StoreError, Swap};
+use crate::{
+    VaultPath,
+    store::{FileNumber, Held, Origin, Spot, Step, StoreError, Swap},
+};
 
 /// A step that was taken.
 #[derive(Default)]
@@ -154,13 +157,13 @@ pub(super) fn rescue(
     changes: &Changes,
     spot: &Spot,
     aside: &str,
-    content: &[u8],
+    (path, content): (&VaultPath, &[u8]),
     now: SystemTime,
 ) -> Result<(), StoreError> {
     let origin = Origin { tool: String::new(), client: String::new(), time: now };
-    let kept = changes.ledger.keep_late_save(&spot.place, content, &origin);
+    let kept = changes.ledger.keep_late_save(path, content, &origin);
     let checkpoint = kept.map_err(|_| StoreError::NoCheckpoint)?;
     changes.untold.store(true, std::sync::atomic::Ordering::Release);
-    changes.tell(super::News::LateSave { path: spot.place.clone(), checkpoint });
+    changes.tell(super::News::LateSave { path: path.clone(), checkpoint });
     changes.steps().discard(spot, aside)
 }

@@ -147,7 +147,7 @@ fn move_back(
                 return Ok(Outcome::Left);
             };
             match changes.steps().rename(&to, &from) {
-                Err(StoreError::Missing | StoreError::Exists) => Ok(Outcome::Left),
+                Err(StoreError::Missing | StoreError::Exists | StoreError::NotAFile) => Ok(Outcome::Left),
                 moved => moved.map(|()| Outcome::Undone),
             }
         }
@@ -334,6 +334,6 @@ impl Undo<'_> {
             // It may not be all yet.
             return Ok(());
         }
-        rescue(self.changes, self.spot, self.aside, &beside.bytes, self.now)
+        rescue(self.changes, self.spot, self.aside, (&self.spot.place, &beside.bytes), self.now)
     }
 }

@@ -1,6 +1,7 @@
 mod changing;
 mod follow;
 mod renames;
+mod seek;
 mod walk;
 
 use std::{

@@ -185,6 +185,8 @@ impl TurnFile {
     ///
     /// Whoever waits stands at a second lock, past which nobody gets without having stood there: so a server that makes
     /// one change after another lets the others in between.
+    ///
+    /// That something is not found is said of the vault alone.
     pub(crate) fn take(&self, go_on: &dyn Fn() -> bool) -> io::Result<File> {
         let queue = self.hold("turn.queue", go_on)?;
         let turn = self.hold("turn.lock", go_on);
@@ -194,8 +196,15 @@ impl TurnFile {
 
     fn hold(&self, name: &str, go_on: &dyn Fn() -> bool) -> io::Result<File> {
         let path = self.0.file(name)?;
+        self.hold_at(name, &path, go_on).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => io::ErrorKind::NotADirectory.into(),
+            _ => error,
+        })
+    }
+
+    fn hold_at(&self, name: &str, path: &Path, go_on: &dyn Fn() -> bool) -> io::Result<File> {
         loop {
-            let open = || private_file().write(true).create(true).truncate(false).open(&path);
+            let open = || private_file().write(true).create(true).truncate(false).open(path);
             let file = match open() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     self.0.file_in_place(name)?;
@@ -205,7 +214,7 @@ impl TurnFile {
             };
             lock(&file, go_on)?;
             // A lock on a file that somebody has deleted meanwhile keeps nobody out.
-            if same_file(&file, &path) {
+            if same_file(&file, path) {
                 return Ok(file);
             }
         }

@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc, time::SystemTime};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::SystemTime};
 
 use cap_std::fs::Dir;
 use lapidary_lease::Lease;
@@ -115,6 +115,17 @@ pub trait Steps: Send + Sync {
 
     /// Removes the file beside a place; none there is as good.
     fn discard(&self, spot: &Spot, aside: &str) -> Result<(), StoreError>;
+
+    /// Whether links lead to places outside that may be gone for a while.
+    fn follows(&self) -> bool {
+        false
+    }
+
+    /// Where files of ours are now that are not where they were, by their names, which no other files have: somebody has
+    /// moved the folder they stood in. A vault in which nobody else moves anything has none.
+    fn seek(&self, _names: &BTreeSet<&str>) -> Result<Vec<VaultPath>, StoreError> {
+        Ok(Vec::new())
+    }
 
     /// Whether the system has a trash for the files of this vault.
     fn has_system_trash(&self) -> bool;

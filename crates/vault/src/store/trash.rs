@@ -23,6 +23,24 @@ impl SystemTrash {
         Self { root: data_home.join("Trash") }
     }
 
+    /// Whether files can go there. Asked before anything is promised: where they cannot, the vault has a trash of its own.
+    pub(super) fn is_usable(&self) -> bool {
+        self.make_folders().is_ok()
+    }
+
+    fn make_folders(&self) -> io::Result<()> {
+        for part in ["files", "info"] {
+            let folder = self.root.join(part);
+            std::fs::create_dir_all(&folder)?;
+            #[cfg(unix)]
+            {
+                use rustix::fs::{Access, AtFlags, CWD, accessat};
+                accessat(CWD, &folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes a file out of a folder. `origin` is where a desktop would restore it.
     pub(super) fn take(
         &self,
@@ -33,9 +51,7 @@ impl SystemTrash {
         about_to: &dyn Fn(&'static str) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         about_to("note in trash")?;
-        for part in ["files", "info"] {
-            std::fs::create_dir_all(self.root.join(part))?;
-        }
+        self.make_folders()?;
         let (info, target) = self.reserve(origin, deleted)?;
         let moved = about_to("trash").and_then(|()| self.move_into(folder, name, &target));
         if moved.is_err() {
@@ -51,11 +67,27 @@ impl SystemTrash {
             Err(rustix::io::Errno::XDEV) => {}
             renamed => return Ok(renamed.map_err(io::Error::from)?),
         }
-        // Another disk: a copy that is there before the file goes.
+        // Another disk: a copy that is there for good before the file goes. It is tried again later, so half of one must
+        // not stay.
+        let copied = self.copy_into(folder, name, target);
+        if copied.is_err() {
+            drop(std::fs::remove_file(target));
+        }
+        copied?;
+        Ok(folder.remove_file(name)?)
+    }
+
+    fn copy_into(&self, folder: &Dir, name: &str, target: &Path) -> io::Result<()> {
         let mut copy = private_file().write(true).create_new(true).open(target)?;
         io::copy(&mut folder.open(name)?, &mut copy)?;
         copy.sync_all()?;
-        Ok(folder.remove_file(name)?)
+        #[cfg(unix)]
+        match std::fs::File::open(self.root.join("files"))?.sync_all() {
+            // Some file systems cannot sync a folder and need not.
+            Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(error),
+            _ => {}
+        }
+        Ok(())
     }
 
     /// The note about a file is made first: whoever makes it owns the name.
@@ -71,7 +103,10 @@ impl SystemTrash {
             match private_file().write(true).create_new(true).open(&info) {
                 Ok(mut file) => {
                     let text = format!("[Trash Info]\nPath={}\nDeletionDate={}\n", encoded(origin), date(deleted));
-                    file.write_all(text.as_bytes())?;
+                    if let Err(error) = file.write_all(text.as_bytes()) {
+                        drop(std::fs::remove_file(info));
+                        return Err(error.into());
+                    }
                     return Ok((info, target));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

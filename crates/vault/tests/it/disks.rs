@@ -1,17 +1,20 @@
 //! Disks that are full, read-only or forbidden. Nothing is half written, and nothing is left behind.
 
-use std::{os::unix::fs::PermissionsExt, path::Path, process::Command};
+use std::{os::unix::fs::PermissionsExt, path::Path, process::Command, sync::Arc};
 
-use lapidary_vault::{Change, ChangeSet, Guard, ReadError, Scope, store::StoreError};
+use lapidary_vault::{
+    Change, ChangeSet, Guard, Policy, ReadError, Scope, TurnError, Vault, VaultLimits,
+    store::{FolderStore, Retention, StateFolder, StoreError},
+};
 use rustix::process::geteuid;
 
 use crate::{
     elsewhere::{FEW_FILES, LITTLE_MEMORY, NO_PRIVILEGES, OWN_MOUNTS},
     scenarios::known,
-    scratch::{Scratch, create, origin, vault_path},
+    scratch::{NO_LIMIT, Random, Scratch, create, open_vault, origin, vault_path, write},
 };
 
-fn mount(options: &str, at: &Path) {
+pub(crate) fn mount(options: &str, at: &Path) {
     let output = Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(at).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -54,7 +57,7 @@ fn a_full_disk_of_the_state_folder_changes_nothing() {
     }
     let scratch = Scratch::new();
     mount("size=300k", scratch.state());
-    let mut random = crate::scratch::Random::new(1);
+    let mut random = Random::new(1);
     let large: Vec<u8> = (0..400_000).map(|_| random.below(256) as u8).collect();
     scratch.put("large.md", &large);
     scratch.put("small.md", "old");
@@ -245,4 +248,37 @@ fn a_file_larger_than_memory_is_an_error_and_not_the_end() {
     // A change does not even try, as no plan was ever made on a file of this size.
     assert!(matches!(scratch.commit(change), Err(StoreError::TooLarge { .. })));
     assert_eq!(std::fs::metadata(scratch.at("a.md")).unwrap().len(), 1 << 36);
+}
+
+/// That the state has no place is not that the vault is gone.
+#[test]
+fn a_state_folder_that_cannot_be_made_is_called_that() {
+    let scratch = Scratch::with(&[("a.md", "old")]);
+    let vault = open_vault(&scratch.root(), Path::new("/proc/nowhere/state"));
+    assert_eq!(vault.turn(&|| true).err(), Some(TurnError::NoState));
+    std::fs::remove_dir_all(scratch.root()).unwrap();
+    assert_eq!(scratch.second_server().turn(&|| true).err(), Some(TurnError::VaultGone));
+}
+
+/// Two large changes are more than many small ones, and not waited for as long.
+#[test]
+fn old_contents_do_not_pile_up_behind_large_changes() {
+    let scratch = Scratch::new();
+    let store = FolderStore::new(scratch.root());
+    let state = StateFolder::new(scratch.state().to_owned(), scratch.root());
+    let retention = Retention { bytes: 20 << 20, ..Retention::default() };
+    let limits = VaultLimits { retention, ..VaultLimits::default() };
+    let vault = Vault::shared("v".to_owned(), Arc::new(store), &Arc::new(state), Policy::default(), limits);
+    let mut random = Random::new(7);
+    let mut text = || -> Vec<u8> { (0..17 << 20).map(|_| random.below(256) as u8).collect() };
+    scratch.put("a.md", text());
+    for _ in 0..3 {
+        let view = vault.view(Arc::default(), NO_LIMIT);
+        let set = ChangeSet::one(write(&view, "a.md", text()));
+        vault.turn(&|| true).unwrap().commit(&set, &Scope::default(), &origin()).unwrap();
+    }
+    let view = vault.view(Arc::default(), NO_LIMIT);
+    let kept = view.checkpoints(None, None, 10).unwrap().checkpoints;
+    assert_eq!(kept.len(), 1, "the newest stays");
+    assert!(view.old_content(&kept[0].entries[0]).unwrap().is_some());
 }

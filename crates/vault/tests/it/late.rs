@@ -200,3 +200,36 @@ fn a_folder_moved_meanwhile_takes_the_old_file_along() {
     let files: Vec<_> = scratch.everything().into_iter().filter(|(_, found)| matches!(found, Found::File(_))).collect();
     assert_eq!(files, [(scratch.at("new/a.md"), Found::File(b"ours".to_vec()))]);
 }
+
+/// By a change of its own, or by a person, who may also have thrown it away.
+#[test]
+fn a_folder_moved_later_takes_the_old_file_along() {
+    fn by_a_change(scratch: &Scratch) {
+        let set = ChangeSet::one(Change::MoveFolder { from: vault_path("old"), to: vault_path("new") });
+        scratch.vault.turn(&|| true).unwrap().commit(&set, &Scope::default(), &origin()).unwrap();
+    }
+    fn by_a_person(scratch: &Scratch) {
+        std::fs::rename(scratch.at("old"), scratch.at("new")).unwrap();
+    }
+    fn to_the_trash(scratch: &Scratch) {
+        std::fs::create_dir(scratch.at(".trash")).unwrap();
+        std::fs::rename(scratch.at("old"), scratch.at(".trash/old")).unwrap();
+    }
+    let ways = [(by_a_change as fn(&Scratch), "new/deep/a.md"), (by_a_person, "new/deep/a.md")];
+    for (moved, path) in ways.into_iter().chain([(to_the_trash as fn(&Scratch), "old/deep/a.md")]) {
+        let scratch = Scratch::with(&[("old/deep/a.md", "old"), ("b/c.md", "c")]);
+        let mut editor = held_open(&scratch, "old/deep/a.md");
+        scratch.commit(scratch.plan("old/deep/a.md", "ours")).unwrap();
+        moved(&scratch);
+        // Long enough for somebody to look for it where it was.
+        std::thread::sleep(Duration::from_millis(700));
+        save(&mut editor, "theirs, late");
+        drop(editor);
+        wait_until_nothing_is_beside(&scratch);
+        let news = scratch.vault.take_news();
+        let [News::LateSave { path: told, checkpoint }] = &*news else { panic!("{path}: {news:?}") };
+        assert_eq!(told.as_str(), path);
+        let late = LateSave { path: told.clone(), checkpoint: checkpoint.clone() };
+        assert_eq!(kept_text(&scratch.vault, &late), b"theirs, late");
+    }
+}

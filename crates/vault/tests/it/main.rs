@@ -23,6 +23,8 @@ mod late;
 #[cfg(unix)]
 mod links;
 mod listings;
+#[cfg(unix)]
+mod meanwhile;
 mod model;
 mod names;
 mod power;
@@ -32,6 +34,8 @@ mod rules;
 mod scenarios;
 mod scratch;
 mod sets;
+#[cfg(unix)]
+mod trashes;
 mod writes;
 
 #[test]

@@ -242,7 +242,7 @@ pub(crate) fn missing() -> ReadError {
     ReadError::Store(StoreError::Missing)
 }
 
-fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, Found>) {
+pub(crate) fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, Found>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let (path, kind) = (entry.path(), entry.file_type().unwrap());

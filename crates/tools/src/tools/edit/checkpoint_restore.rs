@@ -13,7 +13,7 @@ use crate::{
         checkpoint, hash, index,
         moving::{files_of_folder, folder_changes},
         reading,
-        removing::to_trash,
+        removing::out_of_the_way,
     },
     spec::{Plan, WriteTool},
 };
@@ -94,9 +94,7 @@ impl WriteTool for CheckpointRestore {
             let now = reading::read_if_there(view, path)?;
             hash::check(path, EXPECTED, Some(expected), now.as_ref().map(|file| &file.hash))?;
         }
-        if let Some(path) = &path {
-            checkpoint::entry_of(&found, path)?;
-        }
+        let path = path.map(|path| checkpoint::entry_of(&found, &path)).transpose()?.map(|entry| entry.path.clone());
         let mut restoring =
             Restoring { view, ahead: None, found: &found, guard, changes: ChangeSet::default(), files: Vec::new() };
         // The last first, as each was made on top of those before it.
@@ -236,7 +234,7 @@ impl Restoring<'_> {
             }
             (None, Some(now)) => {
                 let changed_since = since(&now.hash);
-                self.change(to_trash(self.view, path.clone(), now, guard))?;
+                self.change(out_of_the_way(self.view, path.clone(), now, guard))?;
                 self.tell(&path, "removed", changed_since);
             }
             (None, None) => self.tell(&path, "unchanged", false),

@@ -12,7 +12,7 @@ use crate::{
         hash, index,
         moving::{LinksOutput, Moving, files_of_folder, folder_changes, writes},
         reading,
-        removing::to_trash,
+        removing::out_of_the_way,
     },
     spec::{Plan, WriteTool},
 };
@@ -213,7 +213,7 @@ fn destination(
     let Some(there) = reading::read_if_there(view, &to)? else { return Ok((to, None)) };
     match on_conflict {
         OnConflict::Overwrite if to != *from => {
-            let trash = to_trash(view, to.clone(), there, Guard::Plan);
+            let trash = out_of_the_way(view, to.clone(), there, Guard::Plan);
             Ok((to, Some(trash)))
         }
         OnConflict::Rename => {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{checkpoint, fence::fenced, reading},
+    shared::{checkpoint, fence::fenced, index, reading},
     spec::ReadTool,
 };
 
@@ -57,6 +57,14 @@ impl ReadTool for CheckpointDiff {
         for entry in entries {
             context.check()?;
             let old = checkpoint::content(view, &found, entry)?;
+            if let Some(to) = entry.moved_to.as_ref().filter(|_| entry.before.is_none()) {
+                // A folder, or a file that was moved unread: that it moved is all there is to say.
+                let files = index::files(context, view)?;
+                if files.find(to).is_some() || files.find_folder(to).is_some() {
+                    diff.rename(&entry.path, to);
+                }
+                continue;
+            }
             let mut now = reading::read_if_there(view, &entry.path)?;
             if let (Some(to), None) = (&entry.moved_to, &now) {
                 now = reading::read_if_there(view, to)?;

@@ -54,13 +54,14 @@ impl ReadTool for CheckpointRead {
     type Output = Output;
 
     fn run(&self, _: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.path)?;
+        let given = reading::parse_path(&input.path)?;
         let found = checkpoint::find(view, &input.id)?;
-        let entry = checkpoint::entry_of(&found, &path)?;
+        let entry = checkpoint::entry_of(&found, &given)?;
+        let path = &entry.path;
         let created = || Reason::VersionMissing { path: path.clone(), wanted: found.id.clone() };
         let bytes = checkpoint::content(view, &found, entry)?.ok_or_else(created)?;
         let file = File { hash: ContentHash::of(&bytes), bytes, modified: None, created: None };
-        let shown = reading::show(&path, &file)?;
+        let shown = reading::show(path, &file)?;
         Ok(Output {
             id: found.id.clone(),
             path: path.to_string(),

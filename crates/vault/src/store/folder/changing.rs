@@ -1,6 +1,7 @@
 //! The steps of a commit on a real folder.
 
 use std::{
+    collections::BTreeSet,
     io::{self, Read, Write},
     sync::Arc,
     time::SystemTime,
@@ -77,15 +78,18 @@ impl Steps for FolderStore {
         let beside = if is_link { Err(StoreError::Outside) } else { opened.beside(place) };
         let (folder, name) = match beside {
             Ok(folder) => (folder, place.name().to_owned()),
-            Err(StoreError::Outside) => {
-                let elsewhere = opened.elsewhere(place, &|_| true).map_err(|error| match error {
-                    // A link that was not here when the place was looked for.
-                    StoreError::Outside if is_link => StoreError::NotAFile,
-                    error => error,
-                })?;
-                let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
-                (elsewhere.folder.beside(inside)?, inside.name().to_owned())
-            }
+            Err(StoreError::Outside) => match opened.elsewhere(place, &|_| true) {
+                // A link that was not here when the place was looked for. What stands beside it can be dealt with, and
+                // it itself is followed by no step.
+                Err(StoreError::Outside | StoreError::Missing) if is_link => {
+                    (opened.beside(place)?, place.name().to_owned())
+                }
+                elsewhere => {
+                    let elsewhere = elsewhere?;
+                    let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
+                    (elsewhere.folder.beside(inside)?, inside.name().to_owned())
+                }
+            },
             Err(error) => return Err(error),
         };
         Ok(Spot { place: place.clone(), folder: Some((Arc::new(folder), name)) })
@@ -210,8 +214,16 @@ impl Steps for FolderStore {
         }
     }
 
+    fn follows(&self) -> bool {
+        self.followed.is_any()
+    }
+
+    fn seek(&self, names: &BTreeSet<&str>) -> Result<Vec<VaultPath>, StoreError> {
+        self.folder()?.seek(names)
+    }
+
     fn has_system_trash(&self) -> bool {
-        self.trash.is_some()
+        self.trash.as_ref().is_some_and(SystemTrash::is_usable)
     }
 
     fn trash(&self, spot: &Spot, aside: &str, deleted: SystemTime) -> Result<(), StoreError> {
@@ -222,8 +234,13 @@ impl Steps for FolderStore {
     }
 
     fn rename(&self, from: &Spot, to: &Spot) -> Result<(), StoreError> {
+        let (folder, name) = held(from)?;
+        // A link that was not here when the place was looked for would lead elsewhere from there.
+        if folder.symlink_metadata(name)?.is_symlink() {
+            return Err(StoreError::NotAFile);
+        }
         self.about_to("rename")?;
-        without_replacing(held(from)?, held(to)?)
+        without_replacing((folder, name), held(to)?)
     }
 
     fn make_folder(&self, place: &VaultPath) -> Result<bool, StoreError> {

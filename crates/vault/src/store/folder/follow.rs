@@ -80,6 +80,10 @@ impl Followed {
         Self { vault, folders }
     }
 
+    pub(super) fn is_any(&self) -> bool {
+        !self.folders.is_empty()
+    }
+
     /// The followed folder into which a link leads, and where in it.
     fn entered(&self, leaving: &Leaving) -> Option<(PathBuf, Vec<String>)> {
         let vault = std::fs::canonicalize(&self.vault).ok()?;
@@ -153,7 +157,7 @@ impl Opened {
 
     /// Whether there are folders outside to which links may lead.
     pub(super) fn follows(&self) -> bool {
-        !self.followed.folders.is_empty()
+        self.followed.is_any()
     }
 
     /// What a path leads to that lies behind a followed link. What is not followed is no part of the vault.

@@ -195,7 +195,7 @@ impl Opened {
 
     /// A folder of the vault, reached without following any link: its own place, and no other.
     #[cfg(target_os = "linux")]
-    fn folder_at(&self, path: Option<&VaultPath>) -> Result<Dir, StoreError> {
+    pub(super) fn folder_at(&self, path: Option<&VaultPath>) -> Result<Dir, StoreError> {
         use rustix::fs::OFlags;
         let Some(path) = path else { return Ok(Dir::from_std_file(self.dir.open(".")?.into_std())) };
         match self.open_without_links(path, OFlags::DIRECTORY) {
@@ -239,7 +239,7 @@ impl Opened {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn folder_at(&self, path: Option<&VaultPath>) -> Result<Dir, StoreError> {
+    pub(super) fn folder_at(&self, path: Option<&VaultPath>) -> Result<Dir, StoreError> {
         Ok(self.dir.open_dir(path.map_or(".", VaultPath::as_str))?)
     }
 
@@ -251,7 +251,7 @@ impl Opened {
 
 /// A folder that is gone since its name was read, or that the system closes to us, holds nothing. Any other fault would
 /// make the vault look smaller than it is.
-fn passed_over(error: StoreError) -> Result<(), StoreError> {
+pub(super) fn passed_over(error: StoreError) -> Result<(), StoreError> {
     match error {
         StoreError::Missing | StoreError::NotAFile | StoreError::NotPermitted => Ok(()),
         error => Err(error),

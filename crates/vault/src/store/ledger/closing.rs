@@ -29,6 +29,21 @@ impl Ledger {
         })
     }
 
+    /// The places of these have other names now.
+    pub(crate) fn follow(&self, moved: &[Lingering]) -> Result<(), LedgerError> {
+        if moved.is_empty() {
+            return Ok(());
+        }
+        self.write(Sync::Normal, |transaction| {
+            let mut follow =
+                transaction.prepare_cached("UPDATE steps SET place = ?3 WHERE checkpoint = ?1 AND position = ?2")?;
+            for Lingering { checkpoint, position, path, .. } in moved {
+                follow.execute(params![checkpoint, position, path.as_str()])?;
+            }
+            Ok(())
+        })
+    }
+
     /// Nothing is left beside those places.
     pub(crate) fn let_go(&self, gone: &[Lingering]) -> Result<(), LedgerError> {
         let Some(newest) = gone.iter().map(|lingering| lingering.checkpoint).max() else { return Ok(()) };

@@ -51,6 +51,13 @@ impl Ledger {
         Ok(found?.into_iter().flatten().filter(wanted).collect())
     }
 
+    /// Whoever was to be told did not hear it.
+    pub(crate) fn set_untold(&self, id: &str) -> Result<(), LedgerError> {
+        self.write(Sync::Normal, |transaction| {
+            transaction.execute("UPDATE checkpoints SET told = 0 WHERE id = ?1", [id]).map(|_| ())
+        })
+    }
+
     /// Whether nobody else has told it meanwhile.
     pub(crate) fn set_told(&self, number: i64) -> Result<bool, LedgerError> {
         self.write(Sync::Normal, |transaction| {

@@ -139,6 +139,11 @@ fn set_up(database: &Connection) -> Result<(), Error> {
     if format == FORMAT {
         return Ok(());
     }
+    // To write our tables into it would spoil it for the program that it belongs to.
+    if format > FORMAT {
+        let newer = "it was written by a newer version of this program";
+        return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CANTOPEN), Some(newer.to_owned())));
+    }
     database.execute_batch(&format!(
         "BEGIN IMMEDIATE;
          CREATE TABLE IF NOT EXISTS checkpoints (

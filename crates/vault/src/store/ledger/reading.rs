@@ -46,6 +46,17 @@ impl Ledger {
         self.read(Vec::new(), |database| with_entries(database, query, &values))
     }
 
+    /// Whether a change took away a file at this path, or one in this folder.
+    pub(crate) fn knows(&self, path: &VaultPath) -> Result<bool, LedgerError> {
+        self.read(false, |database| {
+            let mut known = database.prepare_cached(
+                "SELECT 1 FROM entries WHERE (path = ?1 OR (path >= ?2 AND path < ?3))
+                 AND (before IS NOT NULL OR moved_to IS NOT NULL) LIMIT 1",
+            )?;
+            known.exists([path.to_string(), format!("{path}/"), format!("{path}0")])
+        })
+    }
+
     /// The old content of a file, if it was kept.
     pub fn old_content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, LedgerError> {
         self.content(hash)

@@ -98,6 +98,8 @@ pub(crate) struct Lingering {
     pub(crate) position: i64,
     pub(crate) since: SystemTime,
     pub(crate) place: VaultPath,
+    /// What the note is called to people: its place, or the last one that was not hidden.
+    pub(crate) path: VaultPath,
     pub(crate) aside: String,
     pub(crate) before: Option<ContentHash>,
     /// What took its place.
@@ -175,6 +177,7 @@ pub(super) fn lingering(database: &Connection, state: i64) -> Result<Vec<Lingeri
             checkpoint: row.get("checkpoint")?,
             position: row.get("position")?,
             since: time(row.get("time")?),
+            path: place.clone(),
             place,
             aside,
             before,

@@ -279,6 +279,23 @@ fn a_damaged_file_is_moved_away_and_kept_and_the_next_write_works() {
 }
 
 #[test]
+fn a_file_of_a_newer_version_is_left_alone_and_nothing_is_changed_without_it() {
+    let desk = Desk::new();
+    drop(change(&desk.ledger(), "a.md", b"old", at(1)));
+    let set_format = |format: i64| {
+        let database = Connection::open(desk.file()).unwrap();
+        database.pragma_update(None, "user_version", format).unwrap();
+    };
+    set_format(2);
+    let names = desk.names();
+    let refused = begin(&desk.ledger(), "b.md", b"old", at(2)).unwrap_err();
+    assert!(refused.to_string().contains("newer version"), "{refused}");
+    assert_eq!(desk.names(), names, "it is not damaged");
+    set_format(1);
+    assert_eq!(paths(&desk.ledger()), ["a.md"]);
+}
+
+#[test]
 fn several_damaged_files_are_all_kept() {
     let desk = Desk::new();
     for round in 1..=3 {
