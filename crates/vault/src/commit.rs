@@ -165,6 +165,11 @@ impl Changes {
         }
     }
 
+    /// Whether something may be made under a name: every system accepts it, or it has been there before and comes back.
+    pub(crate) fn may_have_name(&self, path: &VaultPath) -> bool {
+        path.has_portable_name() || self.ledger.knows(path).unwrap_or(false)
+    }
+
     pub(crate) fn steps(&self) -> &dyn Steps {
         self.store.steps()
     }
@@ -183,8 +188,8 @@ impl Turn<'_> {
     ///
     /// The scope is asked again here, about each path and about where it really leads.
     pub fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError> {
-        let was_there = |path: &VaultPath| self.changes.ledger.knows(path).unwrap_or(false);
-        let planner = || Planner::new(self.changes.steps(), scope, self.changes.max_file_bytes, &was_there);
+        let may_have_name = |path: &VaultPath| self.changes.may_have_name(path);
+        let planner = || Planner::new(self.changes.steps(), scope, self.changes.max_file_bytes, &may_have_name);
         match self.carry_out(set, &planner().plan(set)?, origin) {
             // Only now is it known that the two places are on different disks.
             Err(error) if error.error == (StoreError::Disk { kind: ErrorKind::CrossesDevices }) => {

@@ -190,7 +190,8 @@ impl View {
 
     /// Whether something new can be made at a path: not below a file, and under names that every system accepts.
     pub fn may_be_made(&self, path: &VaultPath) -> Result<(), StoreError> {
-        let portable = |path: &VaultPath| if path.has_portable_name() { Ok(()) } else { Err(StoreError::NotPortable) };
+        let portable =
+            |path: &VaultPath| if self.changes.may_have_name(path) { Ok(()) } else { Err(StoreError::NotPortable) };
         portable(path)?;
         for folder in std::iter::successors(path.folder(), VaultPath::folder) {
             match self.read(&folder) {

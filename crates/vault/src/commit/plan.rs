@@ -45,8 +45,8 @@ pub(super) struct Planner<'a> {
     store: &'a dyn Steps,
     scope: &'a Scope,
     max_file_bytes: u64,
-    /// Whether a file or folder was there before, as far as is written down.
-    was_there: &'a dyn Fn(&VaultPath) -> bool,
+    /// Whether something may be made under a name.
+    may_have_name: &'a dyn Fn(&VaultPath) -> bool,
     /// Files cannot be moved by renaming them, because the two places are on different disks.
     copies: bool,
     /// What earlier changes of the set will have brought about.
@@ -62,13 +62,13 @@ impl<'a> Planner<'a> {
         store: &'a dyn Steps,
         scope: &'a Scope,
         max_file_bytes: u64,
-        was_there: &'a dyn Fn(&VaultPath) -> bool,
+        may_have_name: &'a dyn Fn(&VaultPath) -> bool,
     ) -> Self {
         Self {
             store,
             scope,
             max_file_bytes,
-            was_there,
+            may_have_name,
             copies: false,
             made: BTreeSet::new(),
             produced: BTreeMap::new(),
@@ -325,7 +325,7 @@ impl<'a> Planner<'a> {
             found => found?,
         };
         // What a change here took away comes back under its name, whatever that is.
-        let may_have_name = |place: &VaultPath| place.has_portable_name() || (self.was_there)(place);
+        let may_have_name = self.may_have_name;
         if !folders.iter().chain([&place]).all(may_have_name) {
             return Err(StoreError::NotPortable);
         }
