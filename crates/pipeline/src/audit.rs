@@ -1,6 +1,7 @@
 //! The log: one line per call and its outcome. Hashes and sizes, never note text.
 
 use std::{
+    collections::BTreeSet,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, SystemTime},
 };
@@ -21,6 +22,7 @@ pub struct AuditLine {
     pub time: SystemTime,
     pub caller: String,
     pub one_client: bool,
+    pub profile: String,
     pub tool: String,
     /// The tool that led to this one.
     pub via: Option<&'static str>,
@@ -47,6 +49,18 @@ pub enum Outcome {
 }
 
 impl AuditLine {
+    /// All files that were named or changed, each once, in the order in which they come.
+    fn named(&self) -> Vec<String> {
+        let mut named: Vec<String> = self.files.clone();
+        for changed in &self.receipt.changed {
+            named.push(changed.path.to_string());
+            named.extend(changed.moved_to.as_ref().map(ToString::to_string));
+        }
+        let mut seen = BTreeSet::new();
+        named.retain(|file| seen.insert(file.clone()));
+        named
+    }
+
     fn json(&self) -> Value {
         let mut line = Map::new();
         let mut put = |key: &str, value: Value| {
@@ -56,10 +70,15 @@ impl AuditLine {
         };
         put("ts", json!(iso(self.time)));
         put("client_id", json!(self.caller));
+        put("profile", json!(self.profile));
         put("tool", json!(self.tool));
         put("via", json!(self.via));
         put("vault", json!(self.vault));
-        put("file", json!(self.files.first()));
+        let named = self.named();
+        put("file", json!(named.first()));
+        if named.len() > 1 {
+            put("files", json!(named));
+        }
         put("args_hash", json!(self.arguments.to_string()));
         put("ok", json!(matches!(self.outcome, Outcome::Ok)));
         match &self.outcome {

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use lapidary_tools::Rendered;
+use lapidary_tools::{Profile, Rendered};
 use serde_json::{Map, Value};
 
 /// One call as it reaches the pipeline, over whatever transport.
@@ -15,7 +15,7 @@ pub struct Request {
 }
 
 /// Who is calling.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Caller {
     /// Stable for one client as long as it stays connected; stands in the log.
     pub id: String,
@@ -23,6 +23,8 @@ pub struct Caller {
     pub one_client: bool,
     /// Whether a person can be asked through this client.
     pub can_ask: bool,
+    /// What the owner lets it use.
+    pub profile: Arc<Profile>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::{
     time::Duration,
 };
 
-use lapidary_tools::{Gate, Proposal, Reason, Spec};
+use lapidary_tools::{Context, Disk, Gate, Group, Profile, Prompt, Proposal, Reason, Spec, prompts};
 use lapidary_vault::{ChangeSet, Scope};
 
 use crate::{
-    Caller, Decision, Pipeline,
+    Caller, Decision, Pipeline, ServedVault,
     consent::{Opened, Subject},
     policy::judge,
 };
@@ -21,6 +21,10 @@ const PROPOSAL_OPEN: Duration = Duration::from_secs(5 * 60);
 pub(crate) struct Door<'a> {
     pipeline: &'a Pipeline,
     caller: &'a Caller,
+    /// The vault that the call is about.
+    served: Option<&'a ServedVault>,
+    /// A person has seen the change and agreed to it, in another process.
+    agreed: bool,
     /// That of the plan that is being made.
     scope: Mutex<Option<Arc<Scope>>>,
     /// The tokens that the plan is built on.
@@ -28,8 +32,13 @@ pub(crate) struct Door<'a> {
 }
 
 impl<'a> Door<'a> {
-    pub(crate) fn new(pipeline: &'a Pipeline, caller: &'a Caller) -> Self {
-        Self { pipeline, caller, scope: Mutex::default(), opened: Mutex::default() }
+    pub(crate) fn new(
+        pipeline: &'a Pipeline,
+        caller: &'a Caller,
+        served: Option<&'a ServedVault>,
+        agreed: bool,
+    ) -> Self {
+        Self { pipeline, caller, served, agreed, scope: Mutex::default(), opened: Mutex::default() }
     }
 
     /// A plan begins, in which this may be read and changed.
@@ -56,7 +65,7 @@ impl<'a> Door<'a> {
 impl Gate for Door<'_> {
     fn judge(&self, tool: &Spec, changes: &ChangeSet) -> Result<(), Reason> {
         let scope = held(&self.scope).clone().ok_or(Reason::Internal)?;
-        match judge(changes, &[tool], &scope, &self.pipeline.setup, self.caller.can_ask)? {
+        match judge(changes, &[tool], &scope, &self.pipeline.setup, self.caller)? {
             Decision::Deny => Err(Reason::DeniedByRule),
             Decision::Allow | Decision::Ask => Ok(()),
         }
@@ -66,7 +75,33 @@ impl Gate for Door<'_> {
         self.pipeline.consent.seal(&self.subject(proposal), self.pipeline.setup.clock.now(), PROPOSAL_OPEN)
     }
 
+    fn skills(&self, context: &Context<'_>) -> Vec<Prompt> {
+        let looks = |profile: &Profile| profile.has(Group::Read) || profile.has(Group::Vault);
+        let mut skills = Vec::new();
+        for served in self.pipeline.setup.vaults.iter().filter(|_| looks(&self.caller.profile)) {
+            let found = self.pipeline.view(served).and_then(|view| prompts(context, &view));
+            // A vault that cannot be looked at has none, and the others have theirs.
+            skills.extend(found.into_iter().flatten().filter(|prompt| prompt.is_skill));
+        }
+        skills
+    }
+
+    fn log(&self, lines: usize) -> Result<Vec<String>, Reason> {
+        let served = self.served.ok_or(Reason::Internal)?;
+        match served.log.tail(lines) {
+            Ok((lines, _)) => Ok(lines),
+            Err(error) => {
+                (self.pipeline.setup.warn)(&format!("the log cannot be read: {error}"));
+                Err(Reason::Disk { path: None, problem: Disk::NoState })
+            }
+        }
+    }
+
     fn open(&self, token: &str, proposal: &Proposal) -> Result<(), Reason> {
+        // The token is good for another process, and what it stands for has been agreed to since.
+        if self.agreed {
+            return Ok(());
+        }
         let now = self.pipeline.setup.clock.now();
         let opened =
             self.pipeline.consent.open(token, &self.subject(proposal), now).map_err(|reason| match reason {

@@ -1,11 +1,13 @@
 //! The one path that every call takes: find, authorize, validate, narrow, plan, judge, ask, commit, record.
 
+mod approvals;
 mod audit;
 mod call;
 mod clock;
 mod consent;
 mod digest;
 mod door;
+mod lanes;
 mod looking;
 mod pipeline;
 mod policy;
@@ -15,6 +17,7 @@ mod rules;
 mod run;
 mod vaults;
 
+pub use approvals::{Decided, Pending};
 pub use audit::{AUDIT_FILE, AuditLine};
 pub use call::{Answer, Caller, Question, Reply, Request, Stage, Verdict};
 pub use clock::Clock;
@@ -22,5 +25,6 @@ pub use looking::Followed;
 pub use pipeline::{Limits, Pipeline, Setup};
 pub use policy::{Decision, Rule, Rules};
 pub use prompts::SeenPrompts;
+pub use repetition::RepetitionLimits;
 pub use rules::VaultRules;
 pub use vaults::{ServedVault, Vaults};

@@ -8,8 +8,8 @@ use std::{
 };
 
 use lapidary_tools::{
-    Cancel, Completed, Contents, Context, Form, Interruption, Reason, Resource, ResourceUri, Spent, VaultState,
-    complete_path, read_file, read_tags, status,
+    Cancel, Completed, Contents, Context, Form, Group, Interruption, Off, Reason, Resource, ResourceUri, Spent,
+    VaultState, complete_path, read_file, read_tags, status,
 };
 use lapidary_vault::{Sight, View};
 use serde_json::{Map, Value, json};
@@ -108,6 +108,7 @@ impl Pipeline {
         let deadline = self.setup.limits.deadline;
         let cancel = Arc::new(Cancel::after(deadline));
         let request = Request { tool: method.to_owned(), arguments, caller, answer: None, progress: None };
+        let place = self.enter_to_read().await;
         let (this, stop) = (Arc::clone(self), Arc::clone(&cancel));
         let looking = tokio::task::spawn_blocking(move || this.look_here(&request, &stop, work));
         let interruption = tokio::select! {
@@ -116,6 +117,7 @@ impl Pipeline {
             () = tokio::time::sleep(deadline) => Interruption::Deadline { allowed: deadline },
         };
         cancel.take_back();
+        drop(place);
         Err(Reason::Interrupted(interruption))
     }
 
@@ -127,8 +129,9 @@ impl Pipeline {
     ) -> Result<T, Reason> {
         let started = Instant::now();
         let mut look = Look { pipeline: self, cancel, caller: &request.caller, line: self.line(request) };
+        let looked = AssertUnwindSafe(|| look.authorize().and_then(|()| work(&mut look)));
         // A panic is our bug; it must cost one answer, not the server.
-        let done = catch_unwind(AssertUnwindSafe(|| work(&mut look))).unwrap_or(Err(Reason::Internal));
+        let done = catch_unwind(looked).unwrap_or(Err(Reason::Internal));
         let Look { mut line, .. } = look;
         if let Err(reason) = &done {
             line.outcome = Outcome::Refused(reason.clone());
@@ -140,7 +143,8 @@ impl Pipeline {
 
     /// A look that nobody asked for.
     pub(crate) fn unrecorded<T>(&self, method: &str, work: impl FnOnce(&mut Look<'_>) -> T) -> T {
-        let caller = Caller { id: String::new(), one_client: false, can_ask: false };
+        let profile = Arc::clone(&self.setup.profile);
+        let caller = Caller { id: String::new(), one_client: false, can_ask: false, profile };
         let request = Request { tool: method.to_owned(), arguments: Map::new(), caller, answer: None, progress: None };
         let cancel = Cancel::after(self.setup.limits.deadline);
         work(&mut Look { pipeline: self, cancel: &cancel, caller: &request.caller, line: self.line(&request) })
@@ -156,6 +160,15 @@ pub(crate) struct Look<'a> {
 }
 
 impl Look<'_> {
+    /// What is no tool needs the right to look all the same.
+    fn authorize(&self) -> Result<(), Reason> {
+        let profile = &self.caller.profile;
+        if profile.has(Group::Read) || profile.has(Group::Vault) {
+            return Ok(());
+        }
+        Err(Reason::ToolOff { tool: self.line.tool.clone(), off: Off::Profile })
+    }
+
     fn read(&mut self, uri: &str) -> Result<Contents, Reason> {
         let ResourceUri { resource, vault } = ResourceUri::parse(uri)?;
         let contents = match &resource {
@@ -163,6 +176,9 @@ impl Look<'_> {
             Resource::Tags => {
                 let view = self.view(vault.as_deref())?;
                 self.with_context(|context| read_tags(context, &view))?
+            }
+            Resource::File(_) if !self.caller.profile.has(Group::Read) => {
+                return Err(Reason::ToolOff { tool: self.line.tool.clone(), off: Off::Profile });
             }
             Resource::File(path) => {
                 self.line.files = vec![path.to_string()];
@@ -190,12 +206,13 @@ impl Look<'_> {
 
     pub(crate) fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
         let setup = &self.pipeline.setup;
-        let (gate, spent) = (Door::new(self.pipeline, self.caller), Spent::default());
+        let (gate, spent) = (Door::new(self.pipeline, self.caller, None, false), Spent::default());
         work(&Context {
             cancel: self.cancel,
-            catalogue: &setup.catalogue,
+            catalogue: &self.caller.profile.catalogue,
             vaults: &setup.vaults.names(),
             scan: setup.limits.scan,
+            skills: setup.skills.as_ref(),
             now: on_the_wall(setup.clock.now()),
             gate: &gate,
             spent: &spent,

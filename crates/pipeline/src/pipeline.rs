@@ -6,18 +6,20 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, Catalogue, Disk, Effect, Entry, Family, Interruption, NoSuchTool, Reason, Rendered, ScanLimits,
+    Cancel, Disk, Effect, Entry, Family, Interruption, Kind, NoSuchTool, Profile, Reason, Rendered, ScanLimits,
     render_refusal,
 };
-use lapidary_vault::{News, Receipt, RulesError, Scope, View};
+use lapidary_vault::{News, Receipt, RulesError, Scope, VaultPath, View};
 use serde_json::Value;
 
 use crate::{
     Clock, Decision, Reply, Request, Rules, ServedVault, Vaults,
     audit::{Audit, AuditLine, Outcome},
+    clock::iso,
     consent::Consent,
     digest::digest,
-    repetition::Repetition,
+    lanes::Lanes,
+    repetition::{Asked, Repetition, RepetitionLimits},
     run::{Call, End},
 };
 
@@ -27,15 +29,23 @@ pub struct Pipeline {
     audit: Audit,
     pub(crate) consent: Consent,
     repetition: Repetition,
+    lanes: Lanes,
 }
 
 /// What the owner configured.
 pub struct Setup {
-    pub catalogue: Catalogue,
+    /// Of callers who present nothing that gives them another.
+    pub profile: Arc<Profile>,
+    /// All profiles that anybody can have here.
+    pub others: Vec<Arc<Profile>>,
     pub vaults: Vaults,
     pub rules: Rules,
+    /// Whether a change waits for a person where the client cannot ask one.
+    pub waits_for_approval: bool,
     /// Whether a person who can be asked is asked before a note goes to the trash.
     pub asks_before_deleting: bool,
+    /// The folder of the vaults in which every note is a playbook.
+    pub skills: Option<VaultPath>,
     pub limits: Limits,
     pub clock: Clock,
     /// Where to say what no caller should hear.
@@ -50,8 +60,7 @@ pub struct Limits {
     pub deadline: Duration,
     /// How long a person may take to answer.
     pub answer_within: Duration,
-    /// Refuse a caller that asks the same again and again.
-    pub notice_repetition: bool,
+    pub repetition: RepetitionLimits,
     pub scan: ScanLimits,
 }
 
@@ -64,11 +73,13 @@ const COMMIT_GRACE: Duration = Duration::from_secs(30);
 impl Pipeline {
     pub fn new(setup: Setup) -> Result<Self, getrandom::Error> {
         let audit = Audit::new(setup.warn);
-        Ok(Self { setup, audit, consent: Consent::new()?, repetition: Repetition::default() })
+        let repetition = Repetition::default();
+        Ok(Self { setup, audit, consent: Consent::new()?, repetition, lanes: Lanes::new() })
     }
 
-    pub fn catalogue(&self) -> &Catalogue {
-        &self.setup.catalogue
+    /// That of callers who present nothing that gives them another.
+    pub fn profile(&self) -> &Arc<Profile> {
+        &self.setup.profile
     }
 
     pub fn vaults(&self) -> &Vaults {
@@ -124,25 +135,38 @@ impl Pipeline {
 
     /// Makes a call on a thread where it may wait for the disk, and waits no longer for it than its time allows.
     pub async fn call(self: &Arc<Self>, request: Request, cancel: Arc<Cancel>) -> Reply {
-        let family = self.setup.catalogue.find(&request.tool).map_or(Family::Own, family_of);
+        let family = request.caller.profile.catalogue.find(&request.tool).map_or(Family::Own, family_of);
+        let refuse = |reason| Reply::Done(render_refusal(family, &reason));
+        let too_late = || refuse(Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() }));
+        let effect = effect_of(&request);
+        let Ok(_place) = tokio::time::timeout(cancel.remaining(), self.lanes.enter(effect)).await else {
+            let reason = Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() });
+            let line = AuditLine { outcome: Outcome::Refused(reason), ..self.line(&request) };
+            self.record(line, Instant::now(), 0);
+            return too_late();
+        };
         let this = Arc::clone(self);
         let work = {
             let cancel = Arc::clone(&cancel);
             tokio::task::spawn_blocking(move || this.call_here(&request, &cancel))
         };
         tokio::pin!(work);
-        let refuse = |reason| Reply::Done(render_refusal(family, &reason));
         if let Ok(done) = tokio::time::timeout(cancel.remaining(), &mut work).await {
             return done.unwrap_or_else(|_| refuse(broken(&cancel)));
         }
         if cancel.take_back() {
-            return refuse(Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() }));
+            return too_late();
         }
         // The change is under way and cannot be called back; only the disk can still be slow.
         match tokio::time::timeout(COMMIT_GRACE, work).await {
             Ok(done) => done.unwrap_or_else(|_| refuse(broken(&cancel))),
             Err(_) => refuse(Reason::Interrupted(Interruption::WriteUnfinished)),
         }
+    }
+
+    /// Waits for a place among those who look.
+    pub(crate) async fn enter_to_read(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
+        self.lanes.enter(Effect::Read).await
     }
 
     /// For the end of the process: lets a change that is under way finish, for as long as that may take, and lets no
@@ -174,55 +198,80 @@ impl Pipeline {
         wait.recv_timeout(within).unwrap_or_default();
     }
 
+    /// The profile of a question that was asked earlier; if there is none of that name any more, that of everybody.
+    pub(crate) fn profile_called(&self, name: &str) -> Arc<Profile> {
+        Arc::clone(self.setup.others.iter().find(|profile| profile.name == name).unwrap_or(&self.setup.profile))
+    }
+
     /// Makes a call on this thread.
     pub fn call_here(&self, request: &Request, cancel: &Cancel) -> Reply {
+        self.carry_out(request, cancel, None).0
+    }
+
+    /// Makes a call on this thread, which a person may have agreed to if it leads to exactly this change; and why it was
+    /// refused, if it was.
+    pub(crate) fn carry_out(
+        &self,
+        request: &Request,
+        cancel: &Cancel,
+        agreed: Option<ContentHash>,
+    ) -> (Reply, Option<Kind>) {
         let started = Instant::now();
         let mut line = self.line(request);
-        let entry = match self.setup.catalogue.find(&request.tool) {
+        let entry = match request.caller.profile.catalogue.find(&request.tool) {
             Ok(entry) => entry,
             Err(NoSuchTool { nearest }) => {
                 line.outcome = Outcome::UnknownTool;
                 self.record(line, started, 0);
-                return Reply::NoSuchTool { nearest };
+                return (Reply::NoSuchTool { nearest }, None);
             }
         };
         line.tool = entry.spec.name().to_owned();
         let mut call = Call {
             pipeline: self,
+            profile: &request.caller.profile,
             cancel,
             line,
             family: family_of(entry),
             repairs: Vec::new(),
             late_saves: Vec::new(),
             spent: Arc::default(),
+            asked: Asked::raw(entry.spec.name(), &request.arguments),
+            agreed,
         };
         // A panic is our bug; it must cost one call, not the server.
         let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or_else(|_| Err(broken(cancel)));
-        let Call { mut line, family, spent, .. } = call;
+        let Call { mut line, family, spent, asked, .. } = call;
         line.walked = spent.walked();
         let (outcome, reply) = match end {
             Ok(End::Ask(question)) => (Outcome::Asked, Reply::Ask(question)),
-            Ok(End::Answer(rendered)) => match self.too_much(&line, &rendered) {
-                None => (Outcome::Ok, Reply::Done(rendered)),
-                Some(reason) => (Outcome::Refused(reason.clone()), Reply::Done(render_refusal(family, &reason))),
+            Ok(End::Answer(rendered)) => match self.too_much(&line, &asked, &rendered) {
+                None => {
+                    self.repetition.succeeded(&line.caller);
+                    (Outcome::Ok, Reply::Done(rendered))
+                }
+                Some(reason) => self.refused(&line, family, reason),
             },
             Err(reason) => {
                 if !line.receipt.changed.is_empty() {
                     self.repetition.forget();
                 }
                 let rendered = render_refusal(family, &reason);
-                let reason = self.repeated(&line, &reason, &rendered).unwrap_or(reason);
-                let rendered = render_refusal(family, &reason);
-                (Outcome::Refused(reason), Reply::Done(rendered))
+                let reason = self.repeated(&line, &asked, &reason, &rendered).unwrap_or(reason);
+                self.refused(&line, family, reason)
             }
         };
         let reply_bytes = match &reply {
             Reply::Done(rendered) => size(rendered),
             _ => 0,
         };
+        let kind = match &outcome {
+            Outcome::Refused(reason) => Some(reason.kind()),
+            _ => None,
+        };
         line.outcome = outcome;
         self.record(line, started, reply_bytes);
-        reply
+        (reply, kind)
     }
 
     pub(crate) fn line(&self, request: &Request) -> AuditLine {
@@ -230,6 +279,7 @@ impl Pipeline {
             time: self.setup.clock.now(),
             caller: request.caller.id.clone(),
             one_client: request.caller.one_client,
+            profile: request.caller.profile.name.clone(),
             tool: request.tool.chars().take(100).collect(),
             via: None,
             vault: None,
@@ -257,7 +307,7 @@ impl Pipeline {
     }
 
     /// An answer that is too large to send, or that was given too often already.
-    fn too_much(&self, line: &AuditLine, rendered: &Rendered) -> Option<Reason> {
+    fn too_much(&self, line: &AuditLine, asked: &Asked, rendered: &Rendered) -> Option<Reason> {
         let changed = !line.receipt.changed.is_empty() && !line.dry_run;
         let limit = self.setup.limits.max_reply_bytes;
         let bytes = size(rendered) as u64;
@@ -268,25 +318,70 @@ impl Pipeline {
             self.repetition.forget();
             return None;
         }
-        self.noticed(line, rendered)
+        self.noticed(line, asked, rendered)
     }
 
     /// A refusal counts too, unless trying again is just what it asks for.
-    fn repeated(&self, line: &AuditLine, reason: &Reason, rendered: &Rendered) -> Option<Reason> {
+    fn repeated(&self, line: &AuditLine, asked: &Asked, reason: &Reason, rendered: &Rendered) -> Option<Reason> {
         let passing = matches!(
             reason,
             Reason::Interrupted(_) | Reason::Disk { .. } | Reason::KeepsChanging { .. } | Reason::Internal
         );
-        if passing { None } else { self.noticed(line, rendered) }
+        if passing { None } else { self.noticed(line, asked, rendered) }
     }
 
-    fn noticed(&self, line: &AuditLine, rendered: &Rendered) -> Option<Reason> {
-        if !self.setup.limits.notice_repetition || !line.one_client {
+    fn noticed(&self, line: &AuditLine, asked: &Asked, rendered: &Rendered) -> Option<Reason> {
+        let limits = &self.setup.limits.repetition;
+        if !limits.noticed || !line.one_client {
             return None;
         }
-        let call = ContentHash::of(format!("{} {}", line.tool, line.arguments).as_bytes());
         let outcome = digest(&Value::Object(rendered.structured.clone()));
-        self.repetition.record(&line.caller, call, outcome).map(|times| Reason::Repeated { times })
+        let repeated = self
+            .repetition
+            .record(&line.caller, asked, outcome, line.time, limits, || self.mark(line.vault.as_deref()))?;
+        Some(Reason::Repeated { times: repeated.times, last: iso(repeated.last), similar: repeated.similar })
+    }
+
+    /// What tells one state of a vault from another, as far as callers see it. `None` if it cannot be told.
+    fn mark(&self, vault: Option<&str>) -> Option<ContentHash> {
+        let view = self.setup.vaults.pick(vault).and_then(|served| self.view(served)).ok()?;
+        let files = view.files(&|| true).ok()?;
+        let mut seen = String::new();
+        for file in files.iter() {
+            seen += &format!("{} {} {:?}\n", file.path(), file.bytes(), file.modified());
+        }
+        Some(ContentHash::of(seen.as_bytes()))
+    }
+
+    /// A refusal in the words of the family; after many in a row, it says so.
+    fn refused(&self, line: &AuditLine, family: Family, reason: Reason) -> (Outcome, Reply) {
+        let limits = &self.setup.limits.repetition;
+        let mut rendered = render_refusal(family, &reason);
+        if limits.noticed && line.one_client {
+            let failures = self.repetition.failed(&line.caller);
+            if limits.max_failures > 0 && failures >= limits.max_failures {
+                rendered.add_notice(&format!(
+                    "{failures} calls in a row have failed. Stop trying, and ask the person what to do."
+                ));
+            }
+        }
+        (Outcome::Refused(reason), Reply::Done(rendered))
+    }
+}
+
+/// What a call may do: that of the tool it is for in the end.
+fn effect_of(request: &Request) -> Effect {
+    let catalogue = &request.caller.profile.catalogue;
+    let Ok(entry) = catalogue.find(&request.tool) else { return Effect::Read };
+    let relayed = match request.arguments.get("name") {
+        Some(Value::String(name)) if !entry.spec.needs_vault && entry.spec.effect != Effect::Read => Some(name),
+        _ => None,
+    };
+    match relayed.map(|name| catalogue.find(name)) {
+        Some(Ok(inner)) => inner.spec.effect,
+        // Nothing will come of it.
+        Some(Err(_)) => Effect::Read,
+        None => entry.spec.effect,
     }
 }
 

@@ -3,7 +3,7 @@
 use lapidary_tools::{Effect, Group, Reason, Refused, Spec};
 use lapidary_vault::{Change, ChangeSet, PathPrefix, Scope};
 
-use crate::Setup;
+use crate::{Caller, Setup};
 
 /// From the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +57,19 @@ impl Rules {
         self.0.iter().find(|rule| rule.fits(spec, changes)).map_or(Decision::Ask, |rule| rule.decision)
     }
 
+    /// What is said of a tool that only looks: it may, unless a rule is about it.
+    pub(crate) fn on_reading(&self, spec: &Spec) -> Decision {
+        let about = |rule: &&Rule| {
+            let named = rule.effect == Some(Effect::Read) || rule.group.is_some() || rule.tool.is_some();
+            named
+                && rule.path.is_none()
+                && rule.effect.is_none_or(|effect| effect == Effect::Read)
+                && rule.group.is_none_or(|group| group == spec.declaration.group)
+                && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+        };
+        self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
+    }
+
     /// What a rule says of every change of this effect.
     pub(crate) fn on(&self, effect: Effect) -> Decision {
         let general = |rule: &&Rule| {
@@ -76,7 +89,7 @@ pub(crate) fn judge(
     tools: &[&Spec],
     scope: &Scope,
     setup: &Setup,
-    can_ask: bool,
+    caller: &Caller,
 ) -> Result<Decision, Reason> {
     for change in &changes.changes {
         for path in change.paths() {
@@ -94,8 +107,11 @@ pub(crate) fn judge(
     if changes.is_empty() {
         return Ok(Decision::Allow);
     }
+    if effect_of(changes) > caller.profile.most {
+        return Ok(Decision::Deny);
+    }
     let decision = tools.iter().map(|tool| setup.rules.decide(tool, changes)).max().unwrap_or(Decision::Ask);
-    let asks_first = tools.iter().any(|tool| tool.asks_first) && setup.asks_before_deleting && can_ask;
+    let asks_first = tools.iter().any(|tool| tool.asks_first) && setup.asks_before_deleting && caller.can_ask;
     Ok(if asks_first { decision.max(Decision::Ask) } else { decision })
 }
 

@@ -1,84 +1,303 @@
-//! Notices a caller that asks the same again and again and gets the same answer each time.
+//! Notices a caller that goes in circles: the same call with the same answer, nearly the same search, one failure after
+//! another.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
 };
 
 use lapidary_note::ContentHash;
+use lapidary_query::words;
+use lapidary_tools::Spec;
+use serde_json::{Map, Value};
+
+use crate::digest::digest;
+
+/// When a caller goes in circles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepetitionLimits {
+    pub noticed: bool,
+    /// How many of the last calls are looked at.
+    pub window: usize,
+    /// How often the same may be asked among them.
+    pub allowed: usize,
+    /// After how many failures in a row a caller is told to stop; 0 is never.
+    pub max_failures: usize,
+}
+
+/// What was asked, however it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    call: ContentHash,
+    search: Option<Search>,
+}
+
+/// A search by words: everything else that it was given is where and how it looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Search {
+    scope: ContentHash,
+    words: BTreeSet<String>,
+}
+
+impl Asked {
+    /// By a tool that may not even be one, with whatever arguments.
+    pub(crate) fn raw(tool: &str, arguments: &Map<String, Value>) -> Self {
+        Self { call: ContentHash::of(format!("{tool} {}", of(arguments)).as_bytes()), search: None }
+    }
+
+    /// With arguments that fit the tool: what says the same as nothing is left out.
+    pub(crate) fn of(spec: &Spec, vault: Option<&str>, arguments: &Map<String, Value>) -> Self {
+        let mut arguments = canonical(spec, arguments);
+        if let Some(vault) = vault {
+            arguments.insert("vault".to_owned(), Value::String(vault.to_owned()));
+        }
+        let Self { call, .. } = Self::raw(spec.name(), &arguments);
+        let mut searched = BTreeSet::new();
+        for name in spec.searches_by {
+            if let Some(Value::String(text)) = arguments.remove(*name) {
+                searched.extend(words(&text));
+            }
+        }
+        let scope = ContentHash::of(format!("{} {}", spec.name(), of(&arguments)).as_bytes());
+        Self { call, search: (!searched.is_empty()).then_some(Search { scope, words: searched }) }
+    }
+}
+
+fn of(arguments: &Map<String, Value>) -> ContentHash {
+    digest(&Value::Object(arguments.clone()))
+}
+
+/// Without what is the default: a flag that is off, and what the schema says happens anyway.
+fn canonical(spec: &Spec, arguments: &Map<String, Value>) -> Map<String, Value> {
+    let default = |name: &str| spec.input.get("properties")?.get(name)?.get("default");
+    let says_nothing = |name: &str, value: &Value| match default(name) {
+        Some(default) => default == value,
+        None => matches!(value, Value::Null | Value::Bool(false)),
+    };
+    let trimmed = |value: &Value| match value {
+        Value::String(text) if spec.searches_by.is_empty() => Value::String(text.clone()),
+        Value::String(text) => Value::String(text.trim().to_owned()),
+        other => other.clone(),
+    };
+    let kept = arguments.iter().filter(|(name, value)| !says_nothing(name, value));
+    kept.map(|(name, value)| (name.clone(), trimmed(value))).collect()
+}
+
+impl Search {
+    /// At least half of all their words are in both.
+    fn is_like(&self, other: &Self) -> bool {
+        let common = self.words.intersection(&other.words).count();
+        let all = self.words.len() + other.words.len() - common;
+        self.scope == other.scope && 2 * common >= all
+    }
+}
+
+/// An answer that was given too often, and when it was last given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Repeated {
+    pub(crate) times: usize,
+    pub(crate) last: SystemTime,
+    /// Not the same call, but nearly the same search.
+    pub(crate) similar: bool,
+}
 
 /// What each caller asked lately, and what it was told.
 #[derive(Default)]
 pub(crate) struct Repetition {
-    recent: Mutex<BTreeMap<String, VecDeque<(ContentHash, ContentHash)>>>,
+    recent: Mutex<BTreeMap<String, Recent>>,
 }
 
-const WINDOW: usize = 15;
-const ALLOWED: usize = 3;
+#[derive(Default)]
+struct Recent {
+    calls: VecDeque<Seen>,
+    failures: usize,
+}
+
+struct Seen {
+    asked: Asked,
+    outcome: ContentHash,
+    at: SystemTime,
+    /// The state of the vault, once there is a suspicion.
+    mark: Option<ContentHash>,
+}
+
 /// Callers come and go; a server that runs for weeks must not remember them all.
 const CALLERS: usize = 256;
 
 impl Repetition {
     /// Records a call and its outcome; `Some` if the very same has already happened often enough.
     ///
-    /// The outcome is part of the comparison, so a file that changed meanwhile is never a repetition.
-    pub(crate) fn record(&self, caller: &str, call: ContentHash, outcome: ContentHash) -> Option<usize> {
+    /// For the same call the outcome is part of the comparison, so a file that changed meanwhile is never a repetition,
+    /// and a change that the caller may not see makes no difference. Similar searches have different outcomes, so for
+    /// them the state of what the caller sees is asked for: only when there is a suspicion, as that takes a while.
+    pub(crate) fn record(
+        &self,
+        caller: &str,
+        asked: &Asked,
+        outcome: ContentHash,
+        at: SystemTime,
+        limits: &RepetitionLimits,
+        mark: impl FnOnce() -> Option<ContentHash>,
+    ) -> Option<Repeated> {
         let mut recent = self.recent();
-        if recent.len() >= CALLERS && !recent.contains_key(caller) {
-            recent.pop_first();
+        let calls = &mut of_caller(&mut recent, caller).calls;
+        let same: Vec<SystemTime> = calls
+            .iter()
+            .filter(|seen| seen.asked.call == asked.call && seen.outcome == outcome)
+            .map(|seen| seen.at)
+            .collect();
+        if let Some(last) = same.last().filter(|_| same.len() >= limits.allowed) {
+            return Some(Repeated { times: same.len(), last: *last, similar: false });
         }
-        let calls = recent.entry(caller.to_owned()).or_default();
-        let times = calls.iter().filter(|seen| **seen == (call, outcome)).count();
-        if times >= ALLOWED {
-            return Some(times);
+        let is_like = |seen: &&Seen| match (&seen.asked.search, &asked.search) {
+            (Some(before), Some(now)) => now.is_like(before),
+            _ => false,
+        };
+        let like: Vec<&Seen> = calls.iter().filter(is_like).collect();
+        let mark = if like.len() + 1 >= limits.allowed { mark() } else { None };
+        if like.len() >= limits.allowed
+            && let Some(last) = like.last().filter(|last| mark.is_some() && last.mark == mark)
+        {
+            return Some(Repeated { times: like.len(), last: last.at, similar: true });
         }
-        calls.push_back((call, outcome));
-        if calls.len() > WINDOW {
+        calls.push_back(Seen { asked: asked.clone(), outcome, at, mark });
+        while calls.len() > limits.window {
             calls.pop_front();
         }
         None
     }
 
-    /// The vault changed, so asking again makes sense.
-    pub(crate) fn forget(&self) {
-        self.recent().clear();
+    /// How many calls of this caller have failed in a row, this one included.
+    pub(crate) fn failed(&self, caller: &str) -> usize {
+        let mut recent = self.recent();
+        let recent = of_caller(&mut recent, caller);
+        recent.failures += 1;
+        recent.failures
     }
 
-    fn recent(&self) -> MutexGuard<'_, BTreeMap<String, VecDeque<(ContentHash, ContentHash)>>> {
+    pub(crate) fn succeeded(&self, caller: &str) {
+        if let Some(recent) = self.recent().get_mut(caller) {
+            recent.failures = 0;
+        }
+    }
+
+    /// The vault changed, so asking again makes sense.
+    pub(crate) fn forget(&self) {
+        self.recent().values_mut().for_each(|recent| recent.calls.clear());
+    }
+
+    fn recent(&self) -> MutexGuard<'_, BTreeMap<String, Recent>> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+fn of_caller<'r>(recent: &'r mut BTreeMap<String, Recent>, caller: &str) -> &'r mut Recent {
+    if recent.len() >= CALLERS && !recent.contains_key(caller) {
+        recent.pop_first();
+    }
+    recent.entry(caller.to_owned()).or_default()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use lapidary_tools::TOOLS;
+    use serde_json::json;
+
     use super::*;
+
+    const LIMITS: RepetitionLimits = RepetitionLimits { noticed: true, window: 15, allowed: 3, max_failures: 0 };
+
+    fn hash(text: &str) -> ContentHash {
+        ContentHash::of(text.as_bytes())
+    }
+
+    fn asked(tool: &str, arguments: Value) -> Asked {
+        let spec = TOOLS.iter().map(|tool| tool.spec()).find(|spec| spec.name() == tool).unwrap();
+        let Value::Object(arguments) = arguments else { panic!("an object") };
+        Asked::of(&spec, None, &arguments)
+    }
+
+    fn times(repetition: &Repetition, caller: &str, asked: &Asked, outcome: &str, mark: &str) -> Option<(usize, bool)> {
+        repetition
+            .record(caller, asked, hash(outcome), UNIX_EPOCH, &LIMITS, || Some(hash(mark)))
+            .map(|repeated| (repeated.times, repeated.similar))
+    }
 
     #[test]
     fn the_fourth_same_answer_to_the_same_call_is_one_too_many() {
         let repetition = Repetition::default();
-        let hash = |text: &str| ContentHash::of(text.as_bytes());
-        let ask = |caller, call, outcome| repetition.record(caller, hash(call), hash(outcome));
+        let read = |file: &str| asked("file_read", json!({ "file": file }));
+        let ask = |caller, file, outcome| times(&repetition, caller, &read(file), outcome, "");
         for _ in 0..3 {
-            assert_eq!(ask("a", "read x", "one"), None);
+            assert_eq!(ask("a", "x", "one"), None);
         }
-        assert_eq!(ask("a", "read x", "one"), Some(3));
-        assert_eq!(ask("a", "read x", "two"), None, "the answer changed");
-        assert_eq!(ask("a", "read y", "one"), None, "another call");
-        assert_eq!(ask("b", "read x", "one"), None, "another caller");
+        assert_eq!(ask("a", "x", "one"), Some((3, false)));
+        assert_eq!(ask("a", "x", "two"), None, "the answer changed");
+        assert_eq!(ask("a", "y", "one"), None, "another call");
+        assert_eq!(ask("b", "x", "one"), None, "another caller");
         repetition.forget();
-        assert_eq!(ask("a", "read x", "one"), None, "the vault changed");
+        assert_eq!(ask("a", "x", "one"), None, "the vault changed");
     }
 
     #[test]
     fn only_the_last_calls_count() {
         let repetition = Repetition::default();
-        let hash = |text: &str| ContentHash::of(text.as_bytes());
+        let read = |file: &str| asked("file_read", json!({ "file": file }));
         for _ in 0..3 {
-            assert_eq!(repetition.record("a", hash("x"), hash("")), None);
+            assert_eq!(times(&repetition, "a", &read("x"), "", ""), None);
         }
-        for other in 0..WINDOW {
-            assert_eq!(repetition.record("a", hash(&other.to_string()), hash("")), None);
+        for other in 0..LIMITS.window {
+            assert_eq!(times(&repetition, "a", &read(&other.to_string()), "", ""), None);
         }
-        assert_eq!(repetition.record("a", hash("x"), hash("")), None);
+        assert_eq!(times(&repetition, "a", &read("x"), "", ""), None);
+    }
+
+    #[test]
+    fn what_says_the_same_is_the_same() {
+        let plain = asked("search_content", json!({ "query": "needle" }));
+        for same in [
+            json!({ "regex": false, "query": "needle" }),
+            json!({ "query": " needle ", "offset": 0, "whole_word": false }),
+        ] {
+            assert_eq!(asked("search_content", same.clone()), plain, "{same}");
+        }
+        assert_ne!(asked("search_content", json!({ "query": "needle", "regex": true })), plain);
+        assert_ne!(asked("file_read", json!({ "file": "a " })), asked("file_read", json!({ "file": "a" })));
+    }
+
+    #[test]
+    fn the_fourth_search_of_its_kind_is_one_too_many() {
+        let search = |query: &str, more: Value| {
+            let mut arguments = json!({ "query": query });
+            arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            asked("search_content", arguments)
+        };
+        let queries = ["project plan alpha", "plan project beta", "Gamma: project, plan"];
+        let searched = || {
+            let repetition = Repetition::default();
+            for query in queries {
+                assert_eq!(times(&repetition, "a", &search(query, json!({})), query, "1"), None);
+            }
+            repetition
+        };
+        let fourth = search("project plan", json!({}));
+        assert_eq!(times(&searched(), "a", &fourth, "4", "1"), Some((3, true)));
+        assert_eq!(times(&searched(), "a", &fourth, "4", "2"), None, "the vault changed");
+        assert_eq!(times(&searched(), "b", &fourth, "4", "1"), None, "another caller");
+        for more in [json!({ "offset": 10 }), json!({ "directory": "Work" }), json!({ "regex": true })] {
+            assert_eq!(times(&searched(), "a", &search("project plan", more.clone()), "4", "1"), None, "{more}");
+        }
+        assert_eq!(times(&searched(), "a", &search("cooking with plan", json!({})), "4", "1"), None, "other words");
+    }
+
+    #[test]
+    fn failures_are_counted_until_something_works() {
+        let repetition = Repetition::default();
+        assert_eq!([repetition.failed("a"), repetition.failed("a"), repetition.failed("b")], [1, 2, 1]);
+        repetition.succeeded("a");
+        assert_eq!(repetition.failed("a"), 1);
     }
 }

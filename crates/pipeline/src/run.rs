@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    ArgumentProblem, Cancel, Checked, Context, Disk, Entry, Family, Planned, Reason, Rendered, Spec, Spent,
-    check_arguments, clip_diff, clipped, render_answer, render_change, render_dry_run,
+    ArgumentProblem, Cancel, Checked, Context, Disk, Effect, Entry, Family, Planned, Profile, Reason, Rendered, Spec,
+    Spent, check_arguments, clip_diff, clipped, render_answer, render_change, render_dry_run,
 };
 use lapidary_vault::{
     Change, ChangeSet, CommitError, Guard, LateSave, Receipt, Turn, TurnError, View,
@@ -14,7 +14,8 @@ use lapidary_vault::{
 use serde_json::{Map, Value};
 
 use crate::{
-    Answer, Decision, Question, Request, ServedVault, Stage, Verdict,
+    Answer, Decision, Question, Request, ServedVault, Setup, Stage, Verdict,
+    approvals::{self, Heard},
     audit::AuditLine,
     clock::on_the_wall,
     consent::Subject,
@@ -22,18 +23,22 @@ use crate::{
     door::Door,
     pipeline::{Pipeline, family_of},
     policy::judge,
+    repetition::Asked,
 };
 
 /// How often a plan is made because another program changed the file meanwhile.
 const PLANS: usize = 16;
-/// Of a diff, as much as a person will look at in a question.
+/// Of a diff, as much as a person will look at in a client's form.
 const SHOWN_DIFF: usize = 6_000;
+/// And at a terminal.
+const WHOLE_DIFF: usize = 1_000_000;
 /// The argument that names the vault.
 const VAULT: &str = "vault";
 
 /// A call on its way, and what the log will say of it.
 pub(crate) struct Call<'a> {
     pub(crate) pipeline: &'a Pipeline,
+    pub(crate) profile: &'a Profile,
     pub(crate) cancel: &'a Cancel,
     pub(crate) line: AuditLine,
     /// Whose wire form the answer takes: that of the tool that really runs.
@@ -44,6 +49,10 @@ pub(crate) struct Call<'a> {
     pub(crate) late_saves: Vec<LateSave>,
     /// What a walk through the vault cost.
     pub(crate) spent: Arc<Spent>,
+    /// For whoever watches that a caller does not go in circles.
+    pub(crate) asked: Asked,
+    /// A person has agreed to this change already.
+    pub(crate) agreed: Option<ContentHash>,
 }
 
 pub(crate) enum End {
@@ -63,16 +72,25 @@ impl<'a> Call<'a> {
             arguments.remove(VAULT);
         }
         self.line.files = files(entry, &arguments);
+        self.asked = Asked::of(&entry.spec, self.line.vault.as_deref(), &arguments);
         self.repairs.extend(repairs);
         self.cancel.check()?;
+        let concerned = served.unwrap_or_else(|| self.pipeline.setup.vaults.first());
+        if let Some(heard) = self.hear_of_answer(entry, concerned) {
+            return heard;
+        }
+        if let Some(question) = self.before_reading(entry, concerned, request)? {
+            return Ok(End::Ask(question));
+        }
         let vaults = self.pipeline.setup.vaults.names();
         let spent = Arc::clone(&self.spent);
-        let gate = Door::new(self.pipeline, &request.caller);
+        let gate = Door::new(self.pipeline, &request.caller, served, self.agreed.is_some());
         let context = Context {
             cancel: self.cancel,
-            catalogue: &self.pipeline.setup.catalogue,
+            catalogue: &self.profile.catalogue,
             vaults: &vaults,
             scan: self.pipeline.setup.limits.scan,
+            skills: self.pipeline.setup.skills.as_ref(),
             now: on_the_wall(self.pipeline.setup.clock.now()),
             gate: &gate,
             spent: &spent,
@@ -97,13 +115,14 @@ impl<'a> Call<'a> {
     ) -> Result<End, Reason> {
         let unknown =
             |nearest: Option<&str>| Reason::ToolUnknown { name: clipped(tool), nearest: nearest.map(str::to_owned) };
-        let inner = self.pipeline.setup.catalogue.find(tool).map_err(|missing| unknown(missing.nearest))?;
+        let inner = self.profile.catalogue.find(tool).map_err(|missing| unknown(missing.nearest))?;
         if inner.spec.name() == outer.spec.name() {
             return Err(bad_argument(outer, "name", "must be another tool than this one"));
         }
         self.line.via = Some(outer.spec.name());
         self.line.tool = inner.spec.name().to_owned();
         self.line.arguments = digest(&Value::Object(arguments.clone()));
+        self.asked = Asked::raw(inner.spec.name(), &arguments);
         self.family = family_of(inner);
         self.run(inner, &Request { tool: tool.to_owned(), arguments, ..request.clone() })
     }
@@ -118,7 +137,7 @@ impl<'a> Call<'a> {
         request: &Request,
     ) -> Result<End, Reason> {
         let report = |stage| request.progress.iter().for_each(|progress| progress(stage));
-        let mut agreed = None;
+        let mut agreed = self.agreed;
         // The first plan is made freely. If another caller was faster, the next ones are made in turn.
         let mut turn = None;
         for attempt in 1..=PLANS {
@@ -139,17 +158,22 @@ impl<'a> Call<'a> {
             };
             report(Stage::Planned);
             let specs = self.specs(entry, &through);
-            let decision = judge(&changes, &specs, &scope, &self.pipeline.setup, request.caller.can_ask)?;
+            let decision = judge(&changes, &specs, &scope, &self.pipeline.setup, &request.caller)?;
             if dry_run {
                 self.line.dry_run = true;
                 self.line.receipt = Receipt::of(&changes);
                 return Ok(End::Answer(render_dry_run(output, text, &changes.diff().text, &self.notices())));
             }
+            // Whatever the rules say in this process: a person agreed to that change and to no other.
+            if self.agreed.is_some_and(|agreed| agreed != changes.digest()) {
+                return Err(Reason::ChangedMeanwhile);
+            }
             match decision {
                 Decision::Allow => {}
                 Decision::Deny => return Err(Reason::DeniedByRule),
                 Decision::Ask => {
-                    if let Some(question) = self.ask(entry, served, &changes, request, &mut agreed)? {
+                    let shown = |most: usize| question(entry, served, &changes, most);
+                    if let Some(question) = self.ask(entry, served, changes.digest(), shown, request, &mut agreed)? {
                         return Ok(End::Ask(question));
                     }
                 }
@@ -188,7 +212,7 @@ impl<'a> Call<'a> {
 
     /// Whose changes these are: those of the tool that was called, and of those that it ran.
     fn specs(&self, entry: &'a Entry, through: &[&str]) -> Vec<&'a Spec> {
-        let catalogue = &self.pipeline.setup.catalogue;
+        let catalogue = &self.profile.catalogue;
         let through = through.iter().filter_map(|name| catalogue.find(name).ok()).map(|entry| &entry.spec);
         std::iter::once(&entry.spec).chain(through).collect()
     }
@@ -240,11 +264,11 @@ impl<'a> Call<'a> {
         &self,
         entry: &Entry,
         served: &ServedVault,
-        changes: &ChangeSet,
+        digest: ContentHash,
+        shown: impl FnOnce(usize) -> String,
         request: &Request,
         agreed: &mut Option<ContentHash>,
     ) -> Result<Option<Question>, Reason> {
-        let digest = changes.digest();
         match *agreed {
             Some(before) if before == digest => return Ok(None),
             Some(_) => return Err(Reason::ChangedMeanwhile),
@@ -266,10 +290,62 @@ impl<'a> Call<'a> {
             }
             Some(Answer { verdict: Verdict::Declined, .. }) => Err(Reason::Declined),
             Some(Answer { verdict: Verdict::Unanswered, .. }) => Err(Reason::ConsentExpired),
-            None if !request.caller.can_ask => Err(Reason::NobodyToAsk),
-            None => {
+            None if request.caller.can_ask => {
                 let state = consent.seal(&subject, now, setup.limits.answer_within)?;
-                Ok(Some(Question { message: question(entry, served, changes), state }))
+                Ok(Some(Question { message: shown(SHOWN_DIFF), state }))
+            }
+            None if !setup.waits_for_approval => Err(Reason::NobodyToAsk),
+            None => {
+                Err(approvals::wait(&served.waiting, &self.line, &request.arguments, &shown(WHOLE_DIFF), digest, now)
+                    .unwrap_or_else(|error| {
+                        (setup.warn)(&format!("a question cannot be written down for `lapidary approvals`: {error}"));
+                        Reason::NobodyToAsk
+                    }))
+            }
+        }
+    }
+
+    /// A person may have answered the question that this very call led to.
+    fn hear_of_answer(&self, entry: &Entry, served: &ServedVault) -> Option<Result<End, Reason>> {
+        let Setup { rules, waits_for_approval, .. } = &self.pipeline.setup;
+        let may_be_asked = match entry.spec.effect {
+            Effect::Read => rules.on_reading(&entry.spec) == Decision::Ask,
+            Effect::Write | Effect::Destroy => entry.spec.needs_vault,
+        };
+        if self.agreed.is_some() || !waits_for_approval || !may_be_asked {
+            return None;
+        }
+        let heard = approvals::hear(&served.waiting, &approvals::question_id(&self.line));
+        match heard {
+            Ok(None) => None,
+            Ok(Some(Heard::Reply(rendered))) => Some(Ok(End::Answer(rendered))),
+            Ok(Some(Heard::Refused(reason))) => Some(Err(reason)),
+            // Where nothing can be kept, nobody has answered anything.
+            Err(_) => None,
+        }
+    }
+
+    /// What the owner's rules say of a tool that only looks.
+    fn before_reading(
+        &mut self,
+        entry: &Entry,
+        served: &ServedVault,
+        request: &Request,
+    ) -> Result<Option<Question>, Reason> {
+        if entry.spec.effect != Effect::Read {
+            return Ok(None);
+        }
+        match self.pipeline.setup.rules.on_reading(&entry.spec) {
+            Decision::Allow => Ok(None),
+            Decision::Deny => Err(Reason::DeniedByRule),
+            Decision::Ask => {
+                let mut agreed = self.agreed;
+                let shown = |_: usize| {
+                    let files: Vec<String> = self.line.files.iter().map(|file| format!(" `{file}`")).collect();
+                    let (tool, vault) = (entry.spec.name(), served.vault.name());
+                    format!("`{tool}` wants to read in the vault `{vault}`:{}", files.join(","))
+                };
+                self.ask(entry, served, ChangeSet::default().digest(), shown, request, &mut agreed)
             }
         }
     }
@@ -331,10 +407,10 @@ fn refusal(family: Family, CommitError { path, error, guard, before }: CommitErr
     }
 }
 
-fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet) -> String {
+fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, most: usize) -> String {
     let diff = changes.diff();
     let files: Vec<String> = changes.changes.iter().flat_map(Change::paths).map(|path| format!("`{path}`")).collect();
-    let shown = clip_diff(&diff.text, SHOWN_DIFF);
+    let shown = clip_diff(&diff.text, most);
     format!(
         "`{}` wants to change {} in the vault `{}` (lines added: {}, removed: {}).\n\n{shown}",
         entry.spec.name(),

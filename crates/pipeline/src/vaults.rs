@@ -1,12 +1,16 @@
 use std::sync::Arc;
 
 use lapidary_tools::{Reason, clipped};
-use lapidary_vault::{Vault, store::LogFile};
+use lapidary_vault::{
+    Vault,
+    store::{LogFile, Waiting},
+};
 
-/// A vault and the log of what was done with it.
+/// A vault, the log of what was done with it, and what waits for its owner.
 pub struct ServedVault {
     pub vault: Arc<Vault>,
     pub log: LogFile,
+    pub waiting: Waiting,
 }
 
 /// The vaults of this server, in the order in which they were named. There is always at least one.

@@ -1,19 +1,27 @@
 //! From a configuration to a pipeline that is ready for calls. Opens no vault: that happens on the first call.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use lapidary_pipeline::{AUDIT_FILE, Clock, Decision, Limits, Pipeline, Rule, Rules, ServedVault, Setup, Vaults};
-use lapidary_tools::{Catalogue, Effect, ScanLimits, Selection, SelectionError};
+use lapidary_pipeline::{
+    AUDIT_FILE, Clock, Decision, Limits, Pipeline, RepetitionLimits, Rule, Rules, ServedVault, Setup, Vaults,
+};
+use lapidary_query::nearest;
+use lapidary_tools::{Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOLS};
 use lapidary_vault::{
-    FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits,
-    store::{DemoFolder, FolderStore, LogFile, Retention, StateFolder, SystemTrash},
+    FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
+    store::{DemoFolder, FolderStore, LogFile, Retention, StateFolder, SystemTrash, Waiting},
 };
 
-use crate::{config, demo, log};
+use crate::{
+    config, demo,
+    http::{Identity, Tokens},
+    log,
+};
 
 pub(crate) struct Assembled {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) vaults: Vec<config::ChosenVault>,
+    pub(crate) tokens: Tokens,
     /// Removed when the server ends.
     _demo: Option<DemoFolder>,
 }
@@ -22,10 +30,19 @@ pub(crate) struct Assembled {
 pub(crate) enum StartError {
     #[error("--tools or --exclude-tools: {0}")]
     Tools(#[from] SelectionError),
+    #[error("profile '{name}': {error}")]
+    Profile { name: String, error: SelectionError },
+    #[error(
+        "approval rules: there is no tool `{tool}`{}",
+        nearest.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
+    )]
+    Rule { tool: String, nearest: Option<&'static str> },
     #[error("path policy: {0}")]
     Scope(#[from] ScopeError),
     #[error("`{list}` of the vault '{vault}': {error}")]
     Globs { vault: String, list: &'static str, error: GlobError },
+    #[error("skills_folder: write a folder of the vault, like Skills")]
+    Skills,
     #[error("the demo vault could not be unpacked: {0}")]
     Demo(std::io::Error),
     #[error("no vault is configured")]
@@ -53,17 +70,29 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
         excluded: config.tools.exclude.clone(),
         read_only: config.access.read_only,
     };
+    let names = vaults.names();
+    let mut profiles = Profiles { config, selection: &selection, vaults: &names, made: BTreeMap::new() };
+    let profile = profiles.make(&config.profile)?;
+    let tokens = config.tokens.iter().map(|token| {
+        let profile = profiles.make(token.profile.as_deref().unwrap_or(&config.profile))?;
+        Ok((token.digest, Identity { name: token.name.clone(), profile }))
+    });
+    let tokens = Tokens(tokens.collect::<Result<_, StartError>>()?);
+    let others = profiles.made.into_values().collect();
     let setup = Setup {
-        catalogue: Catalogue::new(&selection, &vaults.names())?,
+        profile,
+        others,
         vaults,
-        rules: rules(config.approval),
+        rules: rules(&config.approval)?,
+        waits_for_approval: config.approval.pending,
         asks_before_deleting: config.ask_before_deleting,
+        skills: config.skills.as_deref().map(VaultPath::parse).transpose().map_err(|_| StartError::Skills)?,
         limits: limits(config),
         clock: Clock::system(),
         warn: log::warn,
     };
     let pipeline = Pipeline::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
-    Ok(Assembled { pipeline: Arc::new(pipeline), vaults: chosen, _demo: demo })
+    Ok(Assembled { pipeline: Arc::new(pipeline), vaults: chosen, tokens, _demo: demo })
 }
 
 fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> Result<ServedVault, StartError> {
@@ -80,7 +109,8 @@ fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> 
     let policy = policy(&config.access, vault)?;
     Ok(ServedVault {
         vault: Arc::new(Vault::shared(vault.name.clone(), store, &state, policy, limits)),
-        log: LogFile::new(state, AUDIT_FILE, config.limits.audit_max_bytes),
+        log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
+        waiting: Waiting::new(state),
     })
 }
 
@@ -103,16 +133,54 @@ fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy
     })
 }
 
-fn rules(approval: config::Approval) -> Rules {
+/// Makes each profile once.
+struct Profiles<'a> {
+    config: &'a config::Config,
+    selection: &'a Selection,
+    vaults: &'a [String],
+    made: BTreeMap<String, Arc<Profile>>,
+}
+
+impl Profiles<'_> {
+    fn make(&mut self, name: &str) -> Result<Arc<Profile>, StartError> {
+        if let Some(made) = self.made.get(name) {
+            return Ok(Arc::clone(made));
+        }
+        let own = self.config.profiles.get(name).cloned();
+        // The configuration was refused if there is no such profile.
+        let rules = own.or_else(|| ProfileRules::built_in(name)).unwrap_or_else(ProfileRules::reader);
+        let words: Vec<String> = rules.allow.iter().chain(&rules.exclude).cloned().collect();
+        Selection::check(&words).map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
+        let profile = Arc::new(Profile::new(name, &rules, self.selection, self.vaults)?);
+        self.made.insert(name.to_owned(), Arc::clone(&profile));
+        Ok(profile)
+    }
+}
+
+fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
     let decision = |decision| match decision {
         config::Decision::Allow => Decision::Allow,
         config::Decision::Ask => Decision::Ask,
         config::Decision::Deny => Decision::Deny,
     };
-    Rules(vec![
-        Rule::effect(Effect::Write, decision(approval.write)),
-        Rule::effect(Effect::Destroy, decision(approval.destroy)),
-    ])
+    let own = |rule: &config::ApprovalRule| -> Result<Rule, StartError> {
+        let tool = rule.tool.as_ref().map(|name| name.replace('.', "_"));
+        let names = || TOOLS.iter().map(|tool| tool.spec().name());
+        if let Some(tool) = tool.as_ref().filter(|tool| !names().any(|name| name == *tool)) {
+            return Err(StartError::Rule { tool: tool.clone(), nearest: nearest(tool, names()) });
+        }
+        Ok(Rule {
+            effect: rule.effect,
+            group: rule.group,
+            tool,
+            path: rule.path.as_deref().map(PathPrefix::parse).transpose()?,
+            decision: decision(rule.decision),
+        })
+    };
+    let mut rules = approval.rules.iter().map(own).collect::<Result<Vec<_>, _>>()?;
+    rules.push(Rule::effect(Effect::Write, decision(approval.write)));
+    rules.push(Rule::effect(Effect::Destroy, decision(approval.destroy)));
+    Ok(Rules(rules))
 }
 
 fn limits(config: &config::Config) -> Limits {
@@ -121,7 +189,12 @@ fn limits(config: &config::Config) -> Limits {
         max_reply_bytes: config.limits.max_reply_bytes as u64,
         deadline: config.limits.deadline,
         answer_within: config.limits.ask_timeout,
-        notice_repetition: config.refuse_repetition,
+        repetition: RepetitionLimits {
+            noticed: config.repetition.refused,
+            window: config.repetition.window,
+            allowed: config.repetition.allowed,
+            max_failures: config.repetition.max_failures,
+        },
         scan: ScanLimits {
             max_files: config.limits.max_files_scanned,
             max_bytes: config.limits.max_bytes_read,

@@ -27,6 +27,7 @@ pub(crate) enum Command {
     Vaults(Listing),
     Audit(Audit),
     Checkpoints(Checkpoints),
+    Approvals(Approvals),
 }
 
 /// The options that choose vaults and settings; every subcommand takes them.
@@ -51,6 +52,9 @@ pub(crate) struct Flags {
     /// Tools to leave out, written like those of --tools, over which this wins
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) exclude_tools: Vec<String>,
+    /// What callers may use: `reader`, `editor`, `curator` or a profile of the configuration file
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     /// List tools under their dotted names (`file.read`), which many clients refuse
     #[arg(long)]
     pub(crate) dotted_names: bool,
@@ -190,6 +194,38 @@ impl CheckpointWord {
     }
 }
 
+/// Changes that wait for your consent
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct Approvals {
+    #[command(subcommand)]
+    pub(crate) word: Option<ApprovalWord>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum ApprovalWord {
+    /// Print what waits (the default)
+    List {
+        /// Print JSON instead of a table
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print what would change
+    Show {
+        /// Its name in the list; the first characters are enough
+        id: String,
+    },
+    /// Look at it once more and make the change
+    Accept {
+        /// Its name in the list; the first characters are enough
+        id: String,
+    },
+    /// Refuse it; nothing changes
+    Reject {
+        /// Its name in the list; the first characters are enough
+        id: String,
+    },
+}
+
 /// Where to listen; what is left out comes from the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct HttpAddress {
@@ -223,6 +259,8 @@ enum Word {
     Audit(With<Audit>),
     /// Look at what was changed, and undo it
     Checkpoints(With<Checkpoints>),
+    /// Answer what waits for your consent
+    Approvals(With<Approvals>),
 }
 
 #[derive(Debug, Default, Args)]
@@ -254,11 +292,15 @@ where
         Word::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
         Word::Audit(with) => (with.flags, Command::Audit(with.own), None),
         Word::Checkpoints(with) => (with.flags, Command::Checkpoints(with.own), None),
+        Word::Approvals(with) => (with.flags, Command::Approvals(with.own), None),
     };
     if http.is_some() && command != Command::Serve {
         return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));
     }
     let http = once(http, inner_http).ok_or_else(|| conflict("--http is given twice"))?;
+    if flags.profile.is_some() && inner.profile.is_some() {
+        return Err(conflict("--profile is given twice"));
+    }
     let mut flags = join(flags, inner).ok_or_else(|| conflict("--config is given twice"))?;
     flags.http = http.map(Option::unwrap_or_default);
     Ok(Invocation { flags, command })
@@ -284,6 +326,7 @@ fn join(mut outer: Flags, inner: Flags) -> Option<Flags> {
     Some(Flags {
         demo: outer.demo || inner.demo,
         config: once(outer.config, inner.config)?,
+        profile: outer.profile.or(inner.profile),
         read_only: outer.read_only || inner.read_only,
         dotted_names: outer.dotted_names || inner.dotted_names,
         ..outer

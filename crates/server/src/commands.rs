@@ -1,5 +1,6 @@
 //! What each subcommand does.
 
+mod approvals;
 mod audit;
 mod call;
 mod checkpoints;
@@ -85,6 +86,7 @@ fn execute(command: &Command, config: &Config, assembled: &Assembled) -> Result<
         Command::Vaults(listing) => vaults::run(*listing, assembled, &mut out),
         Command::Audit(audit) => audit::run(*audit, assembled, &mut out),
         Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, assembled, &mut out),
+        Command::Approvals(approvals) => approvals::run(approvals, assembled, &mut out),
     }
 }
 

@@ -17,10 +17,12 @@ mod inert;
 mod model;
 mod places;
 mod prefixes;
+mod profiles;
 mod raw;
 mod reference;
 mod refused;
 mod registry;
+mod rules;
 mod setting;
 mod settings;
 mod value;
@@ -34,8 +36,8 @@ mod tests;
 
 pub(crate) use error::ConfigError;
 pub(crate) use model::{
-    Access, Approval, ChosenVault, Config, Decision, Http, LogLevel, Origins, SessionMode, Transport, VaultAccess,
-    Vaults,
+    Access, Approval, ApprovalRule, ChosenVault, Config, Decision, Http, LogLevel, Origins, SessionMode, Transport,
+    VaultAccess, Vaults,
 };
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};

@@ -1,18 +1,21 @@
 //! MCP over Streamable HTTP, on loopback.
 
+mod identity;
+
 use std::{
     net::{IpAddr, SocketAddr},
     sync::Arc,
     time::Duration,
 };
 
-use axum::{Router, routing::get, serve::ListenerExt};
+use axum::{Router, middleware::from_fn_with_state, routing::get, serve::ListenerExt};
 use lapidary_pipeline::Pipeline;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
 use tokio::net::TcpListener;
 
+pub(crate) use self::identity::{Identity, Tokens};
 use crate::{
     config::{Http, Origins, SessionMode},
     log,
@@ -23,7 +26,12 @@ use crate::{
 /// How long calls that are under way may take to be answered once the server is told to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
-pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool, settings: &Http) -> Result<(), String> {
+pub(crate) async fn serve(
+    pipeline: Arc<Pipeline>,
+    dotted_names: bool,
+    settings: &Http,
+    tokens: Tokens,
+) -> Result<(), String> {
     let listener = listen(settings).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     announce(address, &settings.endpoint_path);
@@ -34,7 +42,7 @@ pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool, settings:
         }
     });
     let mcp = Mcp::new(pipeline, dotted_names, Connection::Http);
-    let router = router(mcp, settings);
+    let router = router(mcp, settings, tokens);
     let serving = axum::serve(listener, router).with_graceful_shutdown(told_to_stop());
     tokio::select! {
         ended = serving.into_future() => ended.map_err(|error| error.to_string()),
@@ -43,7 +51,7 @@ pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool, settings:
     }
 }
 
-fn router(mcp: Mcp, settings: &Http) -> Router {
+fn router(mcp: Mcp, settings: &Http, tokens: Tokens) -> Router {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(settings.session_timeout);
     let config = StreamableHttpServerConfig::default()
@@ -58,6 +66,7 @@ fn router(mcp: Mcp, settings: &Http) -> Router {
     let service = StreamableHttpService::new(move || Ok(mcp.for_session()), Arc::new(sessions), config);
     Router::new()
         .route_service(&settings.endpoint_path, service)
+        .layer(from_fn_with_state(tokens, identity::identify))
         .route("/healthz", get(|| async { axum::Json(serde_json::json!({ "status": "ok" })) }))
 }
 

@@ -9,16 +9,16 @@ mod resources;
 use std::sync::Arc;
 
 use lapidary_pipeline::{Answer, Caller, Pipeline, Question, Reply, Request, Stage};
-use lapidary_tools::{Rendered, Standing};
+use lapidary_tools::{Profile, Rendered, Standing};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         ArgumentInfo, CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
         CompleteResult, ContentBlock, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-        Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
-        Tool, UnsubscribeRequestParams,
+        Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig,
+        SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -26,7 +26,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use self::{following::Following, prompts::PromptNews, resources::refusal};
-use crate::instructions::instructions;
+use crate::{http::Identity, instructions::instructions};
 
 /// How long clients may keep the list of tools: it only changes when the server is started anew.
 const LIST_TTL_MS: u64 = 300_000;
@@ -41,7 +41,6 @@ pub(crate) struct Mcp {
 
 struct Shared {
     pipeline: Arc<Pipeline>,
-    tools: Vec<Tool>,
     instructions: String,
     dotted_names: bool,
     connection: Connection,
@@ -57,12 +56,10 @@ pub(crate) enum Connection {
 
 impl Mcp {
     pub(crate) fn new(pipeline: Arc<Pipeline>, dotted_names: bool, connection: Connection) -> Self {
-        let listed = pipeline.catalogue().entries().iter().filter(|entry| entry.standing == Standing::Listed);
-        let tools = listed.map(|entry| definition::tool(&entry.spec, dotted_names)).collect();
-        let instructions = instructions(&pipeline);
         let prompt_news = Arc::new(PromptNews::new());
+        let instructions = instructions(&pipeline, pipeline.profile());
         Self {
-            shared: Arc::new(Shared { pipeline, tools, instructions, dotted_names, connection, prompt_news }),
+            shared: Arc::new(Shared { pipeline, instructions, dotted_names, connection, prompt_news }),
             following: Following::default(),
         }
     }
@@ -77,7 +74,21 @@ impl Mcp {
             Connection::Stdio => ("stdio".to_owned(), true),
             Connection::Http => http_caller(context),
         };
-        Caller { id, one_client, can_ask: asking::can_ask(context) }
+        Caller { id, one_client, can_ask: asking::can_ask(context), profile: self.profile(context) }
+    }
+
+    /// That of the token which came with the request, or that of everybody.
+    fn profile(&self, context: &RequestContext<RoleServer>) -> Arc<Profile> {
+        identity(context).map_or_else(|| Arc::clone(self.shared.pipeline.profile()), |known| Arc::clone(&known.profile))
+    }
+
+    /// What the server says of itself to this caller.
+    fn info_for(&self, context: &RequestContext<RoleServer>) -> ServerConfig {
+        let info = self.get_info();
+        match identity(context) {
+            Some(known) => info.with_instructions(instructions(&self.shared.pipeline, &known.profile)),
+            None => info,
+        }
     }
 
     /// Makes the call on the side, so that it ends and is logged even if the client goes away meanwhile.
@@ -153,16 +164,28 @@ impl Progress<'_> {
 
 /// Sessions are told apart by the start of their id; the whole of it would be a key. Without a session there is only
 /// the name of the program, which many may share.
+///
+/// A client that is known by its token is called by its own name.
 fn http_caller(context: &RequestContext<RoleServer>) -> (String, bool) {
-    let session = context
-        .extensions
-        .get::<axum::http::request::Parts>()
+    let session = parts(context)
         .and_then(|parts| parts.headers.get("mcp-session-id"))
         .and_then(|id| id.to_str().ok())
         .map(|id| id.chars().take(8).collect::<String>());
     let client = || context.client_info().map(|client| client.name.chars().take(40).collect());
     let one_client = session.is_some();
-    (format!("http:{}", session.or_else(client).unwrap_or_default()), one_client)
+    let id = session.or_else(client).unwrap_or_default();
+    match identity(context) {
+        Some(known) => (format!("http:{}:{id}", known.name), one_client),
+        None => (format!("http:{id}"), one_client),
+    }
+}
+
+fn parts(context: &RequestContext<RoleServer>) -> Option<&axum::http::request::Parts> {
+    context.extensions.get::<axum::http::request::Parts>()
+}
+
+fn identity(context: &RequestContext<RoleServer>) -> Option<&Identity> {
+    parts(context)?.extensions.get::<Identity>()
 }
 
 impl ServerHandler for Mcp {
@@ -181,9 +204,20 @@ impl ServerHandler for Mcp {
             .with_instructions(self.shared.instructions.clone())
     }
 
-    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut opened = self.negotiate_initialize(&request)?;
+        opened.instructions = self.info_for(&context).instructions;
+        Ok(opened)
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
-        let mut discovered = DiscoverResult::from_server_info(versions, self.get_info());
+        let mut discovered = DiscoverResult::from_server_info(versions, self.info_for(&context));
         discovered.ttl_ms = LIST_TTL_MS;
         discovered.cache_scope = CacheScope::Private;
         Ok(discovered)
@@ -192,16 +226,19 @@ impl ServerHandler for Mcp {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut list = ListToolsResult::with_all_items(self.shared.tools.clone());
+        let profile = self.profile(&context);
+        let listed = profile.catalogue.entries().iter().filter(|entry| entry.standing == Standing::Listed);
+        let tools = listed.map(|entry| definition::tool(&entry.spec, self.shared.dotted_names)).collect();
+        let mut list = ListToolsResult::with_all_items(tools);
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
         Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let entry = self.shared.pipeline.catalogue().find(name).ok()?;
+        let entry = self.shared.pipeline.profile().catalogue.find(name).ok()?;
         Some(definition::tool(&entry.spec, self.shared.dotted_names))
     }
 

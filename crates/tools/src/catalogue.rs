@@ -2,7 +2,7 @@
 
 use lapidary_query::nearest;
 
-use crate::{AnyTool, Effect, Family, Group, Reason, Spec, TOOLS, schema, successor};
+use crate::{AnyTool, Effect, Family, Group, ProfileRules, Reason, Spec, TOOLS, schema, successor};
 
 /// All tools with their standing, in the order of the list.
 pub struct Catalogue {
@@ -40,6 +40,8 @@ pub enum Off {
     ReadOnly,
     Excluded,
     NotChosen,
+    /// The caller's profile does not have it.
+    Profile,
 }
 
 /// What the owner chose. Words are tool names, group names, `default`, `obsidian`, `files` or `all`.
@@ -49,6 +51,15 @@ pub struct Selection {
     pub chosen: Vec<String>,
     pub excluded: Vec<String>,
     pub read_only: bool,
+}
+
+impl Selection {
+    /// Whether every word of such lists is known.
+    pub fn check(words: &[String]) -> Result<(), SelectionError> {
+        let specs: Vec<Spec> = TOOLS.iter().map(|tool| tool.spec()).collect();
+        let specs: Vec<&Spec> = specs.iter().collect();
+        words.iter().try_for_each(|word| Choice::parse(word, &specs).map(|_| ()))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,19 +77,28 @@ pub struct NoSuchTool {
 const WORDS: [&str; 4] = ["default", "obsidian", "files", "all"];
 
 impl Catalogue {
-    /// With several vaults, every tool that works on one takes its name.
-    pub fn new(selection: &Selection, vaults: &[String]) -> Result<Self, SelectionError> {
+    /// With several vaults, every tool that works on one takes its name. A profile takes away from what is selected, and
+    /// adds nothing.
+    pub fn new(selection: &Selection, profile: &ProfileRules, vaults: &[String]) -> Result<Self, SelectionError> {
         let mut entries: Vec<Entry> =
             TOOLS.iter().map(|tool| Entry { tool: *tool, spec: tool.spec(), standing: Standing::Deferred }).collect();
         let specs: Vec<&Spec> = entries.iter().map(|entry| &entry.spec).collect();
         let chosen = selection.chosen.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let excluded =
             selection.excluded.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let allowed = profile.allow.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let refused = profile.exclude.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         for entry in &mut entries {
             if vaults.len() > 1 && entry.spec.needs_vault {
                 schema::require_choice(&mut entry.spec.input, "vault", "Which vault.", vaults);
             }
-            entry.standing = standing(&entry.spec, &chosen, &excluded, selection.read_only);
+            let of_server = standing(&entry.spec, &chosen, &excluded, selection.read_only);
+            let covered = |choices: &[Choice]| choices.iter().any(|choice| choice.covers(&entry.spec));
+            let in_profile = covered(&allowed) && !covered(&refused);
+            entry.standing = match of_server {
+                Standing::Listed | Standing::Deferred if !in_profile => Standing::Off(Off::Profile),
+                of_server => of_server,
+            };
         }
         Ok(Self { entries })
     }
@@ -120,7 +140,7 @@ enum Choice {
 impl Choice {
     fn parse(word: &str, specs: &[&Spec]) -> Result<Self, SelectionError> {
         let plain = word.trim().replace('.', "_").to_lowercase();
-        let group = specs.iter().map(|spec| spec.declaration.group).find(|group| group.name() == plain);
+        let group = Group::ALL.into_iter().find(|group| group.name() == plain);
         let tool = specs.iter().map(|spec| spec.name()).find(|name| *name == plain);
         match (plain.as_str(), group, tool) {
             ("default", ..) => Ok(Self::Default),
@@ -130,7 +150,7 @@ impl Choice {
             (_, Some(group), _) => Ok(Self::Group(group)),
             (_, _, Some(tool)) => Ok(Self::Tool(tool)),
             _ => {
-                let groups = specs.iter().map(|spec| spec.declaration.group.name());
+                let groups = Group::ALL.into_iter().map(Group::name);
                 let known = specs.iter().map(|spec| spec.name()).chain(groups).chain(WORDS);
                 Err(SelectionError { word: word.to_owned(), nearest: nearest(&plain, known) })
             }
@@ -173,7 +193,7 @@ mod tests {
     fn standings(chosen: &[&str], excluded: &[&str], read_only: bool) -> impl Fn(&str) -> Standing {
         let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
         let selection = Selection { chosen: words(chosen), excluded: words(excluded), read_only };
-        let catalogue = Catalogue::new(&selection, &[]).unwrap();
+        let catalogue = Catalogue::new(&selection, &ProfileRules::curator(), &[]).unwrap();
         move |name| catalogue.find(name).unwrap().standing
     }
 
@@ -210,9 +230,40 @@ mod tests {
     }
 
     #[test]
+    fn a_profile_takes_away_and_adds_nothing() {
+        let standing = |chosen: &[&str], rules: &ProfileRules, name: &str| {
+            let chosen = chosen.iter().map(|word| (*word).to_owned()).collect();
+            let selection = Selection { chosen, ..Selection::default() };
+            Catalogue::new(&selection, rules, &[]).unwrap().find(name).unwrap().standing
+        };
+        let own = ProfileRules {
+            allow: vec!["read".into(), "str_replace".into()],
+            exclude: vec!["outline".into()],
+            most: Effect::Destroy,
+        };
+        let off = Standing::Off(Off::Profile);
+        for (chosen, rules, name, expected) in [
+            (&[][..], ProfileRules::reader(), "obsidian_get_note", Standing::Listed),
+            (&[], ProfileRules::reader(), "file_read", Standing::Deferred),
+            (&[], ProfileRules::reader(), "call_tool", Standing::Listed),
+            (&[], ProfileRules::reader(), "str_replace", off),
+            (&[], ProfileRules::reader(), "obsidian_open_in_ui", off),
+            (&[], ProfileRules::editor(), "str_replace", Standing::Listed),
+            (&[], ProfileRules::editor(), "obsidian_open_in_ui", off),
+            (&[], ProfileRules::curator(), "obsidian_open_in_ui", Standing::Deferred),
+            (&["str_replace"], ProfileRules::curator(), "file_read", Standing::Off(Off::NotChosen)),
+            (&[], own.clone(), "str_replace", Standing::Listed),
+            (&[], own.clone(), "outline", off),
+            (&[], own, "apply_edits", off),
+        ] {
+            assert_eq!(standing(chosen, &rules, name), expected, "{name} with {chosen:?} and {rules:?}");
+        }
+    }
+
+    #[test]
     fn an_unknown_word_is_refused_with_the_nearest() {
         let selection = Selection { chosen: vec!["file_reed".into()], ..Selection::default() };
-        let error = Catalogue::new(&selection, &[]).err().expect("an error");
+        let error = Catalogue::new(&selection, &ProfileRules::curator(), &[]).err().expect("an error");
         assert_eq!(error.nearest, Some("file_read"));
     }
 }

@@ -8,9 +8,9 @@ use std::{
 
 use jiff::Zoned;
 use lapidary_note::ContentHash;
-use lapidary_vault::{ChangeSet, Stop};
+use lapidary_vault::{ChangeSet, Stop, VaultPath};
 
-use crate::{Catalogue, Interruption, Reason, Spec};
+use crate::{Catalogue, Interruption, Prompt, Reason, Spec};
 
 /// What a call knows besides the vault. The same context and view give the same answer.
 pub struct Context<'a> {
@@ -19,6 +19,8 @@ pub struct Context<'a> {
     /// The names of all vaults that are served.
     pub vaults: &'a [String],
     pub scan: ScanLimits,
+    /// The folder of the vaults in which every note is a playbook.
+    pub skills: Option<&'a VaultPath>,
     /// When the call was made, by the clock on the owner's wall.
     pub now: Zoned,
     pub gate: &'a dyn Gate,
@@ -40,6 +42,10 @@ pub trait Gate: Sync {
     fn judge(&self, tool: &Spec, changes: &ChangeSet) -> Result<(), Reason>;
     /// A token for exactly these changes, by exactly these arguments, which is good for a while.
     fn seal(&self, proposal: &Proposal) -> Result<String, Reason>;
+    /// The last lines of the vault's log, oldest first.
+    fn log(&self, lines: usize) -> Result<Vec<String>, Reason>;
+    /// The playbooks of all vaults, as far as the caller may see them.
+    fn skills(&self, context: &Context<'_>) -> Vec<Prompt>;
     /// Whether a token is for this. It counts once: when the changes are made.
     fn open(&self, token: &str, proposal: &Proposal) -> Result<(), Reason>;
 }
@@ -86,6 +92,14 @@ impl Gate for FreeGate {
 
     fn seal(&self, proposal: &Proposal) -> Result<String, Reason> {
         Ok(format!("{} {}", proposal.arguments, proposal.changes))
+    }
+
+    fn skills(&self, _: &Context<'_>) -> Vec<Prompt> {
+        Vec::new()
+    }
+
+    fn log(&self, _: usize) -> Result<Vec<String>, Reason> {
+        Ok(Vec::new())
     }
 
     fn open(&self, token: &str, proposal: &Proposal) -> Result<(), Reason> {

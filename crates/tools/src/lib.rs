@@ -4,6 +4,7 @@
 mod arguments;
 mod catalogue;
 mod context;
+mod profile;
 mod prompts;
 mod reason;
 mod renamed;
@@ -17,6 +18,7 @@ mod wire;
 pub use arguments::{Checked, check_arguments};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing};
 pub use context::{Cancel, Context, Gate, Proposal, ScanLimits, Spent, Walked};
+pub use profile::{BUILT_IN_PROFILES, Profile, ProfileRules};
 pub use prompts::{FilledPrompt, Prompt, PromptArgument, complete_prompt, fill_prompt, prompts, prompts_mark};
 pub use reason::{
     ArgumentProblem, BlockCandidate, Candidates, Disk, Facts, HeadingCandidate, Interruption, Kind, Part, Reason,
@@ -27,6 +29,8 @@ pub use resources::{
     Completed, Contents, FIXED_RESOURCES, FileTemplate, FixedResource, Form, JSON, Resource, ResourceUri, VaultState,
     complete_path, read_file, read_tags, status,
 };
-pub use spec::{AnyTool, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec};
+pub use spec::{
+    AnyTool, CORE_TOOLS, Declaration, Effect, Example, Family, Gives, Group, PathArgument, Planned, Role, Spec,
+};
 pub use tools::TOOLS;
 pub use wire::{Rendered, clip_diff, render_answer, render_change, render_dry_run, render_refusal};

@@ -29,7 +29,9 @@ pub struct Prompt {
     pub title: String,
     pub description: Option<String>,
     pub arguments: Vec<PromptArgument>,
-    path: VaultPath,
+    /// A playbook, from the folder that the owner chose for them.
+    pub is_skill: bool,
+    pub path: VaultPath,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,22 +47,22 @@ pub struct FilledPrompt {
     pub text: String,
 }
 
-/// The prompts of a vault, in path order, as far as the caller may see them.
+/// The prompts of a vault, then its playbooks, in path order, as far as the caller may see them.
 pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<Prompt>, Reason> {
     let mut prompts = Vec::new();
-    for path in notes(context, view)? {
+    for (path, source) in all_notes(context, view)? {
         // One that is gone again, or cannot be read, is no prompt.
         let Ok(file) = reading::read(view, &path) else { continue };
         let Ok(shown) = reading::show(&path, &file) else { continue };
-        prompts.extend(prompt_in(view.vault(), &path, shown.text()));
+        prompts.extend(prompt_in(view.vault(), &path, shown.text(), source));
     }
     Ok(prompts)
 }
 
 /// What tells one state of the prompts from another without reading them.
 pub fn prompts_mark(context: &Context<'_>, view: &View) -> Result<ContentHash, Reason> {
-    let notes = notes(context, view)?;
-    let marks: Vec<String> = notes.iter().map(|path| format!("{path} {:?}\n", view.stamp(path))).collect();
+    let notes = all_notes(context, view)?;
+    let marks: Vec<String> = notes.iter().map(|(path, _)| format!("{path} {:?}\n", view.stamp(path))).collect();
     Ok(ContentHash::of(marks.concat().as_bytes()))
 }
 
@@ -149,9 +151,27 @@ fn unknown_argument(prompt: &Prompt, given: &str) -> Reason {
     Reason::InvalidArguments { tool: prompt.name.clone(), problems: vec![problem] }
 }
 
-/// The notes below the folder, in path order.
-fn notes(context: &Context<'_>, view: &View) -> Result<Vec<VaultPath>, Reason> {
+/// Where a prompt comes from.
+#[derive(Clone, Copy, PartialEq)]
+enum Source {
+    /// The notes there that have the tag.
+    Prompts,
+    /// All notes of the folder that the owner chose.
+    Skills,
+}
+
+fn all_notes(context: &Context<'_>, view: &View) -> Result<Vec<(VaultPath, Source)>, Reason> {
     let folder = VaultPath::parse(FOLDER).map_err(|_| Reason::Internal)?;
+    let prompts = notes(context, view, folder)?.into_iter().map(|path| (path, Source::Prompts));
+    let skills = match context.skills {
+        Some(folder) => notes(context, view, folder.clone())?,
+        None => Vec::new(),
+    };
+    Ok(prompts.chain(skills.into_iter().map(|path| (path, Source::Skills))).collect())
+}
+
+/// The notes below a folder, in path order.
+fn notes(context: &Context<'_>, view: &View, folder: VaultPath) -> Result<Vec<VaultPath>, Reason> {
     let (mut notes, mut folders) = (Vec::new(), vec![(folder, 0)]);
     while let Some((folder, depth)) = folders.pop() {
         context.check()?;
@@ -173,20 +193,38 @@ fn notes(context: &Context<'_>, view: &View) -> Result<Vec<VaultPath>, Reason> {
 }
 
 /// The prompt that a note is, if it is one.
-fn prompt_in(vault: &str, path: &VaultPath, text: &str) -> Option<Prompt> {
+fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: Source) -> Option<Prompt> {
     let note = Note::parse(text);
-    note.property_tags().iter().find(|tag| tag.name.eq_ignore_ascii_case(TAG))?;
-    let description = note.property(&["description"]).and_then(described);
+    let mut description = note.property(&["description"]).and_then(described);
+    let is_skill = source == Source::Skills;
+    if is_skill {
+        description = description.or_else(|| first_line(body(text)));
+    } else {
+        note.property_tags().iter().find(|tag| tag.name.eq_ignore_ascii_case(TAG))?;
+    }
     let mut arguments: Vec<PromptArgument> = Vec::new();
     for PromptSlot { name, hint, .. } in prompt_slots(body(text)) {
         if !arguments.iter().any(|argument| argument.name == name) {
             arguments.push(PromptArgument { name, description: hint });
         }
     }
-    let below = path.as_str().strip_prefix(FOLDER)?.strip_prefix('/')?;
+    let whole = path.as_str();
+    let below = match source {
+        Source::Prompts => whole.strip_prefix(FOLDER)?.strip_prefix('/')?,
+        // The folder is part of the name, so that no prompt has the same.
+        Source::Skills => whole,
+    };
     let name = &below[..below.len() - ".md".len()];
+    // A playbook may have a folder of its own, with other files that it needs.
+    let name = name.strip_suffix("/SKILL").filter(|_| is_skill).unwrap_or(name);
     let title = name.rsplit('/').next().unwrap_or(name).to_owned();
-    Some(Prompt { name: format!("{vault}/{name}"), title, description, arguments, path: path.clone() })
+    Some(Prompt { name: format!("{vault}/{name}"), title, description, arguments, is_skill, path: path.clone() })
+}
+
+/// What a note begins with.
+fn first_line(text: &str) -> Option<String> {
+    let line = text.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty())?;
+    Some(line.chars().take(200).collect())
 }
 
 fn described(node: &lapidary_note::Node) -> Option<String> {

@@ -161,14 +161,16 @@ pub enum Reason {
     Declined,
     #[error("This change needs a person's consent, and there is nobody to ask.")]
     NobodyToAsk,
+    #[error("A person has to agree to this first. It waits for them as `{id}`.")]
+    ApprovalPending { id: String },
     #[error("The question about this change is no longer open.")]
     ConsentExpired,
     #[error("What was asked about is not what would be changed now.")]
     ChangedMeanwhile,
     #[error("The owner's rules do not allow this change.")]
     DeniedByRule,
-    #[error("The same call has just been answered {times} times with the same result.")]
-    Repeated { times: usize },
+    #[error("{}", repeated(*.times, .last, *.similar))]
+    Repeated { times: usize, last: String, similar: bool },
     #[error("{}", interrupted(.0))]
     Interrupted(Interruption),
     #[error("{}", disk(.problem, .path.as_ref()))]
@@ -252,6 +254,7 @@ fn why(off: &Off) -> &'static str {
         Off::ReadOnly => ": the server is in read-only mode",
         Off::Excluded => " by the owner",
         Off::NotChosen => ": it is not among the tools the owner chose",
+        Off::Profile => ": the profile of this client does not have it",
     }
 }
 
@@ -283,6 +286,14 @@ fn periodic_disabled(period: &str, unreadable: Option<&str>) -> String {
     match unreadable {
         Some(file) => format!("Where {period} notes are cannot be told: {file} cannot be read."),
         None => format!("This vault has no {period} notes: they are not enabled in Obsidian."),
+    }
+}
+
+fn repeated(times: usize, last: &str, similar: bool) -> String {
+    if similar {
+        format!("{times} searches for nearly the same words have just been answered, the last at {last}.")
+    } else {
+        format!("The same call has just been answered {times} times with the same result, the last at {last}.")
     }
 }
 
@@ -443,7 +454,10 @@ impl Reason {
             Self::NotJoined(
                 JoinError::TrashAfterEdit { path } | JoinError::NewFolder { path } | JoinError::FolderLeft { path },
             ) => json!({ "path": path.as_str() }),
-            Self::Repeated { times } => json!({ "times": times }),
+            Self::ApprovalPending { id } => json!({ "approval": id }),
+            Self::Repeated { times, last, similar } => {
+                json!({ "times": times, "lastAnswered": last, "similar": similar })
+            }
             Self::Disk { path, .. } => json!({ "path": path.as_ref().map(VaultPath::as_str) }),
             Self::SectionRequired
             | Self::NoActiveFile

@@ -28,6 +28,9 @@ pub struct Declaration {
     pub words: &'static str,
 }
 
+/// What a client that loads tools only when it needs them should have at hand from the start.
+pub const CORE_TOOLS: [&str; 4] = ["obsidian_get_note", "obsidian_search_notes", "find_tool", "call_tool"];
+
 /// Which wire form a tool speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
@@ -39,17 +42,27 @@ pub enum Family {
 /// Tools that are switched on and off together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
+    /// What stands in files, and stood there.
     Read,
+    /// What there is, where it is found and how it hangs together.
+    Vault,
     Edit,
+    /// The tools themselves and what was done with them.
     Agent,
+    /// What only the Obsidian app can do.
+    Skill,
 }
 
 impl Group {
+    pub const ALL: [Self; 5] = [Self::Read, Self::Vault, Self::Edit, Self::Agent, Self::Skill];
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
+            Self::Vault => "vault",
             Self::Edit => "edit",
             Self::Agent => "agent",
+            Self::Skill => "skill",
         }
     }
 }
@@ -91,6 +104,8 @@ pub enum Role {
 /// A tool that only looks.
 pub(crate) trait ReadTool: Send + Sync {
     const DECLARATION: Declaration;
+    /// The arguments whose words are searched for; the others say where and how.
+    const SEARCHES_BY: &[&str] = &[];
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn run(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Self::Output, Reason>;
@@ -175,6 +190,7 @@ pub struct Spec {
     pub effect: Effect,
     pub asks_first: bool,
     pub in_batches: bool,
+    pub searches_by: &'static [&'static str],
     pub needs_vault: bool,
     pub description: String,
     pub input: Map<String, Value>,
@@ -273,7 +289,8 @@ pub(crate) struct Relay<T>(pub(crate) T);
 
 impl<T: ReadTool> AnyTool for Read<T> {
     fn spec(&self) -> Spec {
-        spec::<T::Input>(T::DECLARATION, Effect::Read, true, schema::output::<T::Output>(Effect::Read))
+        let output = schema::output::<T::Output>(Effect::Read);
+        Spec { searches_by: T::SEARCHES_BY, ..spec::<T::Input>(T::DECLARATION, Effect::Read, true, output) }
     }
 
     fn plan(
@@ -364,7 +381,17 @@ fn spec<I: JsonSchema>(
         Some(Value::String(text)) => text,
         _ => String::new(),
     };
-    Spec { declaration, effect, asks_first: false, in_batches: false, needs_vault, description, input, output }
+    Spec {
+        declaration,
+        effect,
+        asks_first: false,
+        in_batches: false,
+        searches_by: &[],
+        needs_vault,
+        description,
+        input,
+        output,
+    }
 }
 
 /// The arguments have been checked against the schema; what still does not fit is a schema that says too little.

@@ -3,34 +3,35 @@
 mod agent;
 mod edit;
 mod read;
+mod skill;
+mod vault;
 
 use crate::spec::{Agent, AnyTool, Read, Relay, Write};
 
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[
     &Read(read::obsidian_get_note::ObsidianGetNote),
-    &Read(read::obsidian_list_notes::ObsidianListNotes),
-    &Read(read::obsidian_list_tags::ObsidianListTags),
-    &Read(read::obsidian_search_notes::ObsidianSearchNotes),
-    &Read(read::obsidian_open_in_ui::ObsidianOpenInUi),
-    &Agent(read::vault_list::VaultList),
-    &Read(read::vault_info::VaultInfo),
-    &Read(read::file_list::FileList),
-    &Read(read::file_find::FileFind),
     &Read(read::file_read::FileRead),
     &Read(read::file_read_range::FileReadRange),
     &Read(read::outline::Outline),
     &Read(read::heading_find::HeadingFind),
     &Read(read::block_find::BlockFind),
-    &Read(read::frontmatter_get::FrontmatterGet),
-    &Read(read::metadata_read::MetadataRead),
-    &Read(read::tags_list::TagsList),
-    &Read(read::links_get::LinksGet),
-    &Read(read::search_content::SearchContent),
     &Read(read::file_diff::FileDiff),
     &Read(read::checkpoint_list::CheckpointList),
     &Read(read::checkpoint_read::CheckpointRead),
     &Read(read::checkpoint_diff::CheckpointDiff),
+    &Read(vault::obsidian_list_notes::ObsidianListNotes),
+    &Read(vault::obsidian_list_tags::ObsidianListTags),
+    &Read(vault::obsidian_search_notes::ObsidianSearchNotes),
+    &Agent(vault::vault_list::VaultList),
+    &Read(vault::vault_info::VaultInfo),
+    &Read(vault::file_list::FileList),
+    &Read(vault::file_find::FileFind),
+    &Read(vault::frontmatter_get::FrontmatterGet),
+    &Read(vault::metadata_read::MetadataRead),
+    &Read(vault::tags_list::TagsList),
+    &Read(vault::links_get::LinksGet),
+    &Read(vault::search_content::SearchContent),
     &Write(edit::obsidian_write_note::ObsidianWriteNote),
     &Write(edit::obsidian_delete_note::ObsidianDeleteNote),
     &Write(edit::obsidian_append_to_note::ObsidianAppendToNote),
@@ -61,6 +62,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &Write(edit::bulk_apply::BulkApply),
     &Agent(agent::find_tool::FindTool),
     &Relay(agent::call_tool::CallTool),
+    &Read(agent::operation_log::OperationLog),
+    &Read(skill::obsidian_open_in_ui::ObsidianOpenInUi),
 ];
 
 #[cfg(test)]

@@ -15,6 +15,18 @@ pub struct Rendered {
     pub is_error: bool,
 }
 
+impl Rendered {
+    /// Says something besides to whoever called.
+    pub fn add_notice(&mut self, notice: &str) {
+        self.structured.insert("notice".to_owned(), json!(notice));
+        match &mut self.text[..] {
+            // A text that is the JSON itself stays that.
+            [only] if only.starts_with('{') => *only = Value::Object(self.structured.clone()).to_string(),
+            _ => self.text.push(format!("\n\n> {notice}")),
+        }
+    }
+}
+
 pub fn render_answer(mut output: Map<String, Value>, text: Option<String>, notices: &[String]) -> Rendered {
     let own = output.get("notice").and_then(Value::as_str).map(str::to_owned);
     let notice = own.into_iter().chain(notices.iter().cloned()).collect::<Vec<_>>().join(" ");

@@ -19,7 +19,7 @@ use std::{
     collections::BTreeSet,
     io::ErrorKind,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::SystemTime,
@@ -35,7 +35,7 @@ use self::{
 };
 use crate::{
     ChangeSet, Guard, Receipt, Scope, VaultPath,
-    patience::lock,
+    patience::{Place, Queue},
     store::{
         Beside, CheckpointKind, Draft, Ledger, LedgerError, Origin, Spot, Step, Steps, Store, StoreError, TurnFile,
     },
@@ -51,8 +51,8 @@ pub(crate) struct Changes {
     pub(crate) ledger: Ledger,
     /// Larger files are not looked into.
     pub(crate) max_file_bytes: u64,
-    /// Changes of one server take turns; readers never wait.
-    writer: Mutex<()>,
+    /// Changes of one server take turns, whoever came first goes first; readers never wait.
+    writers: Queue,
     /// Servers on the same vault take turns too.
     turns: Option<TurnFile>,
     news: Mutex<Vec<News>>,
@@ -107,7 +107,7 @@ pub enum TurnError {
 /// The right to change a vault.
 pub struct Turn<'a> {
     changes: &'a Arc<Changes>,
-    _writer: MutexGuard<'a, ()>,
+    _place: Place<'a>,
     /// Given back when it is closed, also by a process that dies.
     _lock: Option<std::fs::File>,
 }
@@ -118,7 +118,7 @@ impl Changes {
             store,
             ledger,
             max_file_bytes,
-            writer: Mutex::default(),
+            writers: Queue::default(),
             turns,
             news: Mutex::default(),
             looked: AtomicBool::new(false),
@@ -136,7 +136,7 @@ impl Changes {
     }
 
     fn wait<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<Turn<'a>, TurnError> {
-        let writer = lock(&self.writer, go_on).ok_or(TurnError::GivenUp)?;
+        let place = self.writers.wait(go_on).ok_or(TurnError::GivenUp)?;
         // Without the lock two servers could overwrite each other, so there is no change without it.
         let lock =
             self.turns.as_ref().map(|turns| turns.take(go_on)).transpose().map_err(|error| match error.kind() {
@@ -145,7 +145,7 @@ impl Changes {
                 ErrorKind::NotFound => TurnError::VaultGone,
                 _ => TurnError::NoState,
             })?;
-        Ok(Turn { changes: self, _writer: writer, _lock: lock })
+        Ok(Turn { changes: self, _place: place, _lock: lock })
     }
 
     /// For a reader who comes first: settles what a killed server left, unless somebody is at work, or cannot.

@@ -11,6 +11,7 @@ mod stat;
 mod state;
 mod steps;
 mod trash;
+mod waiting;
 mod watch;
 
 use std::time::SystemTime;
@@ -31,6 +32,7 @@ pub use state::{LogFile, LogTail, StateFolder, TurnFile};
 pub use steps::{FileNumber, Held, Inspected, NewPlace, Spot, Steps, Swap};
 pub use trash::SystemTrash;
 pub(crate) use trash::numbered;
+pub use waiting::{Progress, Waiting};
 pub use watch::{Events, Watch};
 
 /// Asked about the place a path really leads to, so that a link inside the vault opens nothing that is closed.

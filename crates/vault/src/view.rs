@@ -233,7 +233,8 @@ impl View {
         }
     }
 
-    fn shows(&self, path: &VaultPath) -> bool {
+    /// Whether the caller may read what is at a path, be it there or not.
+    pub fn shows(&self, path: &VaultPath) -> bool {
         self.scope.may_read(path).is_ok()
     }
 

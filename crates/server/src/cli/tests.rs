@@ -20,7 +20,7 @@ fn serve_is_what_happens_when_nothing_is_said() {
 #[test]
 fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
     let options = "--vault a --vault n=b --config c.toml --read-only --tools x,y --tools z --exclude-tools w \
-                   --dotted-names --demo";
+                   --dotted-names --demo --profile reader";
     let expected = Flags {
         vaults: vec!["a".into(), "n=b".into()],
         demo: true,
@@ -28,6 +28,7 @@ fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
         read_only: true,
         tools: vec!["x".into(), "y".into(), "z".into()],
         exclude_tools: vec!["w".into()],
+        profile: Some("reader".into()),
         dotted_names: true,
         http: None,
     };

@@ -1,4 +1,7 @@
-use std::io::{self, IsTerminal, Read, Write};
+use std::{
+    io::{self, IsTerminal, Read, Write},
+    sync::Arc,
+};
 
 use lapidary_pipeline::{Answer, Caller, Pipeline, Question, Reply, Request, Verdict};
 use serde_json::{Map, Value};
@@ -18,7 +21,7 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
     };
     // The question goes to stderr and the answer comes from stdin, so both have to be a person's.
     let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
-    let caller = Caller { id: "cli".to_owned(), one_client: true, can_ask };
+    let caller = owner(&assembled.pipeline, can_ask);
     let request = Request { tool: call.tool.clone(), arguments, caller, answer: None, progress: None };
     let reply = complete(&assembled.pipeline, request);
     assembled.pipeline.save_indexes(SAVING);
@@ -34,6 +37,11 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
         }
         Reply::Ask(_) => Ok(Done::Refused),
     }
+}
+
+/// A person at the command line. Whoever repeats themselves there has a reason.
+pub(super) fn owner(pipeline: &Pipeline, can_ask: bool) -> Caller {
+    Caller { id: "cli".to_owned(), one_client: false, can_ask, profile: Arc::clone(pipeline.profile()) }
 }
 
 pub(super) fn complete(pipeline: &Pipeline, request: Request) -> Reply {

@@ -6,12 +6,16 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use lapidary_pipeline::{Caller, Reply, Request};
+use lapidary_pipeline::{Reply, Request};
 use lapidary_tools::Reason;
 use lapidary_vault::{Checkpoint, CheckpointError, File, VaultPath, View, store::ExportFolder};
 use serde_json::{Map, Value, json};
 
-use super::{Done, Failure, call::complete, print_json, printable};
+use super::{
+    Done, Failure,
+    call::{complete, owner},
+    print_json, printable,
+};
 use crate::{
     assemble::Assembled,
     cli::{CheckpointWord, Checkpoints, Export},
@@ -52,7 +56,7 @@ fn call(
         _ => Map::new(),
     };
     let can_ask = stdin().is_terminal() && stderr().is_terminal();
-    let caller = Caller { id: "cli".to_owned(), one_client: true, can_ask };
+    let caller = owner(&assembled.pipeline, can_ask);
     let request = Request { tool: tool.to_owned(), arguments, caller, answer: None, progress: None };
     let Reply::Done(rendered) = complete(&assembled.pipeline, request) else { return Ok(Done::Refused) };
     if rendered.is_error {

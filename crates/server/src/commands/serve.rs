@@ -15,7 +15,7 @@ const LAST_CHANGES: Duration = Duration::from_secs(5);
 pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failure> {
     let names: Vec<String> =
         assembled.vaults.iter().map(|vault| format!("{} ({})", vault.name, vault.path.display())).collect();
-    log::info(&format!("{} · {}", names.join(", "), policy(&assembled.pipeline)));
+    log::info(&format!("{} · {}", names.join(", "), policy(&assembled.pipeline, assembled.pipeline.profile())));
     // One connection needs one thread; HTTP gets one per core.
     let mut builder = match config.transport {
         Transport::Stdio => tokio::runtime::Builder::new_current_thread(),
@@ -25,7 +25,7 @@ pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failur
     let (pipeline, dotted) = (Arc::clone(&assembled.pipeline), config.tools.dotted_names);
     let ended = match config.transport {
         Transport::Stdio => runtime.block_on(stdio::serve(pipeline, dotted)),
-        Transport::Http => runtime.block_on(http::serve(pipeline, dotted, &config.http)),
+        Transport::Http => runtime.block_on(http::serve(pipeline, dotted, &config.http, assembled.tokens.clone())),
     };
     assembled.pipeline.stop_changes(LAST_CHANGES);
     assembled.pipeline.save_indexes(SAVING);

@@ -8,7 +8,7 @@ use crate::{assemble::Assembled, cli::Listing};
 
 /// Everything that is declared: listed, deferred, or off with the reason and how to switch it on.
 pub(super) fn run(listing: Listing, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
-    let entries = assembled.pipeline.catalogue().entries();
+    let entries = assembled.pipeline.profile().catalogue.entries();
     if listing.json {
         let tools: Vec<Value> = entries.iter().map(as_json).collect();
         print_json(out, &json!({ "tools": tools }))?;
@@ -50,6 +50,7 @@ fn standing(standing: Standing) -> (&'static str, &'static str) {
         Standing::Deferred => ("deferred", ""),
         Standing::Off(Off::ReadOnly) => ("off", "read-only; start without --read-only and OBSIDIAN_READ_ONLY"),
         Standing::Off(Off::Excluded) => ("off", "excluded; take it out of --exclude-tools"),
+        Standing::Off(Off::Profile) => ("off", "not in the profile; choose another with --profile"),
         Standing::Off(Off::NotChosen) => ("off", "not chosen; add it to --tools, or add `default`"),
     }
 }

@@ -1,9 +1,12 @@
 //! A configuration in the making: values from all layers, and the checks that need them together.
 
+use lapidary_tools::BUILT_IN_PROFILES;
+
 use super::error::ConfigError;
 use super::model::{Config, Transport};
 use super::places::Places;
 use super::raw::Place;
+use super::refused::Refused;
 use super::vaults::{self, Asked, AskedVault};
 use super::warning::Warning;
 use super::{Files, Loaded, Vaults};
@@ -20,6 +23,8 @@ pub(crate) struct Draft<'a> {
     /// The authentication somebody wants, and where they said so.
     pub(super) auth: Option<(&'static str, Place)>,
     pub(super) host_place: Option<Place>,
+    pub(super) profile_place: Option<Place>,
+    pub(super) tokens_place: Option<Place>,
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -34,12 +39,15 @@ impl<'a> Draft<'a> {
             api_key: None,
             auth: None,
             host_place: None,
+            profile_place: None,
+            tokens_place: None,
             warnings: Vec::new(),
         }
     }
 
     pub(super) fn finish(mut self, files: &dyn Files) -> Result<Loaded, ConfigError> {
         self.refuse_open_doors()?;
+        self.find_profiles()?;
         if self.config.state_dir.as_os_str().is_empty() {
             self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;
         }
@@ -68,6 +76,21 @@ impl<'a> Draft<'a> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Every profile that is named has to be one.
+    fn find_profiles(&self) -> Result<(), ConfigError> {
+        let own = &self.config.profiles;
+        let check = |name: &str, place: &Option<Place>| match place {
+            Some(place) if !own.contains_key(name) && !BUILT_IN_PROFILES.contains(&name) => {
+                let known = BUILT_IN_PROFILES.iter().map(|name| (*name).to_owned()).chain(own.keys().cloned());
+                Err(Refused::NoProfile { name: name.to_owned(), known: known.collect() }.at(place.clone()))
+            }
+            _ => Ok(()),
+        };
+        check(&self.config.profile, &self.profile_place)?;
+        let named = self.config.tokens.iter().filter_map(|token| token.profile.as_deref());
+        named.into_iter().try_for_each(|profile| check(profile, &self.tokens_place))
     }
 
     fn keep_state_out_of_vaults(&self) -> Result<(), ConfigError> {

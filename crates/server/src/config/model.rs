@@ -1,8 +1,11 @@
 //! The configuration as the rest of the server reads it.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
+
+use lapidary_tools::{Effect, Group, ProfileRules};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
@@ -14,8 +17,14 @@ pub(crate) struct Config {
     pub(crate) approval: Approval,
     /// Whether a person who can be asked is asked before a note goes to the trash.
     pub(crate) ask_before_deleting: bool,
-    /// Whether a call that repeats itself is refused.
-    pub(crate) refuse_repetition: bool,
+    pub(crate) repetition: Repetition,
+    /// That of callers without a token of their own.
+    pub(crate) profile: String,
+    /// The owner's own profiles.
+    pub(crate) profiles: BTreeMap<String, ProfileRules>,
+    pub(crate) tokens: Vec<Token>,
+    /// The folder of a vault in which every note is a playbook.
+    pub(crate) skills: Option<String>,
     /// An absolute path outside every vault.
     pub(crate) state_dir: PathBuf,
     /// Where the trash of the system is, if it has one that we know.
@@ -111,10 +120,47 @@ pub(crate) struct Tools {
     pub(crate) dotted_names: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Approval {
     pub(crate) write: Decision,
     pub(crate) destroy: Decision,
+    /// Asked in this order, before the two above.
+    pub(crate) rules: Vec<ApprovalRule>,
+    /// Whether a change waits for a person who cannot be asked through the client.
+    pub(crate) pending: bool,
+}
+
+/// A part that is not given fits everything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ApprovalRule {
+    pub(crate) decision: Decision,
+    pub(crate) effect: Option<Effect>,
+    pub(crate) group: Option<Group>,
+    pub(crate) tool: Option<String>,
+    pub(crate) path: Option<String>,
+}
+
+/// How a client over HTTP is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Token {
+    /// Stands in the log.
+    pub(crate) name: String,
+    /// `None` is that of everybody.
+    pub(crate) profile: Option<String>,
+    /// SHA-256 of the token.
+    pub(crate) digest: [u8; 32],
+}
+
+/// When a caller goes in circles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Repetition {
+    pub(crate) refused: bool,
+    /// How many of the last calls are looked at.
+    pub(crate) window: usize,
+    /// How often the same may be asked.
+    pub(crate) allowed: usize,
+    /// After how many failures in a row the caller is told to stop; 0 is never.
+    pub(crate) max_failures: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,9 +228,13 @@ impl Config {
                 follow_links: Vec::new(),
             },
             tools: Tools::default(),
-            approval: Approval { write: Decision::Allow, destroy: Decision::Ask },
+            approval: Approval { write: Decision::Allow, destroy: Decision::Ask, rules: Vec::new(), pending: true },
             ask_before_deleting: true,
-            refuse_repetition: true,
+            repetition: Repetition { refused: true, window: 15, allowed: 3, max_failures: 8 },
+            profile: "curator".to_owned(),
+            profiles: BTreeMap::new(),
+            tokens: Vec::new(),
+            skills: None,
             state_dir: PathBuf::new(),
             trash_home: None,
             limits: Limits {

@@ -38,6 +38,32 @@ pub(crate) enum Refused {
     NotEndpoint { value: String, reserved: &'static [&'static str] },
     #[error("'{value}' is not an approval; write effect=decision, like write=ask,destroy=deny")]
     NotApproval { value: String },
+    #[error("'{value}' is not a rule; write a decision and what it is for, like: ask tool=file_move path=Work")]
+    NotRule { value: String },
+    #[error("a rule about reading cannot have a path; close paths with access.deny_paths")]
+    PathOfReading,
+    #[error("'{name}' is always there and cannot be described anew; give your profile another name")]
+    BuiltInProfile { name: String },
+    #[error("profile '{name}' allows nothing; write `allow`, a list of tools and groups")]
+    EmptyProfile { name: String },
+    #[error("there is no profile '{name}'; there are: {}", known.join(", "))]
+    NoProfile { name: String, known: Vec<String> },
+    #[error("is not a token; write NAME:PROFILE:TOKEN, several separated by ';'")]
+    NotToken,
+    #[error("'{name}' has no `token`")]
+    NoToken { name: String },
+    #[error(
+        "the token of '{name}' is too weak; write at least {shortest} characters without blanks, or sha256: and 64 hex digits"
+    )]
+    WeakToken { name: String, shortest: usize },
+    #[error("'{value}' is not a name; write up to 40 letters, digits, '-', '_' and '.'")]
+    NotPlainName { value: String },
+    #[error(
+        "there is no `{key}` in a {kind}{}{}",
+        if name.is_empty() { String::new() } else { format!(" ('{name}')") },
+        nearest.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
+    )]
+    UnknownPart { kind: &'static str, name: String, key: String, nearest: Option<&'static str> },
     #[error("vault '{value}' has no path; write NAME=PATH or PATH")]
     VaultWithoutPath { value: String },
     #[error("vault '{value}' has an empty name; write NAME=PATH or PATH")]

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::model::{LogLevel, SessionMode, Transport};
 use super::prefixes::prefixes;
+use super::profiles::{profiles, tokens};
 use super::raw::Raw;
+use super::rules::rules;
 use super::setting::{Flag, Section, Setting, Shown};
 use super::value::{address, approval, endpoint, folder_names, milliseconds, names, number, origins, toggle, word};
 use super::vault_table::has_rules;
@@ -178,6 +180,48 @@ pub(crate) static SETTINGS: &[Setting] = &[
     },
     Setting {
         section: Section::Tools,
+        key: Some("profile"),
+        variable: Some("LAPIDARY_PROFILE"),
+        flag: Some(Flag { name: "--profile", value: "NAME", given: |flags| flags.profile.clone().map(Raw::Text) }),
+        default: Shown::Value("curator"),
+        doc: "What callers may use of the tools that are on: `reader` looks and changes nothing, `editor` changes notes in \
+              ways that can be undone, `curator` has everything; or a profile of your own.",
+        apply: |draft, given| {
+            draft.config.profile = given.raw.text()?.to_owned();
+            draft.profile_place = Some(given.place.clone());
+            Ok(())
+        },
+    },
+    Setting {
+        section: Section::Tools,
+        key: Some("profiles"),
+        variable: None,
+        flag: None,
+        default: Shown::Words("none"),
+        doc: "Profiles of your own, in the file only: a table `[profiles.name]` with `allow` and `exclude`, lists of \
+              tools and groups as for the list of tools, and `effect`, the most that may happen to files (`read`, `write` or \
+              `destroy`). A profile only takes away from what is on.",
+        apply: |draft, given| profiles(&given.raw).map(|own| draft.config.profiles = own.into_iter().collect()),
+    },
+    Setting {
+        section: Section::Tools,
+        key: Some("skills_folder"),
+        variable: Some("LAPIDARY_SKILLS_FOLDER"),
+        flag: None,
+        default: Shown::Words("none"),
+        doc: "A folder of the vaults, like `Skills`, in which every note is a playbook: clients offer it as a prompt, and \
+              `find_tool` finds it.",
+        apply: |draft, given| {
+            let folder = prefixes(&given.raw)?;
+            // One folder; prefixes are checked for what cannot be one.
+            given
+                .raw
+                .text()
+                .map(|written| draft.config.skills = (!folder.is_empty()).then(|| written.trim_matches('/').to_owned()))
+        },
+    },
+    Setting {
+        section: Section::Tools,
         key: Some("tools.dotted_names"),
         variable: Some("LAPIDARY_DOTTED_NAMES"),
         flag: Some(Flag { name: "--dotted-names", value: "", given: |flags| switch(flags.dotted_names) }),
@@ -194,8 +238,30 @@ pub(crate) static SETTINGS: &[Setting] = &[
         doc: "For each effect, `write` and `destroy`, whether a call is `allow`ed, the person is `ask`ed, or it is \
               `deny`ed. In the file a table `[approval]`; an effect that is not named stays as it was.",
         apply: |draft, given| {
-            approval(draft.config.approval, &given.raw).map(|approval| draft.config.approval = approval)
+            approval(draft.config.approval.clone(), &given.raw).map(|approval| draft.config.approval = approval)
         },
+    },
+    Setting {
+        section: Section::Approval,
+        key: None,
+        variable: Some("LAPIDARY_APPROVAL_RULES"),
+        flag: None,
+        default: Shown::Words("none"),
+        doc: "Rules that come before that, the first that fits decides: a decision and what it is for (`effect`, `group`, \
+              `tool`, `path`), like `ask tool=file_move; deny path=Archive; deny group=skill`. In the file a list \
+              `[[approval.rules]]` of tables with `decision` and the same. A path fits what a change touches; to close it \
+              for reading, use `access.deny_paths`.",
+        apply: |draft, given| rules(&given.raw).map(|rules| draft.config.approval.rules = rules),
+    },
+    Setting {
+        section: Section::Approval,
+        key: Some("pending_approvals"),
+        variable: Some("LAPIDARY_PENDING_APPROVALS"),
+        flag: None,
+        default: Shown::Value("true"),
+        doc: "Whether a change that a person has to agree to waits for `lapidary approvals` where the client cannot ask; \
+              otherwise it is refused.",
+        apply: |draft, given| toggle(&given.raw).map(|pending| draft.config.approval.pending = pending),
     },
     Setting {
         section: Section::Approval,
@@ -224,7 +290,34 @@ pub(crate) static SETTINGS: &[Setting] = &[
         flag: None,
         default: Shown::Value("on"),
         doc: "Whether a call that repeats itself is refused. Scripts and benchmarks switch it off.",
-        apply: |draft, given| toggle(&given.raw).map(|refuse| draft.config.refuse_repetition = refuse),
+        apply: |draft, given| toggle(&given.raw).map(|refused| draft.config.repetition.refused = refused),
+    },
+    Setting {
+        section: Section::Approval,
+        key: Some("limits.repetition_window"),
+        variable: Some("LAPIDARY_REPETITION_WINDOW"),
+        flag: None,
+        default: Shown::Value("15"),
+        doc: "How many of a client's last calls are looked at for repetition.",
+        apply: |draft, given| number(&given.raw, 1..=1000).map(|window| draft.config.repetition.window = window),
+    },
+    Setting {
+        section: Section::Approval,
+        key: Some("limits.repetition_allowed"),
+        variable: Some("LAPIDARY_REPETITION_ALLOWED"),
+        flag: None,
+        default: Shown::Value("3"),
+        doc: "How often the same may be asked among those calls before it is refused.",
+        apply: |draft, given| number(&given.raw, 1..=1000).map(|allowed| draft.config.repetition.allowed = allowed),
+    },
+    Setting {
+        section: Section::Approval,
+        key: Some("limits.max_failures"),
+        variable: Some("LAPIDARY_MAX_FAILURES"),
+        flag: None,
+        default: Shown::Value("8"),
+        doc: "After how many failed calls in a row a client is told to stop and ask the person; 0 is never.",
+        apply: |draft, given| number(&given.raw, 0..=1000).map(|most| draft.config.repetition.max_failures = most),
     },
     Setting {
         section: Section::Limits,
@@ -437,6 +530,22 @@ pub(crate) static SETTINGS: &[Setting] = &[
         apply: |draft, given| {
             let words = [("none", None), ("jwt", Some("jwt")), ("oauth", Some("oauth"))];
             word(&given.raw, &words).map(|mode| draft.auth = mode.map(|mode| (mode, given.place.clone())))
+        },
+    },
+    Setting {
+        section: Section::Http,
+        key: Some("tokens"),
+        variable: Some("LAPIDARY_TOKENS"),
+        flag: None,
+        default: Shown::Words("none"),
+        doc: "The clients that may call over HTTP, each with a token that it sends as `Authorization: Bearer …` and a \
+              profile of its own. In the file a table `[tokens.name]` with `token` and `profile`; in the variable \
+              `name:profile:token`, separated by `;`. A token may be written as `sha256:` and its hash. With any token, \
+              nobody is served without one.",
+        apply: |draft, given| {
+            draft.config.tokens = tokens(&given.raw)?;
+            draft.tokens_place = Some(given.place.clone());
+            Ok(())
         },
     },
     Setting {

@@ -9,11 +9,16 @@ use std::time::Duration;
 use super::model::{Approval, Decision, Origins};
 use super::raw::Raw;
 use super::refused::Refused;
+use super::rules::rules;
 
 /// Paths at which the HTTP server answers something else.
 const RESERVED: &[&str] = &["/", "/healthz"];
 
-const DECISIONS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
+/// What of the table of approvals is no effect.
+const RULES: &str = "rules";
+
+pub(super) const DECISIONS: &[(&str, Decision)] =
+    &[("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
 
 pub(super) fn toggle(raw: &Raw) -> Result<bool, Refused> {
     let value = raw.text()?;
@@ -42,7 +47,7 @@ pub(super) fn word<T: Copy>(raw: &Raw, words: &[(&'static str, T)]) -> Result<T,
     one_of(raw.text()?, words)
 }
 
-fn one_of<T: Copy>(value: &str, words: &[(&'static str, T)]) -> Result<T, Refused> {
+pub(super) fn one_of<T: Copy>(value: &str, words: &[(&'static str, T)]) -> Result<T, Refused> {
     words.iter().find(|(word, _)| word.eq_ignore_ascii_case(value)).map(|&(_, meaning)| meaning).ok_or_else(|| {
         Refused::NotOneOf { value: value.to_owned(), allowed: words.iter().map(|&(word, _)| word).collect() }
     })
@@ -106,15 +111,22 @@ pub(super) fn origins(raw: &Raw) -> Result<Origins, Refused> {
     Ok(if listed.is_empty() { Origins::Loopback } else { Origins::Listed(listed) })
 }
 
-/// `write=ask,destroy=deny`, or a table of the same; what is not named stays as it was.
+/// `write=ask,destroy=deny`, or a table of the same, which may have rules too; what is not named stays as it was.
 pub(super) fn approval(before: Approval, raw: &Raw) -> Result<Approval, Refused> {
     let mut approval = before;
+    if let Raw::Table(pairs) = raw
+        && let Some((_, rules_of_table)) = pairs.iter().find(|(key, _)| key == RULES)
+    {
+        approval.rules = rules(rules_of_table)?;
+    }
     for (effect, decision) in approval_pairs(raw)? {
         let decision = one_of(decision, DECISIONS)?;
         match effect {
             "write" => approval.write = decision,
             "destroy" => approval.destroy = decision,
-            other => return Err(Refused::NotOneOf { value: other.to_owned(), allowed: vec!["write", "destroy"] }),
+            other => {
+                return Err(Refused::NotOneOf { value: other.to_owned(), allowed: vec!["write", "destroy", RULES] });
+            }
         }
     }
     Ok(approval)
@@ -122,7 +134,8 @@ pub(super) fn approval(before: Approval, raw: &Raw) -> Result<Approval, Refused>
 
 fn approval_pairs(raw: &Raw) -> Result<Vec<(&str, &str)>, Refused> {
     if let Raw::Table(pairs) = raw {
-        return pairs.iter().map(|(effect, decision)| Ok((effect.as_str(), decision.text()?))).collect();
+        let effects = pairs.iter().filter(|(key, _)| key != RULES);
+        return effects.map(|(effect, decision)| Ok((effect.as_str(), decision.text()?))).collect();
     }
     raw.entries(',')?.into_iter().map(approval_pair).collect()
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use lapidary_tools::{Effect, Spec};
+use lapidary_tools::{CORE_TOOLS, Effect, Spec};
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -19,6 +19,9 @@ pub(super) fn tool(spec: &Spec, dotted_names: bool) -> Tool {
     tool.output_schema = Some(Arc::new(spec.output.clone()));
     let mut meta = MetaObject::new();
     meta.insert("anthropic/searchHint".to_owned(), json!(declaration.words));
+    if CORE_TOOLS.contains(&declaration.name) {
+        meta.insert("anthropic/alwaysLoad".to_owned(), json!(true));
+    }
     tool.meta = Some(meta);
     tool.annotate(annotations)
 }

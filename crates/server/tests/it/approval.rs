@@ -126,7 +126,8 @@ fn a_state_is_good_for_one_use_of_the_same_call() {
 fn with_nobody_to_ask_the_answer_is_no() {
     for era in [Era::Legacy("2025-11-25"), Era::Modern] {
         let vault = vault();
-        let mut server = vault.serve_with(&[], ASK).open(era);
+        let environment = [ASK, &[("LAPIDARY_PENDING_APPROVALS", "false")]].concat();
+        let mut server = vault.serve_with(&[], &environment).open(era);
         assert_eq!(server.refused("str_replace", edit()["arguments"].clone()), "approval_unavailable", "{era:?}");
         assert_eq!(vault.read("a.md"), b"one two three\n");
         let dry = server.done("str_replace", json!({ "file": "a.md", "find": "two", "replace": "2", "dry_run": true }));

@@ -88,7 +88,7 @@ fn every_tool_that_writes_says_what_may_be_changed() {
     for tool in TOOLS.iter().filter(|tool| writes(&tool.spec())) {
         let spec = tool.spec();
         for example in tool.examples() {
-            if !matches!(example.gives, Gives::Output(_) | Gives::Including(_)) || example.before == example.after {
+            if !matches!(example.gives, Gives::Output(_) | Gives::Including(_)) {
                 continue;
             }
             let vault = Vault::new(&[]);

@@ -189,6 +189,7 @@ fn no_declared_reason_is_left_out() {
         // Of the pipeline, whatever the tool: approval, bad_input, lifecycle, protocol, tools_list, access.
         "cancelled",
         "approval_unavailable",
+        "approval_pending",
         "approval_expired",
         "changed_meanwhile",
         "denied_by_rule",

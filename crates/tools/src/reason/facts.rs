@@ -64,6 +64,7 @@ pub enum Kind {
     PromptUnknown,
     Cancelled,
     ApprovalUnavailable,
+    ApprovalPending,
     ApprovalExpired,
     ChangedMeanwhile,
     DeniedByRule,
@@ -151,6 +152,7 @@ impl Kind {
         Self::PromptUnknown,
         Self::Cancelled,
         Self::ApprovalUnavailable,
+        Self::ApprovalPending,
         Self::ApprovalExpired,
         Self::ChangedMeanwhile,
         Self::DeniedByRule,
@@ -168,6 +170,11 @@ impl Kind {
         Self::InvalidArguments,
         Self::ToolDisabled,
         Self::ReplyTooLarge,
+        Self::Cancelled,
+        Self::ApprovalUnavailable,
+        Self::ApprovalPending,
+        Self::ApprovalExpired,
+        Self::DeniedByRule,
         Self::RepeatedCall,
         Self::Interrupted,
         Self::DeadlineExceeded,
@@ -188,15 +195,7 @@ impl Kind {
         &[Self::VaultUnknown, Self::VaultRequired, Self::VaultClosed, Self::VaultUnavailable, Self::DiskError];
 
     /// What any tool that changes a vault may answer besides.
-    pub const WHEN_WRITING: &[Self] = &[
-        Self::Cancelled,
-        Self::ApprovalUnavailable,
-        Self::ApprovalExpired,
-        Self::ChangedMeanwhile,
-        Self::DeniedByRule,
-        Self::KeepsChanging,
-        Self::WriteUnfinished,
-    ];
+    pub const WHEN_WRITING: &[Self] = &[Self::ChangedMeanwhile, Self::KeepsChanging, Self::WriteUnfinished];
 
     pub fn facts(self) -> Facts {
         let facts = |id, number, code, when| Facts { id, number, code, when };
@@ -473,6 +472,12 @@ impl Kind {
                 "PERMISSION_DENIED",
                 "The change needs consent and the client cannot ask anybody.",
             ),
+            Self::ApprovalPending => facts(
+                "approval_pending",
+                -32005,
+                "PERMISSION_DENIED",
+                "The change needs consent; it waits for a person, who answers with `lapidary approvals`.",
+            ),
             Self::ApprovalExpired => facts(
                 "approval_expired",
                 -32005,
@@ -489,7 +494,7 @@ impl Kind {
                 "repeated_call",
                 -32003,
                 "INVALID_ARGS",
-                "The same call has been answered with the same result again and again.",
+                "The same call has been answered with the same result again and again, or nearly the same was searched.",
             ),
             Self::Interrupted => facts("interrupted", -32600, "INTERNAL", "The client took the call back."),
             Self::DeadlineExceeded => {
@@ -580,6 +585,7 @@ impl Reason {
             Self::ProposalChanged => Kind::ProposalChanged,
             Self::Declined => Kind::Cancelled,
             Self::NobodyToAsk => Kind::ApprovalUnavailable,
+            Self::ApprovalPending { .. } => Kind::ApprovalPending,
             Self::ConsentExpired => Kind::ApprovalExpired,
             Self::ChangedMeanwhile => Kind::ChangedMeanwhile,
             Self::DeniedByRule => Kind::DeniedByRule,

@@ -150,10 +150,12 @@ impl Reason {
             }
             Self::Declined => "Nothing was changed. Ask the person what to do instead.".into(),
             Self::NobodyToAsk => "Nothing was changed. The owner can allow such changes in the approval settings, or use a client that can ask.".into(),
+            Self::ApprovalPending { id } => format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {id}` and to accept or reject it at a terminal; then make the same call again to hear what came of it."),
             Self::ConsentExpired => "Nothing was changed. Make the call again so that the person is asked again.".into(),
             Self::ChangedMeanwhile => "Nothing was changed. Read the note again and repeat the call.".into(),
             Self::DeniedByRule => "Nothing was changed. Tell the person what you would have changed.".into(),
-            Self::Repeated { .. } => "Use the earlier answer, or do something different.".into(),
+            Self::Repeated { similar: true, .. } => "Use what the earlier searches found, or search elsewhere: another folder, mode or page, or other words.".into(),
+            Self::Repeated { last, .. } => format!("Use the answer of {last}, or do something different."),
             Self::Interrupted(Interruption::WriteUnfinished) => "Read the note to see whether the change is there.".into(),
             Self::Interrupted(_) => "Nothing was changed. Try again, or ask for less.".into(),
             Self::Disk { problem, .. } => disk(*problem).into(),

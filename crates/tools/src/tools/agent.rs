@@ -1,2 +1,3 @@
 pub(super) mod call_tool;
 pub(super) mod find_tool;
+pub(super) mod operation_log;

@@ -16,18 +16,19 @@ use lapidary_vault::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Cancel, Catalogue, Context, Effect, Example, Gives, Kind, Planned, Reason, ScanLimits, Selection, Spent, TOOLS,
-    check_arguments, context::FreeGate,
+    Cancel, Catalogue, Context, Effect, Example, Gives, Kind, Planned, ProfileRules, Reason, ScanLimits, Selection,
+    Spent, TOOLS, check_arguments, context::FreeGate,
 };
 
 /// A call as the pipeline makes it, without the stages that need a caller.
 fn call(vault: &Vault, tool: &str, arguments: Map<String, Value>) -> Result<Value, Reason> {
-    let catalogue = Catalogue::new(&Selection::default(), &[]).unwrap();
+    let catalogue = Catalogue::new(&Selection::default(), &ProfileRules::curator(), &[]).unwrap();
     let cancel = Cancel::after(Duration::from_secs(60));
     let context = Context {
         cancel: &cancel,
         catalogue: &catalogue,
         scan: ScanLimits::default(),
+        skills: None,
         vaults: &["test".to_owned()],
         now: noon(),
         gate: &FreeGate,

@@ -182,13 +182,23 @@ impl TurnFile {
     }
 
     /// Waits for the turn as long as it is told to; the turn is over when the file is closed.
+    ///
+    /// Whoever waits stands at a second lock, past which nobody gets without having stood there: so a server that makes
+    /// one change after another lets the others in between.
     pub(crate) fn take(&self, go_on: &dyn Fn() -> bool) -> io::Result<File> {
-        let path = self.0.file("turn.lock")?;
+        let queue = self.hold("turn.queue", go_on)?;
+        let turn = self.hold("turn.lock", go_on);
+        drop(queue);
+        turn
+    }
+
+    fn hold(&self, name: &str, go_on: &dyn Fn() -> bool) -> io::Result<File> {
+        let path = self.0.file(name)?;
         loop {
             let open = || private_file().write(true).create(true).truncate(false).open(&path);
             let file = match open() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    self.0.file_in_place("turn.lock")?;
+                    self.0.file_in_place(name)?;
                     open()?
                 }
                 opened => opened?,
@@ -223,7 +233,7 @@ fn whole_lines(file: &mut File, position: &mut u64) -> io::Result<Vec<String>> {
     Ok(text[..whole].lines().map(str::to_owned).collect())
 }
 
-fn private_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

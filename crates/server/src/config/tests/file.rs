@@ -20,6 +20,9 @@ transport = "http"
 ask_before_deleting = false
 repetition = "off"
 state_dir = "~/state"
+profile = "scribe"
+skills_folder = "Skills"
+pending_approvals = false
 
 [vaults]
 zeta = "/work/Notes"
@@ -39,12 +42,28 @@ include = ["default", "file.read"]
 exclude = "bulk_apply"
 dotted_names = true
 
+[profiles.scribe]
+allow = ["read", "str_replace"]
+effect = "write"
+
+[tokens.phone]
+token = "a-long-enough-secret"
+profile = "reader"
+
 [approval]
 write = "deny"
 destroy = "allow"
 
+[[approval.rules]]
+decision = "ask"
+tool = "file_move"
+path = "Work"
+
 [limits]
 ask_timeout_ms = 1
+repetition_window = 20
+repetition_allowed = 4
+max_failures = 5
 deadline_ms = 2
 max_file_bytes = 0x10
 max_reply_bytes = 4_096
@@ -76,7 +95,7 @@ level = "debug"
     let config = machine.config();
     assert_eq!(config.access.follow_links, [Path::new("/home/me/Shared")]);
     assert_eq!(machine.vaults(), ["zeta=/work/Notes", "alpha=/home/me/Other"]);
-    assert_eq!((config.transport, config.refuse_repetition), (Transport::Http, false));
+    assert_eq!((config.transport, config.repetition.refused), (Transport::Http, false));
     assert_eq!(config.state_dir, Path::new("/home/me/state"));
     assert!(config.access.read_only && config.tools.dotted_names);
     assert_eq!(config.access.read_paths, Some(vec!["notes, old".into(), "work".into()]));
@@ -86,8 +105,14 @@ level = "debug"
         (true, vec!["target".into(), "build".into()])
     );
     assert_eq!(config.tools.include, Some(vec!["default".into(), "file.read".into()]));
-    assert!(!config.ask_before_deleting);
-    assert_eq!(config.approval, Approval { write: Decision::Deny, destroy: Decision::Allow });
+    assert!(!config.ask_before_deleting && !config.approval.pending);
+    assert_eq!((config.profile.as_str(), config.skills.as_deref()), ("scribe", Some("Skills")));
+    assert_eq!(config.profiles["scribe"].allow, ["read", "str_replace"]);
+    assert_eq!((config.tokens[0].name.as_str(), config.tokens[0].profile.as_deref()), ("phone", Some("reader")));
+    assert_eq!(config.approval.rules[0].tool.as_deref(), Some("file_move"));
+    let repetition = config.repetition;
+    assert_eq!((repetition.window, repetition.allowed, repetition.max_failures), (20, 4, 5));
+    assert_eq!((config.approval.write, config.approval.destroy), (Decision::Deny, Decision::Allow));
     assert_eq!((config.limits.max_file_bytes, config.limits.max_reply_bytes), (16, 4096));
     assert_eq!((config.limits.max_files_scanned, config.limits.max_bytes_read), (6, 7));
     assert_eq!(config.limits.max_bulk_ops, 8);

@@ -1,4 +1,4 @@
-use crate::config::model::{Limits, Tools};
+use crate::config::model::{Limits, Repetition, Tools};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -49,9 +49,13 @@ fn the_defaults_are_those_of_the_product() {
             follow_links: vec![],
         },
         tools: Tools { include: None, exclude: Vec::new(), dotted_names: false },
-        approval: Approval { write: Decision::Allow, destroy: Decision::Ask },
+        approval: Approval { write: Decision::Allow, destroy: Decision::Ask, rules: vec![], pending: true },
         ask_before_deleting: true,
-        refuse_repetition: true,
+        repetition: Repetition { refused: true, window: 15, allowed: 3, max_failures: 8 },
+        profile: "curator".into(),
+        profiles: std::collections::BTreeMap::new(),
+        tokens: vec![],
+        skills: None,
         state_dir: "/home/me/.local/state/lapidary".into(),
         trash_home: Some("/home/me/.local/share".into()),
         limits: Limits {
@@ -110,8 +114,8 @@ fn switches_take_the_usual_words_in_any_case_and_no_others() {
         assert_holds(&refusal("OBSIDIAN_READ_ONLY", value), &[value, "true or false"]);
     }
     assert!(with("LAPIDARY_DOTTED_NAMES", "1").tools.dotted_names);
-    assert!(!with("LAPIDARY_REPETITION", "off").refuse_repetition);
-    assert!(with("LAPIDARY_REPETITION", "on").refuse_repetition);
+    assert!(!with("LAPIDARY_REPETITION", "off").repetition.refused);
+    assert!(with("LAPIDARY_REPETITION", "on").repetition.refused);
 }
 
 #[test]
@@ -276,7 +280,8 @@ fn approval_is_set_for_each_effect_alone() {
         ("write=ask,destroy=deny", Decision::Ask, Decision::Deny),
         (" destroy = ALLOW , ", Decision::Allow, Decision::Allow),
     ] {
-        assert_eq!(with("LAPIDARY_APPROVAL", value).approval, Approval { write, destroy }, "{value}");
+        let approval = with("LAPIDARY_APPROVAL", value).approval;
+        assert_eq!((approval.write, approval.destroy), (write, destroy), "{value}");
     }
     for (value, part) in [
         ("ask", "effect=decision"),
@@ -292,7 +297,8 @@ fn approval_is_set_for_each_effect_alone() {
 fn approval_of_a_weaker_layer_stays_where_a_stronger_one_is_silent() {
     let machine =
         Machine::with_vault().toml("[approval]\ndestroy = \"deny\"\n").variable("LAPIDARY_APPROVAL", "write=ask");
-    assert_eq!(machine.config().approval, Approval { write: Decision::Ask, destroy: Decision::Deny });
+    let approval = machine.config().approval;
+    assert_eq!((approval.write, approval.destroy), (Decision::Ask, Decision::Deny));
 }
 
 #[test]

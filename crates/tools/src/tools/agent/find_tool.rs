@@ -1,13 +1,11 @@
-use std::collections::BTreeSet;
+mod ranking;
 
-use lapidary_query::words;
+use ranking::{Ranking, stems, wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    Context, Declaration, Effect, Entry, Example, Family, Gives, Group, Kind, Reason, Standing, spec::AgentTool,
-};
+use crate::{Context, Declaration, Entry, Example, Family, Gives, Group, Kind, Reason, Standing, spec::AgentTool};
 
 pub(crate) struct FindTool;
 
@@ -30,6 +28,20 @@ pub(crate) struct Input {
 pub(crate) struct Output {
     matches: Vec<Found>,
     total: usize,
+    /// Playbooks of the person for such tasks; read one as a note.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skills: Vec<Skill>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Skill {
+    /// As a prompt.
+    name: String,
+    /// As a note.
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -64,22 +76,18 @@ impl AgentTool for FindTool {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, input: Input) -> Result<Output, Reason> {
-        let mut ranked: Vec<(u32, &Entry)> = context
-            .catalogue
-            .on()
-            .filter(|entry| entry.spec.declaration.group != Group::Agent)
-            .map(|entry| (score(entry, &input.query), entry))
-            .filter(|(score, _)| *score > 0)
-            .collect();
-        // The sort is stable: equals stay in the order of the list.
-        ranked.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+        // Whoever asks has these two already.
+        let others = context.catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name()));
+        let ranked = Ranking::of(others).best(&input.query);
+        let limit = input.limit.unwrap_or(SHOWN);
+        let skills = skills(context, &input.query, limit);
         let total = ranked.len();
-        let matches = ranked.into_iter().take(input.limit.unwrap_or(SHOWN)).map(|(_, entry)| found(entry)).collect();
-        Ok(Output { matches, total })
+        let matches = ranked.into_iter().take(limit).map(found).collect();
+        Ok(Output { matches, total, skills })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        if output.matches.is_empty() {
+        if output.matches.is_empty() && output.skills.is_empty() {
             return Some("No tool fits these words. Try others, or fewer.".to_owned());
         }
         let one = |found: &Found| {
@@ -92,7 +100,15 @@ impl AgentTool for FindTool {
             format!("### {} ({}, {how})\n{}\nInput: `{schema}`{example}", found.name, found.effect, found.description)
         };
         let shown: Vec<String> = output.matches.iter().map(one).collect();
-        Some(format!("**{} of {} tools**\n\n{}", output.matches.len(), output.total, shown.join("\n\n")))
+        let mut text = format!("**{} of {} tools**\n\n{}", output.matches.len(), output.total, shown.join("\n\n"));
+        if !output.skills.is_empty() {
+            text += "\n\n**Playbooks** (read one with `obsidian_get_note`)";
+            for Skill { path, description, .. } in &output.skills {
+                let said = description.as_ref().map_or(String::new(), |text| format!(": {text}"));
+                text += &format!("\n- `{path}`{said}");
+            }
+        }
+        Some(text)
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -127,6 +143,25 @@ impl AgentTool for FindTool {
     }
 }
 
+/// The playbooks whose name or description has words of the wish, the most of them first.
+fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<Skill> {
+    if context.skills.is_none() {
+        return Vec::new();
+    }
+    let wanted = wanted(wish);
+    let mut fitting: Vec<(usize, Skill)> = Vec::new();
+    for prompt in context.gate.skills(context) {
+        let described = prompt.description.as_deref().unwrap_or_default();
+        let common = stems(&format!("{} {described}", prompt.title)).intersection(&wanted).count();
+        if common > 0 {
+            let path = prompt.path.to_string();
+            fitting.push((common, Skill { name: prompt.name, path, description: prompt.description }));
+        }
+    }
+    fitting.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
+    fitting.into_iter().take(limit).map(|(_, skill)| skill).collect()
+}
+
 fn found(entry: &Entry) -> Found {
     let worked = |example: Example| match (example.gives.last(), example.input) {
         (Gives::Output(_) | Gives::Including(_), Value::Object(arguments)) => Some(arguments),
@@ -141,25 +176,4 @@ fn found(entry: &Entry) -> Found {
         input_schema: entry.spec.input.clone(),
         example: entry.tool.examples().into_iter().find_map(worked),
     }
-}
-
-/// The exact name counts most, then words of the name, of the title, of what people say, and of the description.
-fn score(entry: &Entry, query: &str) -> u32 {
-    let spec = &entry.spec;
-    let wanted: BTreeSet<String> = words(query).into_iter().collect();
-    let common = |text: &str| {
-        let there: BTreeSet<String> = words(text).into_iter().collect();
-        u32::try_from(wanted.intersection(&there).count()).unwrap_or_default()
-    };
-    let exact = if words(query) == words(spec.name()) { 1000 } else { 0 };
-    let arguments: String =
-        spec.input["properties"].as_object().into_iter().flatten().map(|(name, _)| format!("{name} ")).collect();
-    let harmless = u32::from(spec.effect == Effect::Read);
-    let text = 30 * common(spec.name())
-        + 15 * common(spec.declaration.title)
-        + 10 * common(spec.declaration.words)
-        + 3 * common(&spec.description)
-        + common(&arguments);
-    // Between equals, the one that changes nothing comes first.
-    if exact + text > 0 { exact + 2 * text + harmless } else { 0 }
 }

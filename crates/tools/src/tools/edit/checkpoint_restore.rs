@@ -76,7 +76,7 @@ impl WriteTool for CheckpointRestore {
             Kind::StalePrecondition,
             Kind::FileExists,
         ],
-        words: "undo revert restore roll back a change, get back a deleted note or an old version",
+        words: "undo revert restore roll back a change, get back a deleted note, recover an old version",
     };
     const IN_BATCHES: bool = false;
     const EFFECT: Effect = Effect::Write;

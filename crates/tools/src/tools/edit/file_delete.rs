@@ -54,7 +54,7 @@ impl WriteTool for FileDelete {
         idempotent: false,
         paths: &[PathArgument { pointer: "/file", role: Role::Write }],
         reasons: &[Kind::NoteMissing, Kind::StalePrecondition],
-        words: "delete remove trash a file note attachment",
+        words: "delete remove trash a file note attachment, throw away",
     };
     const EFFECT: Effect = Effect::Destroy;
     type Input = Input;

@@ -61,7 +61,7 @@ impl WriteTool for LinesReplace {
         idempotent: false,
         paths: &[PathArgument { pointer: "/file", role: Role::Write }],
         reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::LineOutOfRange, Kind::EditRefused],
-        words: "replace change delete remove lines by line number in a file",
+        words: "delete lines, replace change remove lines by line number in a file",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;

@@ -69,7 +69,7 @@ impl ReadTool for ObsidianListTags {
         dotted: None,
         title: "Obsidian List Tags",
         family: Family::Obsidian,
-        group: Group::Read,
+        group: Group::Vault,
         listed: true,
         idempotent: true,
         paths: &[],

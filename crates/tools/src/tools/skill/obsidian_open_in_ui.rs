@@ -55,12 +55,12 @@ impl ReadTool for ObsidianOpenInUi {
         dotted: None,
         title: "Obsidian Open In UI",
         family: Family::Obsidian,
-        group: Group::Read,
+        group: Group::Skill,
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/path", role: Role::Read }],
         reasons: &[Kind::NoteMissing, Kind::AmbiguousPath],
-        words: "open show a note in the Obsidian app, obsidian:// link, URI",
+        words: "open show a note in the Obsidian app, show in Obsidian, obsidian:// link, URI",
     };
     type Input = Input;
     type Output = Output;

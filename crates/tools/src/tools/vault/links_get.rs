@@ -88,7 +88,7 @@ impl ReadTool for LinksGet {
         dotted: Some("links.get"),
         title: "Links and backlinks",
         family: Family::Files,
-        group: Group::Read,
+        group: Group::Vault,
         listed: true,
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: Role::Read }],

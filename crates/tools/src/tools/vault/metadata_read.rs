@@ -93,7 +93,7 @@ impl ReadTool for MetadataRead {
         dotted: Some("metadata.read"),
         title: "Read what a note is made of",
         family: Family::Files,
-        group: Group::Read,
+        group: Group::Vault,
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: Role::Read }],

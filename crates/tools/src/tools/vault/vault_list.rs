@@ -32,7 +32,7 @@ impl AgentTool for VaultList {
         dotted: Some("vault.list"),
         title: "List the vaults",
         family: Family::Files,
-        group: Group::Read,
+        group: Group::Vault,
         listed: false,
         idempotent: true,
         paths: &[],

@@ -44,7 +44,7 @@ impl ReadTool for TagsList {
         dotted: Some("tags.list"),
         title: "List tags",
         family: Family::Files,
-        group: Group::Read,
+        group: Group::Vault,
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: Role::Read }],

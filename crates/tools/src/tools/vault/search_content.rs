@@ -105,13 +105,14 @@ impl ReadTool for SearchContent {
         dotted: Some("search.content"),
         title: "Find lines in notes",
         family: Family::Files,
-        group: Group::Read,
+        group: Group::Vault,
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/directory", role: Role::List }],
         reasons: &[],
         words: "search find grep text words lines in notes, regular expression, full text",
     };
+    const SEARCHES_BY: &[&str] = &["query"];
     type Input = Input;
     type Output = Output;
 
@@ -320,7 +321,7 @@ mod tests {
     use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
 
     use super::*;
-    use crate::{Cancel, Catalogue, ScanLimits, Selection, Spent, context::FreeGate};
+    use crate::{Cancel, Catalogue, ProfileRules, ScanLimits, Selection, Spent, context::FreeGate};
 
     #[test]
     fn lines_and_hashes_are_those_that_edits_go_by() {
@@ -333,13 +334,14 @@ mod tests {
             let path = VaultPath::parse("a.md").unwrap();
             let store = Arc::new(MemoryStore::new([(path, note.as_bytes().to_vec())]));
             let view = Vault::private("v".into(), store).view(Arc::new(Scope::default()), 1000);
-            let catalogue = Catalogue::new(&Selection::default(), &[]).unwrap();
+            let catalogue = Catalogue::new(&Selection::default(), &ProfileRules::curator(), &[]).unwrap();
             let cancel = Cancel::after(Duration::from_secs(60));
             let context = Context {
                 cancel: &cancel,
                 catalogue: &catalogue,
                 vaults: &[],
                 scan: ScanLimits::default(),
+                skills: None,
                 now: jiff::Zoned::default(),
                 gate: &FreeGate,
                 spent: &Spent::default(),

@@ -83,12 +83,12 @@ impl ReadTool for FileList {
         dotted: Some("file.list"),
         title: "List files",
         family: Family::Files,
-        group: Group::Read,
+        group: Group::Vault,
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/directory", role: Role::List }],
         reasons: &[],
-        words: "list files folders directory, ls, what is in a folder, attachments, size, recently changed",
+        words: "list files folders directory, ls, which files are there, what is in a folder, attachments, size, recently changed",
     };
     type Input = Input;
     type Output = Output;

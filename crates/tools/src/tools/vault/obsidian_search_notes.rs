@@ -89,7 +89,7 @@ impl ReadTool for ObsidianSearchNotes {
         dotted: None,
         title: "Obsidian Search Notes",
         family: Family::Obsidian,
-        group: Group::Read,
+        group: Group::Vault,
         listed: true,
         idempotent: true,
         paths: &[],
@@ -102,6 +102,7 @@ impl ReadTool for ObsidianSearchNotes {
         ],
         words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
     };
+    const SEARCHES_BY: &[&str] = &["query"];
     type Input = Input;
     type Output = Output;
 

@@ -101,7 +101,7 @@ impl ReadTool for FileFind {
         dotted: Some("file.find"),
         title: "Find files by name",
         family: Family::Files,
-        group: Group::Read,
+        group: Group::Vault,
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/directory", role: Role::List }],

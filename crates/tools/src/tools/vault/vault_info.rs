@@ -45,7 +45,7 @@ impl ReadTool for VaultInfo {
         dotted: Some("vault.info"),
         title: "Size of a vault",
         family: Family::Files,
-        group: Group::Read,
+        group: Group::Vault,
         listed: false,
         idempotent: true,
         paths: &[],

@@ -106,7 +106,7 @@ impl ReadTool for ObsidianListNotes {
         dotted: None,
         title: "Obsidian List Notes",
         family: Family::Obsidian,
-        group: Group::Read,
+        group: Group::Vault,
         listed: true,
         idempotent: true,
         paths: &[PathArgument { pointer: "/path", role: Role::List }],

@@ -46,7 +46,7 @@ impl ReadTool for FrontmatterGet {
         dotted: Some("frontmatter.get"),
         title: "Read properties",
         family: Family::Files,
-        group: Group::Read,
+        group: Group::Vault,
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: Role::Read }],

@@ -1,0 +1,213 @@
+//! Changes that wait for a person who cannot be asked through the client. The question is written down in the state
+//! folder; whoever answers it does so in a process of their own, and the change is made there, through the same stages.
+//! The caller learns of it by making the same call again.
+
+use std::{
+    io,
+    time::{Duration, SystemTime},
+};
+
+use jiff::Timestamp;
+use lapidary_note::ContentHash;
+use lapidary_tools::{Kind, Reason, Rendered};
+use lapidary_vault::store::{Progress, Waiting};
+use serde_json::{Map, Value, json};
+
+use crate::{Caller, Pipeline, Reply, Request, ServedVault, audit::AuditLine, clock::iso};
+
+/// Nobody remembers for longer what they were asked.
+const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// As many characters as tell questions from each other.
+const ID: usize = 10;
+
+/// A change that waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pending {
+    pub id: String,
+    pub vault: String,
+    pub asked: SystemTime,
+    pub caller: String,
+    pub profile: String,
+    pub tool: String,
+    /// The change itself, for the person.
+    pub question: String,
+    /// Somebody has answered and it is being carried out, or was when their process ended.
+    pub taken: bool,
+    arguments: Map<String, Value>,
+    changes: ContentHash,
+}
+
+impl Pending {
+    /// When it was asked, as it is shown.
+    pub fn asked_at(&self) -> String {
+        iso(self.asked)
+    }
+}
+
+/// What came of a person's answer.
+#[derive(Debug)]
+pub enum Decided {
+    /// It was carried out, or at least tried: the reply to the call.
+    Tried(Rendered),
+    Rejected,
+    /// Somebody was faster, or it is too late.
+    Gone,
+}
+
+/// What a caller hears who makes the call again.
+pub(crate) enum Heard {
+    /// A person agreed, and this came of it.
+    Reply(Rendered),
+    Refused(Reason),
+}
+
+/// Which question a call leads to: the same for the same call.
+pub(crate) fn question_id(line: &AuditLine) -> String {
+    let vault = line.vault.as_deref().unwrap_or_default();
+    let call = format!("{vault}\n{}\n{}\n{}", line.profile, line.tool, line.arguments);
+    ContentHash::of(call.as_bytes()).to_string().trim_start_matches("sha256:").chars().take(ID).collect()
+}
+
+/// What became of the question that this call led to; `None` if there is nothing to hear.
+pub(crate) fn hear(waiting: &Waiting, id: &str) -> io::Result<Option<Heard>> {
+    let Some((Progress::Settled, text)) = waiting.find(id)? else { return Ok(None) };
+    waiting.remove(id, Progress::Settled)?;
+    let settled: Value = serde_json::from_str(&text).unwrap_or_default();
+    if settled["rejected"] == true {
+        return Ok(Some(Heard::Refused(Reason::Declined)));
+    }
+    let (Value::Object(structured), Value::Array(text)) = (settled["structured"].clone(), &settled["text"]) else {
+        return Ok(None);
+    };
+    let text = text.iter().filter_map(|part| part.as_str().map(str::to_owned)).collect();
+    let is_error = settled["isError"] == true;
+    let mut rendered = Rendered { text, structured, is_error };
+    if !is_error {
+        rendered.add_notice("A person agreed, and the change has been made. Do not make the call again.");
+    }
+    Ok(Some(Heard::Reply(rendered)))
+}
+
+/// Writes the question down, or again if the change is another by now. The reason says what to do.
+pub(crate) fn wait(
+    waiting: &Waiting,
+    line: &AuditLine,
+    arguments: &Map<String, Value>,
+    question: &str,
+    changes: ContentHash,
+    now: SystemTime,
+) -> Result<Reason, io::Error> {
+    let id = question_id(line);
+    let vault = line.vault.clone().unwrap_or_default();
+    if let Some((progress, text)) = waiting.find(&id)?
+        && let Some(before) = parse(&id, &vault, &text)
+        && (progress == Progress::Taken || (before.changes == changes && !is_late(&before, now)))
+    {
+        return Ok(Reason::ApprovalPending { id });
+    }
+    let record = json!({
+        "asked": iso(now),
+        "caller": line.caller,
+        "profile": line.profile,
+        "tool": line.tool,
+        "arguments": arguments,
+        "changes": changes.to_string(),
+        "question": question,
+    });
+    waiting.put(&id, &record.to_string())?;
+    Ok(Reason::ApprovalPending { id })
+}
+
+fn parse(id: &str, vault: &str, text: &str) -> Option<Pending> {
+    let record: Value = serde_json::from_str(text).ok()?;
+    let said = |key: &str| record[key].as_str().map(str::to_owned);
+    let Value::Object(arguments) = record["arguments"].clone() else { return None };
+    Some(Pending {
+        id: id.to_owned(),
+        vault: vault.to_owned(),
+        asked: said("asked")?.parse::<Timestamp>().ok()?.into(),
+        caller: said("caller")?,
+        profile: said("profile")?,
+        tool: said("tool")?,
+        question: said("question")?,
+        taken: false,
+        arguments,
+        changes: hash(&said("changes")?)?,
+    })
+}
+
+fn hash(written: &str) -> Option<ContentHash> {
+    let hex = written.strip_prefix("sha256:").filter(|hex| hex.len() == 64 && hex.is_ascii())?;
+    let mut bytes = [0; 32];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(ContentHash::from_bytes(bytes))
+}
+
+fn is_late(pending: &Pending, now: SystemTime) -> bool {
+    now.duration_since(pending.asked).is_ok_and(|passed| passed > OPEN_FOR)
+}
+
+impl Pipeline {
+    /// What waits for a person, the oldest first. What has waited too long goes.
+    pub fn pending(&self) -> io::Result<Vec<Pending>> {
+        let now = self.setup.clock.now();
+        let mut all = Vec::new();
+        for served in self.setup.vaults.iter() {
+            for (id, progress, text) in served.waiting.list()? {
+                let Some(pending) = parse(&id, served.vault.name(), &text) else {
+                    // An answer that nobody has come for.
+                    continue;
+                };
+                if is_late(&pending, now) {
+                    served.waiting.remove(&id, progress)?;
+                } else if progress != Progress::Settled {
+                    all.push(Pending { taken: progress == Progress::Taken, ..pending });
+                }
+            }
+        }
+        all.sort_by_key(|pending| pending.asked);
+        Ok(all)
+    }
+
+    /// A person's answer. If it is yes, exactly the change that was shown is made, or none.
+    pub fn decide(&self, pending: &Pending, agreed: bool) -> io::Result<Decided> {
+        let Ok(served) = self.setup.vaults.pick(Some(&pending.vault)) else { return Ok(Decided::Gone) };
+        let ServedVault { waiting, .. } = served;
+        if is_late(pending, self.setup.clock.now()) || !waiting.take(&pending.id)? {
+            return Ok(Decided::Gone);
+        }
+        if !agreed {
+            waiting.settle(&pending.id, &json!({ "rejected": true }).to_string())?;
+            return Ok(Decided::Rejected);
+        }
+        let request = Request {
+            tool: pending.tool.clone(),
+            arguments: pending.arguments.clone(),
+            caller: Caller {
+                id: pending.caller.clone(),
+                one_client: false,
+                can_ask: false,
+                profile: self.profile_called(&pending.profile),
+            },
+            answer: None,
+            progress: None,
+        };
+        let cancel = self.cancel(&request);
+        let (reply, refused) = self.carry_out(&request, &cancel, Some(pending.changes));
+        let Reply::Done(rendered) = reply else {
+            waiting.remove(&pending.id, Progress::Taken)?;
+            return Ok(Decided::Gone);
+        };
+        if refused == Some(Kind::ChangedMeanwhile) {
+            // The next call asks about the change as it is by then.
+            waiting.remove(&pending.id, Progress::Taken)?;
+        } else {
+            let settled =
+                json!({ "structured": rendered.structured, "text": rendered.text, "isError": rendered.is_error });
+            waiting.settle(&pending.id, &settled.to_string())?;
+        }
+        Ok(Decided::Tried(rendered))
+    }
+}

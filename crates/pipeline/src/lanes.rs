@@ -1,0 +1,33 @@
+//! How many calls run at a time. Looking and changing have lanes of their own, so that a long search never keeps an
+//! edit waiting; in each of them, whoever came first goes first.
+
+use lapidary_tools::Effect;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+pub(crate) struct Lanes {
+    reads: Semaphore,
+    writes: Semaphore,
+}
+
+/// Most of the time a call waits for the disk, so there may be more of them than cores.
+const READS_PER_CORE: usize = 4;
+const FEWEST_READS: usize = 8;
+/// Changes of one vault take turns anyway; these may plan at the same time.
+const WRITES: usize = 16;
+
+impl Lanes {
+    pub(crate) fn new() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let reads = (READS_PER_CORE * cores).max(FEWEST_READS);
+        Self { reads: Semaphore::new(reads), writes: Semaphore::new(WRITES) }
+    }
+
+    /// Waits for a place. `None` never comes, as the lanes stay open.
+    pub(crate) async fn enter(&self, effect: Effect) -> Option<SemaphorePermit<'_>> {
+        let lane = match effect {
+            Effect::Read => &self.reads,
+            Effect::Write | Effect::Destroy => &self.writes,
+        };
+        lane.acquire().await.ok()
+    }
+}

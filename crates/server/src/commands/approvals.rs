@@ -1,0 +1,112 @@
+use std::io::{IsTerminal, Write, stderr, stdin};
+
+use lapidary_pipeline::{Decided, Pending, Pipeline};
+use serde_json::{Value, json};
+
+use super::{Done, Failure, print_json, printable, table};
+use crate::{
+    assemble::Assembled,
+    cli::{ApprovalWord, Approvals},
+    log,
+};
+
+/// What waits for a person, and their answer.
+pub(super) fn run(command: &Approvals, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+    let pipeline = &assembled.pipeline;
+    match command.word.as_ref().unwrap_or(&ApprovalWord::List { json: false }) {
+        ApprovalWord::List { json } => list(pipeline, *json, out),
+        ApprovalWord::Show { id } => match find(pipeline, id)? {
+            Some(pending) => {
+                writeln!(out, "{}", printable(&pending.question))?;
+                Ok(Done::Well)
+            }
+            None => Ok(Done::Refused),
+        },
+        ApprovalWord::Accept { id } => match find(pipeline, id)? {
+            Some(pending) => accept(pipeline, &pending, out),
+            None => Ok(Done::Refused),
+        },
+        ApprovalWord::Reject { id } => match find(pipeline, id)? {
+            Some(pending) => told(pipeline.decide(&pending, false)?, out),
+            None => Ok(Done::Refused),
+        },
+    }
+}
+
+fn list(pipeline: &Pipeline, as_json: bool, out: &mut dyn Write) -> Result<Done, Failure> {
+    let pending = pipeline.pending()?;
+    if as_json {
+        let all: Vec<Value> = pending.iter().map(one_as_json).collect();
+        print_json(out, &json!({ "approvals": all }))?;
+        return Ok(Done::Well);
+    }
+    if pending.is_empty() {
+        writeln!(out, "Nothing waits for you.")?;
+        return Ok(Done::Well);
+    }
+    let row = |pending: &Pending| {
+        let question = pending.question.lines().next().unwrap_or_default();
+        let said = if pending.taken { "being carried out, or interrupted" } else { question };
+        [pending.id.clone(), pending.asked_at(), printable(&pending.caller), printable(said)]
+    };
+    table::print(out, &pending.iter().map(row).collect::<Vec<_>>())?;
+    writeln!(out, "\nLook at one with `lapidary approvals show ID`, then `accept ID` or `reject ID`.")?;
+    Ok(Done::Well)
+}
+
+fn one_as_json(pending: &Pending) -> Value {
+    json!({
+        "id": pending.id, "asked": pending.asked_at(), "vault": pending.vault, "client": pending.caller,
+        "profile": pending.profile, "tool": pending.tool, "question": pending.question, "taken": pending.taken,
+    })
+}
+
+/// The one whose name begins like this.
+fn find(pipeline: &Pipeline, id: &str) -> Result<Option<Pending>, Failure> {
+    let mut found: Vec<Pending> =
+        pipeline.pending()?.into_iter().filter(|pending| pending.id.starts_with(id)).collect();
+    match found.len() {
+        1 => Ok(found.pop()),
+        0 => {
+            log::error(&format!("nothing waits under `{}`; `lapidary approvals` lists what does", printable(id)));
+            Ok(None)
+        }
+        _ => {
+            log::error(&format!("several begin with `{}`; write more of it", printable(id)));
+            Ok(None)
+        }
+    }
+}
+
+/// Programs can start programs, so a yes has to be typed.
+fn accept(pipeline: &Pipeline, pending: &Pending, out: &mut dyn Write) -> Result<Done, Failure> {
+    if !(stdin().is_terminal() && stderr().is_terminal()) {
+        log::error("a change is accepted by a person at a terminal; run this command there");
+        return Ok(Done::Refused);
+    }
+    eprint!("{}\nApply this change? [y/N] ", printable(&pending.question));
+    let mut line = String::new();
+    stdin().read_line(&mut line).map_err(|error| Failure::Input(error.to_string()))?;
+    if !matches!(line.trim(), "y" | "Y" | "yes") {
+        writeln!(out, "Nothing was changed; it still waits. `lapidary approvals reject {}` refuses it.", pending.id)?;
+        return Ok(Done::Refused);
+    }
+    told(pipeline.decide(pending, true)?, out)
+}
+
+fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
+    match decided {
+        Decided::Tried(rendered) => {
+            writeln!(out, "{}", printable(&rendered.text.concat()))?;
+            Ok(if rendered.is_error { Done::Refused } else { Done::Well })
+        }
+        Decided::Rejected => {
+            writeln!(out, "Rejected. Nothing was changed.")?;
+            Ok(Done::Well)
+        }
+        Decided::Gone => {
+            log::error("somebody has answered it already, or it has waited too long");
+            Ok(Done::Refused)
+        }
+    }
+}

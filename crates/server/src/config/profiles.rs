@@ -1,0 +1,164 @@
+//! Who may use what: own profiles, and the tokens by which clients over HTTP are known.
+
+use lapidary_query::nearest;
+use lapidary_tools::{BUILT_IN_PROFILES, Effect, ProfileRules};
+use sha2::{Digest, Sha256};
+
+use super::model::Token;
+use super::raw::Raw;
+use super::refused::Refused;
+use super::value::{names, one_of};
+
+/// Shorter ones could be guessed.
+const SHORTEST: usize = 16;
+const PROFILE_KEYS: &[&str] = &["allow", "exclude", "effect"];
+const TOKEN_KEYS: &[&str] = &["token", "profile"];
+pub(super) const EFFECTS: &[(&str, Effect)] =
+    &[("read", Effect::Read), ("write", Effect::Write), ("destroy", Effect::Destroy)];
+
+/// `[profiles.NAME]` with `allow`, `exclude` and `effect`.
+pub(super) fn profiles(raw: &Raw) -> Result<Vec<(String, ProfileRules)>, Refused> {
+    let Raw::Table(profiles) = raw else {
+        return Err(Refused::Shape { expected: "a table of profiles", found: raw.shape() });
+    };
+    profiles.iter().map(|(name, raw)| Ok((checked_name(name)?, profile(name, raw)?))).collect()
+}
+
+fn checked_name(name: &str) -> Result<String, Refused> {
+    if BUILT_IN_PROFILES.contains(&name) {
+        return Err(Refused::BuiltInProfile { name: name.to_owned() });
+    }
+    plain(name)
+}
+
+fn profile(name: &str, raw: &Raw) -> Result<ProfileRules, Refused> {
+    let mut rules = ProfileRules { allow: Vec::new(), ..ProfileRules::curator() };
+    for (key, raw) in table(raw)? {
+        match key.as_str() {
+            "allow" => rules.allow = names(raw)?,
+            "exclude" => rules.exclude = names(raw)?,
+            "effect" => rules.most = one_of(raw.text()?, EFFECTS)?,
+            other => return Err(unknown("profile", name, other, PROFILE_KEYS)),
+        }
+    }
+    if rules.allow.is_empty() { Err(Refused::EmptyProfile { name: name.to_owned() }) } else { Ok(rules) }
+}
+
+/// A table of `[tokens.NAME]` with `token` and `profile`, or `NAME:PROFILE:TOKEN` separated by `;`.
+pub(super) fn tokens(raw: &Raw) -> Result<Vec<Token>, Refused> {
+    match raw {
+        Raw::Table(tokens) => tokens.iter().map(|(name, raw)| from_table(name, raw)).collect(),
+        written => written.entries(';')?.into_iter().map(from_text).collect(),
+    }
+}
+
+fn from_table(name: &str, raw: &Raw) -> Result<Token, Refused> {
+    let (mut digest, mut profile) = (None, None);
+    for (key, raw) in table(raw)? {
+        match key.as_str() {
+            "token" => digest = Some(token_digest(name, raw.text()?)?),
+            "profile" => profile = Some(raw.text()?.to_owned()),
+            other => return Err(unknown("token", name, other, TOKEN_KEYS)),
+        }
+    }
+    let digest = digest.ok_or_else(|| Refused::NoToken { name: name.to_owned() })?;
+    Ok(Token { name: plain(name)?, profile, digest })
+}
+
+fn from_text(entry: &str) -> Result<Token, Refused> {
+    // What is written is a secret, so no message repeats it.
+    let (name, rest) = entry.split_once(':').ok_or(Refused::NotToken)?;
+    let (profile, token) = rest.split_once(':').ok_or(Refused::NotToken)?;
+    let profile = Some(profile.trim().to_owned()).filter(|profile| !profile.is_empty());
+    Ok(Token { name: plain(name.trim())?, profile, digest: token_digest(name, token.trim())? })
+}
+
+/// Of the token itself, or the hash that somebody wrote instead of it.
+fn token_digest(name: &str, token: &str) -> Result<[u8; 32], Refused> {
+    let refused = || Refused::WeakToken { name: name.to_owned(), shortest: SHORTEST };
+    match token.strip_prefix("sha256:") {
+        Some(hex) => unhex(hex).ok_or_else(refused),
+        None if token.chars().count() < SHORTEST || token.contains(char::is_whitespace) => Err(refused()),
+        None => Ok(Sha256::digest(token.as_bytes()).into()),
+    }
+}
+
+fn unhex(hex: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if hex.len() != 64 || !hex.is_ascii() {
+        return None;
+    }
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// Names stand in the log.
+fn plain(name: &str) -> Result<String, Refused> {
+    let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    if !name.is_empty() && name.chars().count() <= 40 && name.chars().all(fits) {
+        Ok(name.to_owned())
+    } else {
+        Err(Refused::NotPlainName { value: name.to_owned() })
+    }
+}
+
+fn table(raw: &Raw) -> Result<&[(String, Raw)], Refused> {
+    match raw {
+        Raw::Table(pairs) => Ok(pairs),
+        other => Err(Refused::Shape { expected: "a table", found: other.shape() }),
+    }
+}
+
+fn unknown(kind: &'static str, name: &str, key: &str, known: &[&'static str]) -> Refused {
+    let nearest = nearest(key, known.iter().copied());
+    Refused::UnknownPart { kind, name: name.to_owned(), key: key.to_owned(), nearest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Raw {
+        Raw::Text(text.to_owned())
+    }
+
+    fn table_of(pairs: &[(&str, Raw)]) -> Raw {
+        Raw::Table(pairs.iter().map(|(key, raw)| ((*key).to_owned(), raw.clone())).collect())
+    }
+
+    #[test]
+    fn a_token_is_kept_as_its_hash_and_may_be_written_as_one() {
+        let secret = "a-long-enough-secret";
+        let hash =
+            format!("sha256:{}", Sha256::digest(secret).iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        let by_text = tokens(&text(&format!("phone:reader:{secret}; desk::{hash}"))).unwrap();
+        assert_eq!(by_text[0].digest, by_text[1].digest);
+        assert_eq!((by_text[0].name.as_str(), by_text[0].profile.as_deref()), ("phone", Some("reader")));
+        assert_eq!(by_text[1].profile, None);
+        let by_table =
+            tokens(&table_of(&[("phone", table_of(&[("token", text(secret)), ("profile", text("reader"))]))]));
+        assert_eq!(by_table.unwrap()[0], by_text[0]);
+    }
+
+    #[test]
+    fn what_is_no_token_is_refused_without_repeating_it() {
+        for written in
+            ["secret-that-is-long", "phone:reader:short", "ph one:reader:a-long-enough-secret", "a:b:sha256:12"]
+        {
+            let refused = tokens(&text(written)).unwrap_err().to_string();
+            assert!(!refused.contains("secret") && !refused.contains("short"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn profiles_name_what_they_allow() {
+        let own = |pairs: &[(&str, Raw)]| profiles(&table_of(&[("scribe", table_of(pairs))]));
+        let rules = own(&[("allow", text("read, str_replace")), ("effect", text("write"))]).unwrap().remove(0).1;
+        assert_eq!((rules.allow, rules.most), (vec!["read".to_owned(), "str_replace".to_owned()], Effect::Write));
+        assert!(own(&[]).unwrap_err().to_string().contains("allow"));
+        assert!(own(&[("alow", text("read"))]).unwrap_err().to_string().contains("did you mean `allow`"));
+        assert!(profiles(&table_of(&[("reader", table_of(&[]))])).unwrap_err().to_string().contains("always there"));
+    }
+}

@@ -1,0 +1,211 @@
+//! Changes that wait for a person where the client cannot ask: `lapidary approvals`, the owner's rules, and what becomes
+//! of the call.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Era, Vault, reason};
+
+const ASK: (&str, &str) = ("LAPIDARY_APPROVAL", "write=ask");
+
+fn vault() -> Vault {
+    Vault::new(&[("a.md", b"one two three\n"), ("Work/b.md", b"one two three\n")])
+}
+
+fn edit() -> Value {
+    json!({ "file": "a.md", "find": "two", "replace": "2" })
+}
+
+fn pending(vault: &Vault) -> Vec<Value> {
+    let output = vault.run(&["approvals", "list", "--json"]);
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    listed["approvals"].as_array().unwrap().clone()
+}
+
+/// A person at a terminal, who types this.
+fn at_terminal(vault: &Vault, arguments: &[&str], typed: &str) -> String {
+    let mut line = format!("'{}' --vault '{}'", env!("CARGO_BIN_EXE_lapidary"), vault.path().display());
+    arguments.iter().for_each(|argument| line += &format!(" {argument}"));
+    let state = vault.path().parent().unwrap().join("state");
+    let mut child = std::process::Command::new("script")
+        .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+        .env("LAPIDARY_STATE_DIR", state)
+        .env("HOME", vault.path().parent().unwrap())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    use std::io::Write;
+    child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
+}
+
+#[test]
+fn a_change_waits_and_a_person_accepts_it() {
+    for era in [Era::Legacy("2025-11-25"), Era::Modern] {
+        let vault = vault();
+        let mut server = vault.serve_with(&[], &[ASK]).open(era);
+        let refused = server.call("str_replace", edit());
+        assert_eq!(reason(&refused), "approval_pending", "{refused}");
+        assert_eq!(server.refused("str_replace", edit()), "approval_pending", "asking again changes nothing");
+        assert_eq!(vault.read("a.md"), b"one two three\n");
+        let listed = pending(&vault);
+        assert_eq!(listed.len(), 1, "and asks once: {listed:?}");
+        let id = listed[0]["id"].as_str().unwrap();
+        assert!(refused.to_string().contains(id), "the caller knows what to tell the person");
+        let shown = String::from_utf8(vault.run(&["approvals", "show", &id[..4]]).stdout).unwrap();
+        for part in ["`str_replace`", "`a.md`", "lines added: 1, removed: 1", "-one two three", "+one 2 three"] {
+            assert!(shown.contains(part), "{part} is not in {shown}");
+        }
+        // A program that starts programs is no person.
+        let output = vault.run(&["approvals", "accept", id]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("terminal"));
+        assert_eq!(vault.read("a.md"), b"one two three\n");
+
+        at_terminal(&vault, &["approvals", "accept", id], "n\n");
+        assert_eq!(vault.read("a.md"), b"one two three\n");
+        let said = at_terminal(&vault, &["approvals", "accept", id], "y\n");
+        assert_eq!(vault.read("a.md"), b"one 2 three\n", "{said}");
+        assert_eq!(pending(&vault), Vec::<Value>::new());
+
+        let told = server.done("str_replace", edit());
+        assert!(told["checkpoint"].is_string(), "the answer of the call: {told}");
+        assert!(told["notice"].as_str().unwrap().contains("A person agreed"), "{told}");
+        assert_eq!(vault.read("a.md"), b"one 2 three\n", "it is made once");
+        assert_eq!(server.refused("str_replace", edit()), "text_missing", "the answer is given once");
+    }
+}
+
+#[test]
+fn a_change_that_is_rejected_is_not_made_and_the_caller_hears_of_it() {
+    let vault = vault();
+    let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
+    server.call("str_replace", edit());
+    let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
+    assert!(vault.run(&["approvals", "reject", &id]).status.success());
+    assert_eq!(server.refused("str_replace", edit()), "cancelled");
+    assert_eq!(vault.read("a.md"), b"one two three\n");
+    assert_eq!(pending(&vault), Vec::<Value>::new());
+    assert_eq!(vault.run(&["approvals", "reject", &id]).status.code(), Some(1), "there is nothing left to reject");
+}
+
+#[test]
+fn if_the_note_changed_meanwhile_nothing_is_made_and_the_person_is_asked_about_what_is_there() {
+    let vault = vault();
+    let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
+    server.call("str_replace", edit());
+    let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
+    vault.write("a.md", b"one two four\n");
+    let said = at_terminal(&vault, &["approvals", "accept", &id], "y\n");
+    assert!(said.contains("not what would be changed now"), "{said}");
+    assert_eq!(vault.read("a.md"), b"one two four\n");
+    assert_eq!(server.refused("str_replace", edit()), "approval_pending");
+    assert!(pending(&vault)[0]["question"].as_str().unwrap().contains("+one 2 four"));
+    // And if it changes while the question stands, the question changes too.
+    vault.write("a.md", b"one two five\n");
+    assert_eq!(server.refused("str_replace", edit()), "approval_pending");
+    let listed = pending(&vault);
+    assert_eq!(listed.len(), 1);
+    assert!(listed[0]["question"].as_str().unwrap().contains("+one 2 five"));
+}
+
+#[test]
+fn what_is_run_by_another_tool_waits_under_its_own_name() {
+    let vault = vault();
+    let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
+    server.call("call_tool", json!({ "name": "str_replace", "arguments": edit() }));
+    let batch = json!({ "ops": [{ "tool": "str_replace", "args": edit() }] });
+    assert_eq!(server.refused("bulk_apply", batch.clone()), "approval_pending");
+    let mut tools: Vec<String> =
+        pending(&vault).iter().map(|pending| pending["tool"].as_str().unwrap().to_owned()).collect();
+    tools.sort();
+    assert_eq!(tools, ["bulk_apply", "str_replace"]);
+    let id = pending(&vault).iter().find(|pending| pending["tool"] == "bulk_apply").unwrap()["id"].clone();
+    at_terminal(&vault, &["approvals", "accept", id.as_str().unwrap()], "y\n");
+    assert_eq!(vault.read("a.md"), b"one 2 three\n");
+    assert!(server.done("bulk_apply", batch)["notice"].as_str().unwrap().contains("A person agreed"));
+}
+
+#[test]
+fn no_argument_counts_as_consent() {
+    let vault = vault();
+    let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
+    for extra in ["confirm", "approved", "consent", "force"] {
+        let mut arguments = edit();
+        arguments[extra] = json!(true);
+        assert_eq!(server.call("str_replace", arguments)["isError"], true);
+    }
+    let answered = json!({
+        "name": "str_replace", "arguments": edit(), "requestState": "00",
+        "inputResponses": { "consent": { "action": "accept", "content": { "confirm": true } } },
+    });
+    assert_eq!(server.request("tools/call", answered)["result"]["isError"], true);
+    assert_eq!(vault.read("a.md"), b"one two three\n");
+}
+
+/// The first rule that fits decides, and what no rule fits is decided by the effect.
+#[test]
+fn rules_decide_by_effect_group_tool_and_path() {
+    let edit_at = |file: &str| ("str_replace", json!({ "file": file, "find": "two", "replace": "2" }));
+    let read = || ("file_read", json!({ "file": "a.md" }));
+    for (rules, (tool, arguments), expected) in [
+        ("deny path=Work", edit_at("Work/b.md"), "denied_by_rule"),
+        ("deny path=Work", edit_at("a.md"), "ok"),
+        ("ask path=Work; deny tool=str_replace", edit_at("Work/b.md"), "approval_pending"),
+        ("ask path=Work; deny tool=str_replace", edit_at("a.md"), "denied_by_rule"),
+        ("allow tool=str_replace; deny group=edit", edit_at("a.md"), "ok"),
+        (
+            "allow tool=str_replace; deny group=edit",
+            ("file_append", json!({ "file": "a.md", "content": "x" })),
+            "denied_by_rule",
+        ),
+        ("deny effect=write", edit_at("a.md"), "denied_by_rule"),
+        ("deny effect=destroy", edit_at("a.md"), "ok"),
+        ("deny effect=write", read(), "ok"),
+        ("deny effect=read", read(), "denied_by_rule"),
+        ("deny group=vault", read(), "ok"),
+        ("deny group=vault", ("links_get", json!({ "file": "a.md" })), "denied_by_rule"),
+        ("ask tool=file_read", read(), "approval_pending"),
+        ("deny tool=file.read", read(), "denied_by_rule"),
+        ("deny path=a.md", read(), "ok"),
+    ] {
+        let vault = vault();
+        let before = vault.everything();
+        let mut server = vault.serve_with(&[], &[("LAPIDARY_APPROVAL_RULES", rules)]).open(Era::Modern);
+        let result = server.call(tool, arguments.clone());
+        let found = if result["isError"] == true { reason(&result) } else { "ok".to_owned() };
+        assert_eq!(found, expected, "{rules}: {tool} {arguments}: {result}");
+        if expected != "ok" {
+            assert_eq!(vault.everything(), before);
+        }
+    }
+}
+
+#[test]
+fn a_read_that_is_asked_about_is_answered_after_a_yes() {
+    let vault = vault();
+    let mut server = vault.serve_with(&[], &[("LAPIDARY_APPROVAL_RULES", "ask tool=file_read")]).open(Era::Modern);
+    let read = json!({ "file": "a.md" });
+    assert_eq!(server.refused("file_read", read.clone()), "approval_pending");
+    let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
+    at_terminal(&vault, &["approvals", "accept", &id], "y\n");
+    assert_eq!(server.done("file_read", read)["content"], "one two three\n");
+}
+
+#[test]
+fn a_rule_about_a_tool_that_is_none_is_said_at_the_start() {
+    let vault = vault();
+    let output = vault
+        .command()
+        .arg("--vault")
+        .arg(vault.path())
+        .arg("tools")
+        .env("LAPIDARY_APPROVAL_RULES", "deny tool=file_raed")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `file_read`"));
+}

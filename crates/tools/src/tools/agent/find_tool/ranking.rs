@@ -1,0 +1,194 @@
+//! Which tools fit a wish in somebody's own words.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lapidary_query::words;
+
+use crate::{Effect, Entry};
+
+/// What a word says of a tool by where it stands.
+const IN_NAME: f32 = 5.0;
+const IN_TITLE: f32 = 4.0;
+const IN_WORDS: f32 = 4.0;
+const IN_DESCRIPTION: f32 = 1.5;
+const IN_ARGUMENTS: f32 = 0.8;
+/// For two words that stand side by side in both.
+const SIDE_BY_SIDE: f32 = 3.0;
+/// More than all words together.
+const EXACT: f32 = 1000.0;
+
+/// Words that stand in every wish and tell nothing.
+const EMPTY: &[&str] = &[
+    "a", "an", "the", "of", "in", "on", "to", "for", "and", "or", "is", "are", "be", "was", "were", "it", "its",
+    "this", "that", "these", "those", "my", "me", "i", "you", "your", "do", "does", "did", "can", "could", "how",
+    "please", "with", "by", "at", "as", "some", "one", "want", "would", "like", "need", "let", "us", "we", "from",
+    "into", "just", "so", "far", "about", "what", "which", "where", "when", "why", "who", "tool",
+];
+
+/// A set of tools, ready to be asked.
+pub(super) struct Ranking<'a> {
+    tools: Vec<(&'a Entry, Fields)>,
+    /// In how many tools a word stands: the fewer, the more it tells.
+    common: BTreeMap<String, usize>,
+}
+
+struct Fields {
+    name: BTreeSet<String>,
+    title: BTreeSet<String>,
+    words: BTreeSet<String>,
+    description: BTreeSet<String>,
+    arguments: BTreeSet<String>,
+    /// Words that follow each other in what people say.
+    pairs: BTreeSet<(String, String)>,
+}
+
+impl<'a> Ranking<'a> {
+    pub(super) fn of(entries: impl Iterator<Item = &'a Entry>) -> Self {
+        let tools: Vec<(&Entry, Fields)> = entries.map(|entry| (entry, fields(entry))).collect();
+        let mut common: BTreeMap<String, usize> = BTreeMap::new();
+        for (_, fields) in &tools {
+            let Fields { name, title, words, description, arguments, .. } = fields;
+            let all: BTreeSet<&String> = [name, title, words, description, arguments].into_iter().flatten().collect();
+            all.into_iter().for_each(|word| *common.entry(word.clone()).or_default() += 1);
+        }
+        Self { tools, common }
+    }
+
+    /// Those that fit, the best first; between equals, the one that changes nothing, then the order of the list.
+    pub(super) fn best(&self, wish: &str) -> Vec<&'a Entry> {
+        let wanted = wanted(wish);
+        let pairs = pairs(wish);
+        let spelt: Vec<String> = words(wish);
+        let mut ranked: Vec<(f32, &Entry)> = Vec::new();
+        for (entry, fields) in &self.tools {
+            let mut score: f32 = wanted.iter().map(|word| self.tells(word) * fields.weight(word)).sum();
+            for pair in pairs.intersection(&fields.pairs) {
+                score += SIDE_BY_SIDE * (self.tells(&pair.0) + self.tells(&pair.1));
+            }
+            if spelt == words(entry.spec.name()) {
+                score += EXACT;
+            }
+            if score > 0.0 {
+                let harmless = if entry.spec.effect == Effect::Read { 0.01 } else { 0.0 };
+                ranked.push((score + harmless, entry));
+            }
+        }
+        ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        ranked.into_iter().map(|(_, entry)| entry).collect()
+    }
+
+    fn tells(&self, word: &str) -> f32 {
+        #[expect(clippy::cast_precision_loss, reason = "there are a few dozen tools")]
+        let share = |count: usize| (self.tools.len() + 1) as f32 / (count + 1) as f32;
+        share(self.common.get(word).copied().unwrap_or_default()).ln() + 0.1
+    }
+}
+
+impl Fields {
+    fn weight(&self, word: &str) -> f32 {
+        let fields = [
+            (&self.name, IN_NAME),
+            (&self.title, IN_TITLE),
+            (&self.words, IN_WORDS),
+            (&self.description, IN_DESCRIPTION),
+            (&self.arguments, IN_ARGUMENTS),
+        ];
+        fields.iter().filter(|(field, _)| field.contains(word)).map(|(_, weight)| weight).sum()
+    }
+}
+
+fn fields(entry: &Entry) -> Fields {
+    let spec = &entry.spec;
+    let arguments = spec.input.get("properties").and_then(serde_json::Value::as_object);
+    let arguments: Vec<&str> = arguments.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    Fields {
+        name: stems(spec.name()),
+        title: stems(spec.declaration.title),
+        words: stems(spec.declaration.words),
+        description: stems(&spec.description),
+        arguments: stems(&arguments.join(" ")),
+        pairs: spec.declaration.words.split(',').chain([spec.declaration.title]).flat_map(pairs).collect(),
+    }
+}
+
+/// What is left of words when their endings are taken off.
+pub(super) fn stems(text: &str) -> BTreeSet<String> {
+    words(text).iter().map(|word| stem(word)).collect()
+}
+
+/// The words that tell something; if none does, all of them.
+pub(super) fn wanted(wish: &str) -> BTreeSet<String> {
+    let telling: BTreeSet<String> = telling(wish).collect();
+    if telling.is_empty() { stems(wish) } else { telling }
+}
+
+fn telling(text: &str) -> impl Iterator<Item = String> {
+    words(text).into_iter().filter(|word| !EMPTY.contains(&word.as_str())).map(|word| stem(&word))
+}
+
+/// Those that follow each other.
+fn pairs(text: &str) -> BTreeSet<(String, String)> {
+    let telling: Vec<String> = telling(text).collect();
+    telling.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+}
+
+fn stem(word: &str) -> String {
+    let long = |rest: &&str| rest.chars().count() >= 3;
+    let cut = |ending: &str| word.strip_suffix(ending).filter(long);
+    if let Some(rest) = cut("ies") {
+        return format!("{rest}y");
+    }
+    let rest = cut("ly")
+        .or_else(|| cut("ing"))
+        .or_else(|| cut("ed"))
+        .or_else(|| cut("es"))
+        .or_else(|| cut("s"))
+        .unwrap_or(word);
+    // `replacing`, `replaced` and `replace` are one word.
+    rest.strip_suffix('e').filter(long).unwrap_or(rest).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Catalogue, ProfileRules, Selection};
+
+    #[test]
+    fn everyday_wishes_find_their_tool_among_the_first_three() {
+        let catalogue = Catalogue::new(&Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let ranking = Ranking::of(catalogue.on());
+        let set = include_str!("phrasings.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+        let (mut asked, mut missed) = (0, Vec::new());
+        for line in set {
+            let (phrase, right) = line.split_once(" => ").unwrap();
+            let right: Vec<&str> = right.split(' ').collect();
+            for tool in &right {
+                assert!(catalogue.find(tool).is_ok(), "{line}");
+            }
+            asked += 1;
+            let found: Vec<&str> = ranking.best(phrase).iter().take(3).map(|entry| entry.spec.name()).collect();
+            if !found.iter().any(|name| right.contains(name)) {
+                missed.push(format!("{phrase}: {found:?}"));
+            }
+        }
+        assert!(asked >= 60, "{asked}");
+        assert!(missed.len() * 20 <= asked, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
+    }
+
+    #[test]
+    fn endings_do_not_count() {
+        for (one, other) in [("replacing", "replace"), ("properties", "property"), ("moved", "move"), ("links", "link")]
+        {
+            assert_eq!(stem(one), stem(other));
+        }
+    }
+
+    #[test]
+    fn an_exact_name_comes_first_in_any_spelling() {
+        let catalogue = Catalogue::new(&Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let ranking = Ranking::of(catalogue.on());
+        for name in ["file.read", "FILE_READ", "file read"] {
+            assert_eq!(ranking.best(name)[0].spec.name(), "file_read");
+        }
+    }
+}

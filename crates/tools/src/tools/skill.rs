@@ -1,0 +1,1 @@
+pub(super) mod obsidian_open_in_ui;

@@ -1,0 +1,12 @@
+pub(super) mod file_find;
+pub(super) mod file_list;
+pub(super) mod frontmatter_get;
+pub(super) mod links_get;
+pub(super) mod metadata_read;
+pub(super) mod obsidian_list_notes;
+pub(super) mod obsidian_list_tags;
+pub(super) mod obsidian_search_notes;
+pub(super) mod search_content;
+pub(super) mod tags_list;
+pub(super) mod vault_info;
+pub(super) mod vault_list;
