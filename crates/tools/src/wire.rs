@@ -54,13 +54,14 @@ pub fn render_change(
     render_answer(output, text.map(|text| format!("{text}\n\nCheckpoint: `{checkpoint}`")), notices)
 }
 
-/// Where in the vault a trashed file is now; an answer for several operations tells it for each.
+/// In which folder of the vault a trashed file is now; an answer for several operations tells it for each. Not under which
+/// name: a number in it would tell of files in there that the caller may not see.
 fn tell_trash(output: &mut Map<String, Value>, receipt: &Receipt) {
     if output.get("trashed") == Some(&json!(true)) {
         let named = output.get("file").or_else(|| output.get("path")).and_then(Value::as_str);
         let path = named.and_then(|named| VaultPath::parse(named).ok());
         let went = |changed: &&Changed| changed.after.is_none() && Some(&changed.path) == path.as_ref();
-        let place = receipt.changed.iter().find(went).and_then(|changed| changed.moved_to.as_ref());
+        let place = receipt.changed.iter().find(went).and_then(|changed| changed.moved_to.as_ref()?.folder());
         output.extend(place.map(|place| ("trashedTo".to_owned(), json!(place.to_string()))));
     }
     let results = output.get_mut("results").and_then(Value::as_array_mut);

@@ -275,15 +275,15 @@ fn where_a_trashed_file_went_is_said() {
     let mut server = vault.serve_with(&["--tools", "all"], &[]).open(Era::Modern);
     let dry = server.done("file_delete", json!({ "file": "f/a.md", "dry_run": true }));
     assert_eq!((&dry["trashed"], &dry["trashedTo"]), (&json!(true), &Value::Null));
-    assert_eq!(server.done("file_delete", json!({ "file": "f/a.md" }))["trashedTo"], ".trash/a.md");
+    assert_eq!(server.done("file_delete", json!({ "file": "f/a.md" }))["trashedTo"], ".trash");
     let deleted = server.done("obsidian_delete_note", json!({ "target": { "type": "path", "path": "b.md" } }));
-    assert_eq!(deleted["trashedTo"], ".trash/b.md");
+    assert_eq!(deleted["trashedTo"], ".trash");
     let ops = json!([
         { "tool": "file_delete", "args": { "file": "./g/a.md" } },
         { "tool": "file_move", "args": { "from": "c.md", "to": "d.md" } },
     ]);
     let done = server.done("bulk_apply", json!({ "ops": ops }));
-    assert_eq!(done["results"][0]["result"]["trashedTo"], ".trash/a 2.md", "{done:#}");
+    assert_eq!(done["results"][0]["result"]["trashedTo"], ".trash", "{done:#}");
     assert_eq!(done["results"][1]["result"].get("trashedTo"), None);
     assert_eq!(vault.read(".trash/a 2.md"), b"2\n");
 }

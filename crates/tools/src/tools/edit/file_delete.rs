@@ -37,7 +37,7 @@ pub(crate) struct Output {
     /// For good.
     deleted: bool,
     trashed: bool,
-    /// Where it is now, if that is in the vault.
+    /// The folder in which it is now, if that is in the vault.
     #[serde(rename = "trashedTo", skip_serializing_if = "Option::is_none")]
     trashed_to: Option<String>,
     dry_run: bool,

@@ -39,7 +39,7 @@ pub(crate) struct Output {
     current_size_in_bytes: usize,
     /// It can be found in the trash.
     trashed: bool,
-    /// Where it is now, if that is in the vault.
+    /// The folder in which it is now, if that is in the vault.
     #[serde(skip_serializing_if = "Option::is_none")]
     trashed_to: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
