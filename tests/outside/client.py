@@ -513,7 +513,7 @@ async def a_submitted_form_that_says_no_is_a_no(world):
 
 @check()
 async def without_anybody_to_ask_the_answer_is_no(world):
-    await nothing_changes(world, None, "approval_unavailable")
+    await nothing_changes(world, None, "approval_pending")
 
 
 @check()
