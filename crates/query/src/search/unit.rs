@@ -1,0 +1,42 @@
+use std::ops::Range;
+
+use super::{Node, Word, Words, search_words};
+
+/// Which terms stand for a word of a query: itself, other forms, what somebody probably meant.
+pub trait Lexicon {
+    /// Whether this term may stand for the word with this number in `words`.
+    fn accepts(&self, words: &Words, at: usize, term: &str) -> bool;
+}
+
+/// A piece of text that is looked at by itself.
+pub struct Unit<'t> {
+    text: &'t str,
+    words: Vec<Word>,
+}
+
+impl<'t> Unit<'t> {
+    pub fn new(text: &'t str) -> Self {
+        Self { text, words: search_words(text) }
+    }
+
+    /// Where words of a query stand, in order, in bytes of the text.
+    pub fn find(&self, words: &Words, lexicon: &dyn Lexicon) -> Vec<Range<usize>> {
+        let fits = |run: &[Word]| run.iter().enumerate().all(|(at, word)| lexicon.accepts(words, at, &word.term));
+        let span = |run: &[Word]| Some(run.first()?.span.start..run.last()?.span.end);
+        self.words.windows(words.terms.len().max(1)).filter(|run| fits(run)).filter_map(span).collect()
+    }
+
+    /// Whether a query is true of this piece alone. Paths, tags and properties belong to the note and are not asked here.
+    pub fn fulfils(&self, node: &Node, lexicon: &dyn Lexicon) -> bool {
+        match node {
+            Node::All(nodes) => nodes.iter().all(|node| self.fulfils(node, lexicon)),
+            Node::Any(nodes) => nodes.iter().any(|node| self.fulfils(node, lexicon)),
+            Node::Not(node) => !self.fulfils(node, lexicon),
+            Node::Words(words) => !self.find(words, lexicon).is_empty(),
+            // What cannot be decided is not claimed.
+            Node::Text(pattern) => pattern.is_match(self.text) == Ok(true),
+            Node::Within(_, node) => self.fulfils(node, lexicon),
+            Node::Path(_) | Node::Tag(_) | Node::Property(_) => true,
+        }
+    }
+}
