@@ -36,7 +36,7 @@ pub enum Node {
     Not(Box<Node>),
     Words(Words),
     /// Something in the text that is no word.
-    Text(Pattern),
+    Text(Box<Pattern>),
     Path(PathFilter),
     /// Has this tag or one below it; folded, without `#`.
     Tag(String),
@@ -67,8 +67,8 @@ pub enum PathFilter {
     Name(String),
     /// The ending begins so, folded.
     Extension(String),
-    PathMatches(Pattern),
-    NameMatches(Pattern),
+    PathMatches(Box<Pattern>),
+    NameMatches(Box<Pattern>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,16 +125,6 @@ impl Node {
             Self::Within(_, node) => node.wanted(found),
             Self::Words(words) => found.push(words),
             Self::Not(_) | Self::Text(_) | Self::Path(_) | Self::Tag(_) | Self::Property(_) => {}
-        }
-    }
-
-    /// Whether only the text of a note can tell.
-    pub fn needs_text(&self) -> bool {
-        match self {
-            Self::All(nodes) | Self::Any(nodes) => nodes.iter().any(Self::needs_text),
-            Self::Not(node) => node.needs_text(),
-            Self::Within(..) | Self::Text(_) => true,
-            Self::Words(_) | Self::Path(_) | Self::Tag(_) | Self::Property(_) => false,
         }
     }
 }

@@ -207,7 +207,7 @@ impl<'t> Parser<'t> {
             escaped = c == '\\' && !escaped;
             found.then_some(at)
         })?;
-        let pattern = compiled(&inside[..end], PatternKind::Regex, setting.match_case)?;
+        let pattern = Box::new(compiled(&inside[..end], PatternKind::Regex, setting.match_case)?);
         self.at += end + 2;
         self.last_loose = None;
         Some(match setting.place {
@@ -307,7 +307,8 @@ impl<'t> Parser<'t> {
             if !quoted && trimmed.is_ascii() {
                 return nothing;
             }
-            return compiled(trimmed, PatternKind::Literal, setting.match_case).map_or(nothing, Node::Text);
+            let pattern = compiled(trimmed, PatternKind::Literal, setting.match_case);
+            return pattern.map_or(nothing, |pattern| Node::Text(Box::new(pattern)));
         };
         if self.words == MOST_WORDS {
             return nothing;
@@ -319,7 +320,7 @@ impl<'t> Parser<'t> {
         self.last_loose = Some(words.number).filter(|_| !words.exact && long);
         let cased = if setting.match_case { compiled(trimmed, PatternKind::Literal, true) } else { None };
         match cased {
-            Some(pattern) => Node::All(vec![Node::Words(words), Node::Text(pattern)]),
+            Some(pattern) => Node::All(vec![Node::Words(words), Node::Text(Box::new(pattern))]),
             None => Node::Words(words),
         }
     }

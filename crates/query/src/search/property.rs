@@ -27,7 +27,7 @@ enum Test {
     /// Folded.
     Equals(String),
     Holds(String),
-    Matches(Pattern),
+    Matches(Box<Pattern>),
 }
 
 impl PropertyFilter {
@@ -65,7 +65,7 @@ impl Test {
             return Self::Equals(folded(quoted));
         }
         if let Some(pattern) = between('/').and_then(super::parse::expression) {
-            return Self::Matches(pattern);
+            return Self::Matches(Box::new(pattern));
         }
         match value {
             "null" | "EMPTY" => return Self::Null,

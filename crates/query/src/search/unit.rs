@@ -1,6 +1,7 @@
 use std::ops::Range;
 
 use super::{Node, Word, Words, search_words};
+use crate::LineMatch;
 
 /// Which terms stand for a word of a query: itself, other forms, what somebody probably meant.
 pub trait Lexicon {
@@ -24,6 +25,25 @@ impl<'t> Unit<'t> {
         let fits = |run: &[Word]| run.iter().enumerate().all(|(at, word)| lexicon.accepts(words, at, &word.term));
         let span = |run: &[Word]| Some(run.first()?.span.start..run.last()?.span.end);
         self.words.windows(words.terms.len().max(1)).filter(|run| fits(run)).filter_map(span).collect()
+    }
+
+    /// Everything in the text that a query asks for, with the number of the words it was found by; what is excluded is not
+    /// looked for, and what is no word comes with a number beyond theirs.
+    pub fn matches(&self, node: &Node, lexicon: &dyn Lexicon) -> Vec<(usize, Range<usize>)> {
+        match node {
+            Node::All(nodes) | Node::Any(nodes) => nodes.iter().flat_map(|node| self.matches(node, lexicon)).collect(),
+            Node::Within(_, node) => self.matches(node, lexicon),
+            Node::Words(words) => self.find(words, lexicon).into_iter().map(|span| (words.number, span)).collect(),
+            Node::Text(pattern) => {
+                let in_line = |line: LineMatch| {
+                    let start = line.span.start;
+                    line.matches.into_iter().map(move |span| (usize::MAX, start + span.start..start + span.end))
+                };
+                let spans = pattern.lines(self.text.as_bytes(), &|| false).flat_map(in_line);
+                spans.filter(|(_, span)| !span.is_empty() && self.text.get(span.clone()).is_some()).collect()
+            }
+            Node::Not(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => Vec::new(),
+        }
     }
 
     /// Whether a query is true of this piece alone. Paths, tags and properties belong to the note and are not asked here.

@@ -25,6 +25,7 @@ mod policy;
 mod prompts;
 mod proposals;
 mod protocol;
+mod ranked;
 mod reasons;
 mod resources;
 mod scenarios;

@@ -18,6 +18,9 @@ pub(super) struct Page {
     pub(super) total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_cursor: Option<String>,
+    /// For `omnisearch`: whether there may be more than all pages show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) truncated: Option<bool>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -35,6 +38,24 @@ pub(super) enum Hit {
         filename: String,
         result: Value,
     },
+    Ranked {
+        filename: String,
+        basename: String,
+        score: f64,
+        found_words: Vec<String>,
+        matches: Vec<Spot>,
+        excerpt: String,
+        /// The heading that the excerpt stands under, as a section to read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        section: Option<String>,
+    },
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Spot {
+    pub(super) r#match: String,
+    /// In the note, in UTF-16 units.
+    pub(super) offset: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -72,6 +93,13 @@ impl Hit {
                 };
                 let lines: String = matches.iter().map(line).collect();
                 format!("\n\n### {}{some}\n{}", one_line(filename), fenced(&lines))
+            }
+            Self::Ranked { filename, score, found_words, excerpt, section, .. } => {
+                let section = section.as_ref().map_or(String::new(), |section| format!(" § {}", one_line(section)));
+                let words: Vec<String> = found_words.iter().map(|word| one_line(word).replace('`', "'")).collect();
+                let words =
+                    if words.is_empty() { String::new() } else { format!("**Matched:** `{}`\n", words.join("`, `")) };
+                format!("\n\n### {} (score: {score:.2}){section}\n{words}{}", one_line(filename), fenced(excerpt))
             }
             Self::Logic { filename, result: Value::Bool(true) } => format!("\n- {}", one_line(filename)),
             Self::Logic { filename, result } => {
@@ -117,6 +145,10 @@ impl Hit {
                 frame + filename.len() + shown + rest
             }
             Self::Logic { .. } => written(self) + 1,
+            Self::Ranked { matches, .. } => {
+                let hidden: usize = matches.iter().skip(shown).map(|found| written(found) + 1).sum();
+                written(self) + 1 - hidden
+            }
         }
     }
 
@@ -127,6 +159,9 @@ impl Hit {
             total_matches.get_or_insert(matches.len());
             matches.truncate(shown);
             *truncated = true;
+        }
+        if let Self::Ranked { matches, .. } = self {
+            matches.truncate(shown);
         }
     }
 }

@@ -1,0 +1,124 @@
+use std::sync::{
+    Arc, Mutex, TryLockError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use super::{SegmentCache, index::Index};
+use crate::{
+    FileEntry, Files, IndexError,
+    index::{GoOn, Live, Snapshot},
+    patience::lock,
+};
+
+/// Taking in more notes than this takes longer than somebody who asks should wait.
+const MANY: usize = 1_000;
+
+/// The newest index of a vault.
+#[derive(Default)]
+pub(crate) struct SearchKeeper {
+    newest: Mutex<Option<Arc<Index>>>,
+    cache: Option<SegmentCache>,
+    /// Whether somebody is making one aside.
+    building: AtomicBool,
+}
+
+impl SearchKeeper {
+    pub(crate) fn new(cache: Option<SegmentCache>) -> Self {
+        Self { cache, ..Self::default() }
+    }
+
+    /// Whether there was an index, here or in the cache. Then the texts of all notes need not be read.
+    pub(super) fn is_known(&self) -> bool {
+        let here = self.newest.try_lock().is_ok_and(|newest| newest.is_some());
+        here || self.cache.as_ref().is_some_and(SegmentCache::is_there)
+    }
+
+    /// Whether somebody who sees these files can have an index of them without a long wait. Those that it does not see do
+    /// not count, or it could tell them by the answer.
+    pub(super) fn is_near(&self, files: &Files) -> bool {
+        let few = || files.iter().filter(FileEntry::is_note).take(MANY + 1).count() <= MANY;
+        if self.building.load(Ordering::Acquire) {
+            return few();
+        }
+        let mut newest = match self.newest.try_lock() {
+            Ok(newest) => newest,
+            Err(TryLockError::Poisoned(newest)) => newest.into_inner(),
+            Err(TryLockError::WouldBlock) => return few(),
+        };
+        // What is recalled may be of another snapshot; whoever searches brings it up to date.
+        let index = newest.get_or_insert_with(|| Arc::new(self.recall(files.snapshot())));
+        index.missing(files) <= MANY
+    }
+
+    fn recall(&self, snapshot: &Snapshot) -> Index {
+        self.cache.as_ref().map(|cache| cache.recall(snapshot)).unwrap_or_default()
+    }
+
+    /// The index of exactly this snapshot. That of one with changes that are only planned is not kept.
+    pub(super) fn index(
+        &self,
+        snapshot: &Snapshot,
+        live: &Live,
+        planned: bool,
+        go_on: GoOn<'_>,
+    ) -> Result<Arc<Index>, IndexError> {
+        let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
+        let index = match &*newest {
+            Some(index) if index.is_of(snapshot) => return Ok(Arc::clone(index)),
+            Some(index) => Arc::clone(index),
+            None => Arc::new(self.recall(snapshot)),
+        };
+        let next = Arc::new(index.advanced(snapshot, live.source(), go_on)?);
+        if !planned {
+            *newest = Some(Arc::clone(&next));
+            live.learnt();
+        }
+        Ok(next)
+    }
+
+    fn newest(&self) -> Option<Arc<Index>> {
+        lock(&self.newest, &|| true)?.clone()
+    }
+
+    /// Writes down what was learnt since the last time.
+    pub(crate) fn save(&self) {
+        let (Some(cache), Some(index)) = (&self.cache, self.newest()) else { return };
+        let Some(better) = cache.save(&index) else { return };
+        let Some(mut newest) = lock(&self.newest, &|| true) else { return };
+        // If a note was changed meanwhile, it is left for the next time.
+        if newest.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, &index)) {
+            *newest = Some(Arc::new(better));
+        }
+    }
+
+    /// How many notes are known before any is read.
+    #[cfg(test)]
+    pub(super) fn recalled(&self, snapshot: &Snapshot) -> usize {
+        self.recall(snapshot).alive()
+    }
+
+    /// Forgets everything; it comes back with the next question.
+    pub(crate) fn rest(&self) {
+        if let Some(mut newest) = lock(&self.newest, &|| false) {
+            *newest = None;
+        }
+    }
+}
+
+/// Makes the index while nobody waits for it. Ends early with the vault.
+pub(super) fn build_aside(live: &Arc<Live>) {
+    if live.search.building.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let ours = Arc::clone(live);
+    let builder = std::thread::Builder::new().name("search index".to_owned()).spawn(move || {
+        let wanted = || Arc::strong_count(&ours) > 1;
+        let made = ours.notes(&wanted).and_then(|snapshot| ours.search.index(&snapshot, &ours, false, &wanted));
+        // If it could not be made, the next search tries again and says why.
+        drop(made);
+        ours.search.building.store(false, Ordering::Release);
+    });
+    if builder.is_err() {
+        live.search.building.store(false, Ordering::Release);
+    }
+}
