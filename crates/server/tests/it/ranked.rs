@@ -211,6 +211,13 @@ fn people_get_a_table() {
     let missed = vault.run(&["search", "slaet"]);
     assert!(String::from_utf8(missed.stderr).unwrap().contains("No note holds `slaet`; found by `slate`"));
     assert_eq!(vault.run(&["search"]).status.code(), Some(2));
+    // A person at the command line leaves an index for the next time.
+    let large = large();
+    std::thread::sleep(Duration::from_millis(2500));
+    let scanned = large.run(&["search", "word7 stone"]);
+    assert!(String::from_utf8(scanned.stderr).unwrap().contains("plain scan"));
+    let ranked = large.run(&["search", "word7 stone"]);
+    assert_eq!(String::from_utf8(ranked.stderr).unwrap(), "");
     let off = vault.run(&["--exclude-tools", "obsidian_search_notes", "search", "x"]);
     assert_eq!(off.status.code(), Some(1));
 }

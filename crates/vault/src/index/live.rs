@@ -330,6 +330,7 @@ impl Live {
 
     /// Writes down what was learnt since the last time, for the next start.
     pub(crate) fn save(&self) {
+        self.search.settle();
         if self.cache.as_ref().is_some_and(|cache| cache.save(&self.newest())) {
             self.search.save();
         }

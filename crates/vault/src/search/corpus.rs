@@ -12,8 +12,8 @@ use super::{
 };
 use crate::index::FileId;
 
-/// How much a word counts by where it stands, in the order of [`Field`].
-const WEIGHTS: [f32; FIELDS] = [5.0, 4.0, 1.5, 2.5, 0.8, 2.0, 1.0];
+/// How much a word counts by where it stands beside the text, in the order of [`Field`].
+const WEIGHTS: [f32; FIELDS - 1] = [5.0, 4.0, 1.5, 2.5, 0.8, 2.0];
 /// How soon more of the same word says nothing new.
 const SATURATION: f32 = 1.2;
 /// How much the length of a name, of the headings and of a text counts.
@@ -32,6 +32,8 @@ pub(super) struct Corpus<'i> {
     pub(super) visible: Bits,
     count: usize,
     averages: [f32; 3],
+    /// What the length of each text does to the weight of words in it.
+    norms: Vec<f32>,
 }
 
 /// In which documents words of a query stand, and how well.
@@ -68,7 +70,12 @@ impl<'i> Corpus<'i> {
             }
         }
         let averages = lengths.map(|sum| (sum as f32 / count.max(1) as f32).max(1.0));
-        Self { index, bases, total, visible, count, averages }
+        let mut norms = Vec::with_capacity(total);
+        for part in &index.parts {
+            let body = |document: usize| norm(2, part.segment.lengths(document), &averages);
+            norms.extend((0..part.files.len()).map(body));
+        }
+        Self { index, bases, total, visible, count, averages, norms }
     }
 
     fn parts(&self) -> impl Iterator<Item = (&'i Part, usize)> {
@@ -185,30 +192,27 @@ impl<'i> Corpus<'i> {
         if !self.visible.has(number) {
             return false;
         }
-        let value = weight * self.value(counts, segment.lengths(document));
+        let [elsewhere @ .., body] = counts;
+        let mut value = saturated(*body, self.norms[number]);
+        // Most words stand in the text only.
+        if elsewhere.iter().any(|count| *count > 0) {
+            let lengths = segment.lengths(document);
+            for (field, count) in elsewhere.iter().enumerate() {
+                let norm = match field {
+                    field if field == Field::Name as usize => norm(0, lengths, &self.averages),
+                    field if field == Field::Heading as usize => norm(1, lengths, &self.averages),
+                    _ => 1.0,
+                };
+                value += WEIGHTS[field] * saturated(*count, norm);
+            }
+        }
         if value <= 0.0 {
             return false;
         }
         leaf.documents.set(number);
-        leaf.values[number] = leaf.values[number].max(value);
+        let known = &mut leaf.values[number];
+        *known = known.max(weight * value);
         true
-    }
-
-    /// What so many of a word are worth in a document of this length.
-    fn value(&self, counts: &Counts, lengths: [u32; 3]) -> f32 {
-        let norm = |at: usize| 1.0 - LENGTH[at] + LENGTH[at] * lengths[at] as f32 / self.averages[at];
-        let mut value = 0.0;
-        for (field, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let norm = match field {
-                field if field == Field::Name as usize => norm(0),
-                field if field == Field::Heading as usize => norm(1),
-                field if field == Field::Body as usize => norm(2),
-                _ => 1.0,
-            };
-            let count = *count as f32;
-            value += WEIGHTS[field] * count * (SATURATION + 1.0) / (count + SATURATION * norm);
-        }
-        value
     }
 
     fn put_phrase(&self, leaf: &mut Leaf, words: &Words) {
@@ -236,6 +240,17 @@ impl<'i> Corpus<'i> {
             }
         }
     }
+}
+
+/// What so many of a word are worth: twice as many are less than twice as good.
+fn saturated(count: u32, norm: f32) -> f32 {
+    let count = count as f32;
+    count * (SATURATION + 1.0) / (count + SATURATION * norm)
+}
+
+/// In a longer text a word says less.
+fn norm(at: usize, lengths: [u32; 3], averages: &[f32; 3]) -> f32 {
+    1.0 - LENGTH[at] + LENGTH[at] * lengths[at] as f32 / averages[at]
 }
 
 /// Which positions of a document are its name, and which its text.

@@ -32,13 +32,15 @@ pub(super) struct Found {
     pub(super) document: usize,
     /// In thousandths, so that what looks the same is the same.
     pub(super) score: u32,
-    modified: i64,
 }
 
 impl<'s> Search<'s> {
     pub(super) fn new(corpus: Corpus<'s>, query: SearchQuery, source: Source<'s>, go_on: GoOn<'s>) -> Self {
+        let mut words = Vec::new();
+        put_words(&query.root, &mut words);
+        let found: Vec<(usize, Leaf)> = words.par_iter().map(|words| (words.number, corpus.leaf(words))).collect();
         let mut leaves: Vec<Option<Leaf>> = (0..query.words).map(|_| None).collect();
-        put_leaves(&query.root, &corpus, &mut leaves);
+        found.into_iter().for_each(|(number, leaf)| leaves[number] = Some(leaf));
         Self { corpus, query, leaves, source, go_on }
     }
 
@@ -54,17 +56,16 @@ impl<'s> Search<'s> {
         let documents = self.fulfilling(&self.query.root, &self.corpus.visible)?;
         let leaves: Vec<&Leaf> = self.query.wanted().into_iter().filter_map(|words| self.leaf(words)).collect();
         let score = |document: usize| {
-            let values = leaves.iter().map(|leaf| leaf.rarity * leaf.values[document]);
-            let held = leaves.iter().filter(|leaf| leaf.values[document] > 0.0).count();
+            let (mut sum, mut held) = (0.0, 0);
+            for leaf in &leaves {
+                let value = leaf.values[document];
+                sum += leaf.rarity * value;
+                held += usize::from(value > 0.0);
+            }
             // Where not all words had to be there, more of them are better than much of one.
-            let share = held as f32 / leaves.len().max(1) as f32;
-            values.sum::<f32>() * share
+            sum * held as f32 / leaves.len().max(1) as f32
         };
-        let found = documents.iter().map(|document| {
-            let (part, number) = self.corpus.place(document);
-            let modified = part.segment.document(number).stamp.modified;
-            Found { document, score: (score(document) * 1000.0) as u32, modified }
-        });
+        let found = documents.iter().map(|document| Found { document, score: (score(document) * 1000.0) as u32 });
         Ok(found.collect())
     }
 
@@ -81,11 +82,12 @@ impl<'s> Search<'s> {
     }
 
     fn order(&self, a: &Found, b: &Found) -> Ordering {
-        let path = |found: &Found| {
-            let (part, number) = self.corpus.place(found.document);
-            part.segment.path(number)
-        };
-        (b.score, b.modified).cmp(&(a.score, a.modified)).then_with(|| path(a).cmp(path(b)))
+        b.score.cmp(&a.score).then_with(|| {
+            let ((ours, a), (theirs, b)) = (self.corpus.place(a.document), self.corpus.place(b.document));
+            let (ours, theirs) = (&ours.segment, &theirs.segment);
+            let (before, after) = (ours.document(a).stamp.modified, theirs.document(b).stamp.modified);
+            after.cmp(&before).then_with(|| ours.path(a).cmp(theirs.path(b)))
+        })
     }
 
     pub(super) fn state(&self, document: usize) -> Option<&'s Arc<FileState>> {
@@ -200,15 +202,12 @@ impl Lexicon for Search<'_> {
     }
 }
 
-fn put_leaves(node: &Node, corpus: &Corpus<'_>, leaves: &mut [Option<Leaf>]) {
+/// All words, those that are excluded too.
+fn put_words<'n>(node: &'n Node, words: &mut Vec<&'n Words>) {
     match node {
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter().for_each(|node| put_leaves(node, corpus, leaves)),
-        Node::Not(node) | Node::Within(_, node) => put_leaves(node, corpus, leaves),
-        Node::Words(words) => {
-            if let Some(leaf) = leaves.get_mut(words.number) {
-                *leaf = Some(corpus.leaf(words));
-            }
-        }
+        Node::All(nodes) | Node::Any(nodes) => nodes.iter().for_each(|node| put_words(node, words)),
+        Node::Not(node) | Node::Within(_, node) => put_words(node, words),
+        Node::Words(found) => words.push(found),
         Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => {}
     }
 }

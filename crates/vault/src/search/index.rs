@@ -25,8 +25,8 @@ const PIECE_BYTES: u64 = 256 << 20;
 const SMALL: usize = 1024;
 /// So many small segments are looked through one by one.
 const MOST_SMALL: usize = 8;
-/// Larger segments are not made, for the numbers in them.
-const LARGEST: usize = 1 << 30;
+/// Larger segments are not made: the cache takes no piece of a gigabyte.
+const LARGEST: usize = 512 << 20;
 
 /// The words of all notes of one snapshot. Never changes; the next one shares what stayed the same.
 #[derive(Clone, Default)]
@@ -188,6 +188,11 @@ impl Index {
         let parts = std::mem::take(&mut self.parts).into_iter().enumerate();
         let (joined, mut rest): (Vec<_>, Vec<_>) =
             parts.partition(|(number, part)| chosen(*number, part) && fits(part));
+        // The parts before it keep their numbers.
+        let Some(first) = joined.iter().map(|(number, _): &(usize, Part)| *number).min() else {
+            self.parts = rest.into_iter().map(|(_, part)| part).collect();
+            return;
+        };
         let segments: Vec<&Segment> = joined.iter().map(|(_, part)| &*part.segment).collect();
         let alive = |number: usize, document: usize| joined[number].1.files[document] != GONE;
         match merge(&segments, alive) {
@@ -203,7 +208,7 @@ impl Index {
             }
         }
         self.parts = rest.into_iter().map(|(_, part)| part).collect();
-        self.locate(0);
+        self.locate(first);
     }
 
     pub(super) fn alive(&self) -> usize {

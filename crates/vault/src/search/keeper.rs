@@ -1,6 +1,9 @@
-use std::sync::{
-    Arc, Mutex, TryLockError,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, TryLockError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use super::{SegmentCache, index::Index};
@@ -12,6 +15,7 @@ use crate::{
 
 /// Taking in more notes than this takes longer than somebody who asks should wait.
 const MANY: usize = 1_000;
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The newest index of a vault.
 #[derive(Default)]
@@ -80,6 +84,13 @@ impl SearchKeeper {
         lock(&self.newest, &|| true)?.clone()
     }
 
+    /// Waits for an index that is being made aside. For somebody who has nothing else to do.
+    pub(crate) fn settle(&self) {
+        while self.building.load(Ordering::Acquire) {
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
     /// Writes down what was learnt since the last time.
     pub(crate) fn save(&self) {
         let (Some(cache), Some(index)) = (&self.cache, self.newest()) else { return };
@@ -110,15 +121,23 @@ pub(super) fn build_aside(live: &Arc<Live>) {
     if live.search.building.swap(true, Ordering::AcqRel) {
         return;
     }
-    let ours = Arc::clone(live);
+    let building = Building(Arc::clone(live));
     let builder = std::thread::Builder::new().name("search index".to_owned()).spawn(move || {
-        let wanted = || Arc::strong_count(&ours) > 1;
-        let made = ours.notes(&wanted).and_then(|snapshot| ours.search.index(&snapshot, &ours, false, &wanted));
+        let live = &building.0;
+        let wanted = || Arc::strong_count(live) > 1;
+        let made = live.notes(&wanted).and_then(|snapshot| live.search.index(&snapshot, live, false, &wanted));
         // If it could not be made, the next search tries again and says why.
         drop(made);
-        ours.search.building.store(false, Ordering::Release);
     });
-    if builder.is_err() {
-        live.search.building.store(false, Ordering::Release);
+    // Without it, every answer comes from a scan and says so.
+    drop(builder);
+}
+
+/// However it ends, it is no longer being made.
+struct Building(Arc<Live>);
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        self.0.search.building.store(false, Ordering::Release);
     }
 }

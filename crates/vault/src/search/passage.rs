@@ -66,7 +66,7 @@ impl Search<'_> {
     fn put_passage(&self, ranked: &mut Ranked, text: &str, digest: &Digest<'_>, size: PassageSize) {
         let mut found = Unit::new(text).matches(&self.query.root, self);
         found.sort_unstable_by_key(|(number, span)| (span.start, span.end, *number));
-        let best = best(text, &found, size.context);
+        let best = best(&found, size.context);
         let passage = &found[best.clone()];
         let span = match (passage.first(), passage.iter().map(|(_, span)| span.end).max()) {
             (Some((_, first)), Some(end)) => first.start..end,
@@ -76,16 +76,15 @@ impl Search<'_> {
                 start..start
             }
         };
-        let shown = around(text, span.clone(), size.context);
-        ranked.excerpt = text[shown].trim().to_owned();
+        ranked.excerpt = text[around(text, span.clone(), size.context)].trim().to_owned();
         let elsewhere = found[..best.start].iter().chain(&found[best.end..]);
+        let mut shown: Vec<&Range<usize>> = Vec::new();
         for (_, span) in passage.iter().chain(elsewhere) {
             put_word(&mut ranked.words, &text[span.clone()]);
-            let offset = || text[..span.start].encode_utf16().count();
-            let known = ranked.matches.len() >= size.max_matches
-                || passage.iter().take(ranked.matches.len()).any(|(_, other)| other == span);
-            if !known {
-                ranked.matches.push(RankedMatch { text: text[span.clone()].to_owned(), offset: offset() });
+            if shown.len() < size.max_matches && !shown.contains(&span) {
+                shown.push(span);
+                let offset = text[..span.start].encode_utf16().count();
+                ranked.matches.push(RankedMatch { text: text[span.clone()].to_owned(), offset });
             }
         }
         if !passage.is_empty() {
@@ -104,12 +103,12 @@ fn put_word(words: &mut Vec<String>, word: &str) {
 }
 
 /// The matches that stand close together and hold most of what was asked for; of several such places the first.
-fn best(text: &str, found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
+fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
     let (mut best, mut best_rank) = (0..0, (0, 0));
     let mut end = 0;
     for (start, (_, first)) in found.iter().enumerate() {
         end = end.max(start);
-        while found.get(end).is_some_and(|(_, span)| text[first.start..span.start].len() <= 2 * context) {
+        while found.get(end).is_some_and(|(_, span)| span.start - first.start <= 2 * context) {
             end += 1;
         }
         let mut numbers: Vec<usize> = found[start..end].iter().map(|(number, _)| *number).collect();

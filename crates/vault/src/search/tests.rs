@@ -152,6 +152,32 @@ fn a_hit_shows_its_best_passage_and_the_section_it_stands_in() {
 }
 
 #[test]
+fn a_segment_is_what_it_was() {
+    let vault =
+        vault(&[("Sub/Größe.md", "---\naliases: [Other]\n---\n# A *b*\n全文検索 #work/x\n"), ("b.md", "a a a")]);
+    let live = live(vault.path());
+    let index = live.search.index(&live.notes(&|| true).unwrap(), &live, false, &|| true).unwrap();
+    let segment = &index.parts[0].segment;
+    let words: Vec<String> = (0..segment.terms())
+        .map(|term| {
+            let (mut postings, mut said) = (segment.postings(term), segment.term(term).to_owned());
+            while let Some((document, counts)) = postings.next() {
+                let mut positions = Vec::new();
+                postings.positions(&counts, &mut positions);
+                said += &format!(" {document}:{counts:?}{positions:?}");
+            }
+            said
+        })
+        .collect();
+    let hash = lapidary_note::ContentHash::of(words.join("\n").as_bytes()).to_string();
+    assert_eq!(
+        (segment::FORMAT, &hash[..19]),
+        (1, "sha256:ecb68f149356"),
+        "what the index keeps has changed: raise FORMAT\n{words:#?}"
+    );
+}
+
+#[test]
 fn where_no_note_has_all_words_those_with_most_come_first() {
     let vault = vault(&[("a.md", "slate roof"), ("b.md", "slate roof gutter"), ("c.md", "slate"), ("d.md", "moss")]);
     let answer = asked(&live(vault.path()), &open(), "how to fix slate roof gutter");
