@@ -26,11 +26,10 @@ use rayon::prelude::*;
 
 use crate::{
     IndexError, Notes, View,
-    index::{FileId, GoOn, Source},
+    index::{GoOn, Source},
 };
 use corpus::Corpus;
 use evaluate::Search;
-use index::Index;
 
 pub use passage::{PassageSize, Ranked, RankedMatch};
 
@@ -88,19 +87,19 @@ impl View {
 impl Notes {
     fn ranked(&self, query: &str, page: RankedPage, go_on: GoOn<'_>) -> Result<RankedNotes, IndexError> {
         let index = self.live.search.index(self.snapshot(), &self.live, self.is_planned(), go_on)?;
-        search(&index, query, &|id| self.shows(id), page, self.live.source(), go_on)
+        let readable = self.live.search.readable(&index, self);
+        search(Corpus::new(&index, readable), query, page, self.live.source(), go_on)
     }
 }
 
 fn search(
-    index: &Index,
+    corpus: Corpus<'_>,
     text: &str,
-    shows: &dyn Fn(FileId) -> bool,
     page: RankedPage,
     source: Source<'_>,
     go_on: GoOn<'_>,
 ) -> Result<RankedNotes, IndexError> {
-    let mut search = Search::new(Corpus::new(index, shows), SearchQuery::parse(text), source, go_on);
+    let mut search = Search::new(corpus, SearchQuery::parse(text), source, go_on);
     let mut found = search.found()?;
     let some_words = found.is_empty() && search.query.relax();
     if some_words {

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use super::{Node, Word, Words, search_words};
+use super::{Node, Words, search_tokens};
 use crate::LineMatch;
 
 /// Which terms stand for a word of a query: itself, other forms, what somebody probably meant.
@@ -12,18 +12,33 @@ pub trait Lexicon {
 /// A piece of text that is looked at by itself.
 pub struct Unit<'t> {
     text: &'t str,
-    words: Vec<Word>,
+    /// All its words one after another, which is much quicker than each by itself.
+    terms: String,
+    words: Vec<Place>,
+}
+
+/// Where a word is among the terms, and in the text.
+struct Place {
+    term: Range<usize>,
+    span: Range<usize>,
 }
 
 impl<'t> Unit<'t> {
     pub fn new(text: &'t str) -> Self {
-        Self { text, words: search_words(text) }
+        let (mut terms, mut words) = (String::with_capacity(text.len()), Vec::new());
+        search_tokens(text, |token| {
+            let start = terms.len();
+            terms.push_str(token.term);
+            words.push(Place { term: start..terms.len(), span: token.start..token.end });
+        });
+        Self { text, terms, words }
     }
 
     /// Where words of a query stand, in order, in bytes of the text.
     pub fn find(&self, words: &Words, lexicon: &dyn Lexicon) -> Vec<Range<usize>> {
-        let fits = |run: &[Word]| run.iter().enumerate().all(|(at, word)| lexicon.accepts(words, at, &word.term));
-        let span = |run: &[Word]| Some(run.first()?.span.start..run.last()?.span.end);
+        let accepts = |(at, word): (usize, &Place)| lexicon.accepts(words, at, &self.terms[word.term.clone()]);
+        let fits = |run: &[Place]| run.iter().enumerate().all(accepts);
+        let span = |run: &[Place]| Some(run.first()?.span.start..run.last()?.span.end);
         self.words.windows(words.terms.len().max(1)).filter(|run| fits(run)).filter_map(span).collect()
     }
 

@@ -90,7 +90,7 @@ fn sentence(random: &mut Random, among: &[&str], count: usize) -> String {
 pub(crate) fn vault(root: &Path) -> io::Result<Vec<Judged>> {
     let mut random = Random::new(7);
     let mut set = Vec::new();
-    let mut write = |path: String, text: String| -> io::Result<String> {
+    let write = |path: String, text: String| -> io::Result<String> {
         fs::create_dir_all(root.join(&path).parent().unwrap_or(root))?;
         fs::write(root.join(&path), text)?;
         Ok(path)

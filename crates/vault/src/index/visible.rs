@@ -145,6 +145,10 @@ impl Files {
         &self.snapshot
     }
 
+    pub(crate) fn scope(&self) -> &Arc<Scope> {
+        &self.scope
+    }
+
     pub(crate) fn is_planned(&self) -> bool {
         self.planned
     }

@@ -3,6 +3,8 @@
 //! Nothing here is counted beforehand over all documents: how many there are, how long they are, and how many hold a word
 //! is counted for each search among the documents that the caller may see. So no score depends on one that it may not.
 
+use std::sync::Arc;
+
 use lapidary_query::{Fuzzy, Words, word_forms};
 
 use super::{
@@ -25,11 +27,17 @@ const MEANT: f32 = 0.6;
 
 pub(super) struct Corpus<'i> {
     pub(super) index: &'i Index,
+    readable: Arc<Readable>,
+}
+
+/// What is counted among the documents that a caller may read. The same for as long as neither the notes nor the rules
+/// change.
+pub(super) struct Readable {
     /// The number of the first document of each part.
     bases: Vec<usize>,
     /// Documents in all parts, those that are gone or hidden included.
-    pub(super) total: usize,
-    pub(super) visible: Bits,
+    total: usize,
+    visible: Bits,
     count: usize,
     averages: [f32; 3],
     /// What the length of each text does to the weight of words in it.
@@ -49,8 +57,8 @@ pub(super) struct Leaf {
     pub(super) meant: bool,
 }
 
-impl<'i> Corpus<'i> {
-    pub(super) fn new(index: &'i Index, shows: impl Fn(FileId) -> bool) -> Self {
+impl Readable {
+    pub(super) fn new(index: &Index, shows: &dyn Fn(FileId) -> bool) -> Self {
         let mut bases = Vec::with_capacity(index.parts.len());
         let mut total = 0;
         for part in &index.parts {
@@ -75,23 +83,37 @@ impl<'i> Corpus<'i> {
             let body = |document: usize| norm(2, part.segment.lengths(document), &averages);
             norms.extend((0..part.files.len()).map(body));
         }
-        Self { index, bases, total, visible, count, averages, norms }
+        Self { bases, total, visible, count, averages, norms }
+    }
+}
+
+impl<'i> Corpus<'i> {
+    pub(super) fn new(index: &'i Index, readable: Arc<Readable>) -> Self {
+        Self { index, readable }
+    }
+
+    pub(super) fn total(&self) -> usize {
+        self.readable.total
+    }
+
+    pub(super) fn visible(&self) -> &Bits {
+        &self.readable.visible
     }
 
     fn parts(&self) -> impl Iterator<Item = (&'i Part, usize)> {
-        self.index.parts.iter().zip(self.bases.iter().copied())
+        self.index.parts.iter().zip(self.readable.bases.iter().copied())
     }
 
     /// The part of a document, and its number there.
     pub(super) fn place(&self, document: usize) -> (&'i Part, usize) {
-        let part = self.bases.partition_point(|base| *base <= document) - 1;
-        (&self.index.parts[part], document - self.bases[part])
+        let part = self.readable.bases.partition_point(|base| *base <= document) - 1;
+        (&self.index.parts[part], document - self.readable.bases[part])
     }
 
     pub(super) fn leaf(&self, words: &Words) -> Leaf {
         let mut leaf = Leaf {
-            documents: Bits::none(self.total),
-            values: vec![0.0; self.total],
+            documents: Bits::none(self.readable.total),
+            values: vec![0.0; self.readable.total],
             rarity: 0.0,
             variants: Vec::new(),
             meant: false,
@@ -101,7 +123,7 @@ impl<'i> Corpus<'i> {
             _ => self.put_phrase(&mut leaf, words),
         }
         let held = leaf.documents.count() as f32;
-        leaf.rarity = (1.0 + (self.count as f32 - held + 0.5) / (held + 0.5)).ln();
+        leaf.rarity = (1.0 + (self.readable.count as f32 - held + 0.5) / (held + 0.5)).ln();
         leaf
     }
 
@@ -189,18 +211,18 @@ impl<'i> Corpus<'i> {
         weight: f32,
     ) -> bool {
         let number = base + document;
-        if !self.visible.has(number) {
+        if !self.readable.visible.has(number) {
             return false;
         }
         let [elsewhere @ .., body] = counts;
-        let mut value = saturated(*body, self.norms[number]);
+        let mut value = saturated(*body, self.readable.norms[number]);
         // Most words stand in the text only.
         if elsewhere.iter().any(|count| *count > 0) {
             let lengths = segment.lengths(document);
             for (field, count) in elsewhere.iter().enumerate() {
                 let norm = match field {
-                    field if field == Field::Name as usize => norm(0, lengths, &self.averages),
-                    field if field == Field::Heading as usize => norm(1, lengths, &self.averages),
+                    field if field == Field::Name as usize => norm(0, lengths, &self.readable.averages),
+                    field if field == Field::Heading as usize => norm(1, lengths, &self.readable.averages),
                     _ => 1.0,
                 };
                 value += WEIGHTS[field] * saturated(*count, norm);

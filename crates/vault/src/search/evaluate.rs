@@ -53,7 +53,7 @@ impl<'s> Search<'s> {
         if self.query.is_empty() {
             return Ok(Vec::new());
         }
-        let documents = self.fulfilling(&self.query.root, &self.corpus.visible)?;
+        let documents = self.fulfilling(&self.query.root, self.corpus.visible())?;
         let leaves: Vec<&Leaf> = self.query.wanted().into_iter().filter_map(|words| self.leaf(words)).collect();
         let score = |document: usize| {
             let (mut sum, mut held) = (0.0, 0);
@@ -73,11 +73,18 @@ impl<'s> Search<'s> {
     pub(super) fn page(&self, mut found: Vec<Found>, offset: usize, limit: usize) -> Vec<Found> {
         let end = offset.saturating_add(limit).min(found.len());
         let order = |a: &Found, b: &Found| self.order(a, b);
-        if end < found.len() {
-            found.select_nth_unstable_by(end, order);
-            found.truncate(end);
+        if let Some(last) = end.checked_sub(1).filter(|_| end < found.len()) {
+            // By the score alone first, since it takes a look at the documents to tell those that are equal.
+            let mut scores: Vec<u32> = found.iter().map(|found| found.score).collect();
+            let (_, least, _) = scores.select_nth_unstable_by(last, |a, b| b.cmp(a));
+            found.retain(|found| found.score >= *least);
+            if end < found.len() {
+                found.select_nth_unstable_by(end, order);
+                found.truncate(end);
+            }
         }
         found.sort_unstable_by(order);
+        found.truncate(end);
         found.split_off(offset.min(end))
     }
 
@@ -85,7 +92,7 @@ impl<'s> Search<'s> {
         b.score.cmp(&a.score).then_with(|| {
             let ((ours, a), (theirs, b)) = (self.corpus.place(a.document), self.corpus.place(b.document));
             let (ours, theirs) = (&ours.segment, &theirs.segment);
-            let (before, after) = (ours.document(a).stamp.modified, theirs.document(b).stamp.modified);
+            let (before, after) = (ours.modified(a), theirs.modified(b));
             after.cmp(&before).then_with(|| ours.path(a).cmp(theirs.path(b)))
         })
     }
@@ -111,7 +118,7 @@ impl<'s> Search<'s> {
                 Ok(left)
             }
             Node::Any(nodes) => {
-                let mut found = Bits::none(self.corpus.total);
+                let mut found = Bits::none(self.corpus.total());
                 for node in nodes {
                     found = found.or(&self.fulfilling(node, within)?);
                 }
@@ -135,7 +142,7 @@ impl<'s> Search<'s> {
     fn holding(&self, words: &Words, within: &Bits) -> Bits {
         match self.leaf(words) {
             Some(leaf) => leaf.documents.clone().and(within),
-            None => Bits::none(self.corpus.total),
+            None => Bits::none(self.corpus.total()),
         }
     }
 
@@ -144,7 +151,7 @@ impl<'s> Search<'s> {
         match node {
             Node::All(nodes) => nodes.iter().fold(within.clone(), |left, node| self.possible(node, &left)),
             Node::Any(nodes) => {
-                let none = Bits::none(self.corpus.total);
+                let none = Bits::none(self.corpus.total());
                 nodes.iter().fold(none, |found, node| found.or(&self.possible(node, within)))
             }
             Node::Words(words) => self.holding(words, within),
@@ -162,7 +169,7 @@ impl<'s> Search<'s> {
             Ok(self.state(*document).is_some_and(&fits))
         };
         let kept: Vec<bool> = documents.par_iter().map(look).collect::<Result<_, _>>()?;
-        let mut bits = Bits::none(self.corpus.total);
+        let mut bits = Bits::none(self.corpus.total());
         documents.iter().zip(kept).filter(|(_, kept)| *kept).for_each(|(document, _)| bits.set(*document));
         Ok(bits)
     }

@@ -1,20 +1,22 @@
 use std::{
     sync::{
-        Arc, Mutex, TryLockError,
+        Arc, Mutex, PoisonError, TryLockError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
-use super::{SegmentCache, index::Index};
+use super::{SegmentCache, corpus::Readable, index::Index};
 use crate::{
-    FileEntry, Files, IndexError,
+    FileEntry, Files, IndexError, Scope,
     index::{GoOn, Live, Snapshot},
     patience::lock,
 };
 
 /// Taking in more notes than this takes longer than somebody who asks should wait.
 const MANY: usize = 1_000;
+/// How many callers with scopes of their own are remembered.
+const REMEMBERED: usize = 4;
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The newest index of a vault.
@@ -24,6 +26,15 @@ pub(crate) struct SearchKeeper {
     cache: Option<SegmentCache>,
     /// Whether somebody is making one aside.
     building: AtomicBool,
+    /// What callers who asked lately may read of it.
+    readable: Mutex<Vec<Counted>>,
+}
+
+/// What was counted in an index for a scope.
+struct Counted {
+    index: Arc<Index>,
+    scope: Arc<Scope>,
+    readable: Arc<Readable>,
 }
 
 impl SearchKeeper {
@@ -80,6 +91,20 @@ impl SearchKeeper {
         Ok(next)
     }
 
+    /// What is counted among the notes that somebody may read.
+    pub(super) fn readable(&self, index: &Arc<Index>, files: &Files) -> Arc<Readable> {
+        let mut known = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|known| Arc::ptr_eq(&known.index, index));
+        if let Some(known) = known.iter().find(|known| Arc::ptr_eq(&known.scope, files.scope())) {
+            return Arc::clone(&known.readable);
+        }
+        let readable = Arc::new(Readable::new(index, &|id| files.shows(id)));
+        known.truncate(REMEMBERED - 1);
+        let (index, scope) = (Arc::clone(index), Arc::clone(files.scope()));
+        known.insert(0, Counted { index, scope, readable: Arc::clone(&readable) });
+        readable
+    }
+
     fn newest(&self) -> Option<Arc<Index>> {
         lock(&self.newest, &|| true)?.clone()
     }
@@ -113,6 +138,7 @@ impl SearchKeeper {
         if let Some(mut newest) = lock(&self.newest, &|| false) {
             *newest = None;
         }
+        self.readable.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 

@@ -5,14 +5,19 @@ use std::{cmp::Reverse, sync::Arc};
 
 use lapidary_query::{Case, Pattern, PatternKind, PatternOptions, SearchQuery};
 
-use super::{ByScan, RankedNotes, RankedPage, index::Index, search};
+use super::{
+    ByScan, RankedNotes, RankedPage,
+    corpus::{Corpus, Readable},
+    index::Index,
+    search,
+};
 use crate::{
     Files, IndexError,
     index::{FileState, GoOn},
 };
 
 /// So many notes are looked at closely; more would take as long as making the index.
-const MOST: usize = 300;
+const MOST: usize = 150;
 
 /// A note that holds some of the words.
 struct Candidate {
@@ -55,7 +60,8 @@ pub(super) fn search_by_scan(
     let states: Vec<Arc<FileState>> = found.into_iter().map(|found| found.state).collect();
     let source = files.live.source();
     let index = Index::of(&states, source, go_on)?;
-    let mut answer = search(&index, query, &|_| true, page, source, go_on)?;
+    let readable = Arc::new(Readable::new(&index, &|_| true));
+    let mut answer = search(Corpus::new(&index, readable), query, page, source, go_on)?;
     answer.scanned = Some(ByScan { cut });
     if cut {
         answer.total = answer.total.max(holding);

@@ -172,6 +172,11 @@ impl Segment {
         }
     }
 
+    /// When the file of a document was last changed.
+    pub(super) fn modified(&self, number: usize) -> i64 {
+        self.long(self.document_table.start + number * DOCUMENT + 8).cast_signed()
+    }
+
     /// How many words a document has in its name, its headings and its text.
     pub(super) fn lengths(&self, number: usize) -> [u32; 3] {
         let at = self.document_table.start + number * DOCUMENT + 40;

@@ -145,9 +145,13 @@ impl Hit {
                 frame + filename.len() + shown + rest
             }
             Self::Logic { .. } => written(self) + 1,
-            Self::Ranked { matches, .. } => {
-                let hidden: usize = matches.iter().skip(shown).map(|found| written(found) + 1).sum();
-                written(self) + 1 - hidden
+            Self::Ranked { filename, basename, found_words, matches, excerpt, section, .. } => {
+                let frame =
+                    r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":},"#;
+                let spot = |spot: &Spot| r#"{"match":,"offset":1234567},"#.len() + quoted(&spot.r#match);
+                let texts = [filename, basename, excerpt].into_iter().chain(section).map(|text| quoted(text));
+                let words = found_words.iter().map(|word| quoted(word) + 1);
+                frame.len() + texts.chain(words).chain(matches.iter().take(shown).map(spot)).sum::<usize>()
             }
         }
     }
@@ -164,6 +168,16 @@ impl Hit {
             matches.truncate(shown);
         }
     }
+}
+
+/// How long a text is in JSON, about. Asked for many pages before one is sent, so it is not written each time.
+fn quoted(text: &str) -> usize {
+    let longer = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\t' => 1,
+        byte if byte < 0x20 => 5,
+        _ => 0,
+    };
+    2 + text.len() + text.bytes().map(longer).sum::<usize>()
 }
 
 fn written(value: &impl Serialize) -> usize {
@@ -190,6 +204,22 @@ mod tests {
         };
         assert!(hits.len() == 1 || written(&hits) <= USUAL_BYTES * limit.max(USUAL_HITS) / USUAL_HITS + 2);
         (hits.len(), shown)
+    }
+
+    #[test]
+    fn a_ranked_hit_takes_about_what_is_said() {
+        let spot = || Spot { r#match: "石\n".into(), offset: 123 };
+        let hit = Hit::Ranked {
+            filename: "a/\"b\".md".into(),
+            basename: "\"b\"".into(),
+            score: 12.5,
+            found_words: vec!["one".into(), "two".into()],
+            matches: vec![spot(), spot()],
+            excerpt: "a\tb\u{1}\\".into(),
+            section: Some("A::B".into()),
+        };
+        let (said, taken) = (hit.bytes(2), written(&hit));
+        assert!(said >= taken && said < taken + 20, "{said} {taken}");
     }
 
     #[test]
