@@ -14,13 +14,13 @@ test:
 	cargo xtask docs --check
 	tests/outside/run target/debug/lapidary
 
-# Look for faults in the parser, the edits of notes and the patterns, SECONDS long for each target. `make test` has a fixed seed, so
+# Look for faults in the parsers, the edits of notes and the patterns, SECONDS long for each target. `make test` has a fixed seed, so
 # that it does not fail by chance; this one has not.
 SECONDS ?= 60
 fuzz:
 	BOLERO_RANDOM_TEST_TIME_MS=$(SECONDS)000 BOLERO_RANDOM_ITERATIONS=1000000000 \
 		cargo test --release --package lapidary-note --package lapidary-query \
-			--test fuzz_edits --test structure --test fuzz_pattern --test fuzz_jsonlogic
+			--test fuzz_edits --test structure --test fuzz_pattern --test fuzz_jsonlogic --test fuzz_search
 
 # Measure; the results are kept in benches/results/.
 bench:

@@ -1,12 +1,13 @@
 //! What people ask for. Pure: rows and words in, answers out.
 //!
-//! The query languages (search operators, Dataview, Bases) will live here; today it knows words, names that are nearly
-//! right, patterns that lines match, JsonLogic, and dates as moment.js writes them.
+//! The query languages live here (Dataview and Bases will): the ranked search, words, names that are nearly right,
+//! patterns that lines match, JsonLogic, and dates as moment.js writes them.
 
 mod jsonlogic;
 mod moment;
 mod nearest;
 mod pattern;
+mod search;
 mod simple;
 mod words;
 
@@ -16,6 +17,10 @@ pub use nearest::nearest;
 pub use pattern::{
     Case, ExpressionFlags, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions,
     ReplaceError, Replacement, Replacer, Undecided, lines_after, lines_before,
+};
+pub use search::{
+    Fuzzy, Lexicon, Node, PathFilter, Piece, PropertyFilter, Scalar, SearchQuery, TaskState, Token, Unit, Word, Words,
+    folded, search_tokens, search_words, word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use words::words;

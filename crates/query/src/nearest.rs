@@ -82,7 +82,7 @@ fn holds_in_order(words: &[String], wanted: &[String]) -> bool {
 
 /// How many letters must be added, removed, replaced or swapped with their neighbour (Damerau–Levenshtein, where no
 /// part is edited twice).
-fn typos(from: &[char], to: &[char]) -> usize {
+pub(crate) fn typos(from: &[char], to: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=to.len()).collect();
     for (i, &a) in from.iter().enumerate() {

@@ -23,6 +23,7 @@ pub(crate) struct Invocation {
 pub(crate) enum Command {
     Serve,
     Call(Call),
+    Search(Search),
     Tools(Listing),
     Vaults(Listing),
     Audit(Audit),
@@ -77,6 +78,20 @@ pub(crate) struct Call {
 pub(crate) enum CallInput {
     Stdin,
     Json(serde_json::Map<String, serde_json::Value>),
+}
+
+/// The best notes for a query, as a table
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct Search {
+    /// Words, "phrases", -not, OR, path:, tag:, [property:value] and so on, as in Obsidian
+    #[arg(required = true)]
+    pub(crate) query: Vec<String>,
+    /// How many notes to print
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
@@ -251,6 +266,8 @@ enum Word {
     Serve(With<Listen>),
     /// Call one tool and print the answer as JSON
     Call(With<Call>),
+    /// Find the best notes for a query
+    Search(With<Search>),
     /// Print the tools that are offered
     Tools(With<Listing>),
     /// Print the vaults that are served
@@ -288,6 +305,7 @@ where
     let (inner, command, inner_http) = match word.unwrap_or(Word::Serve(With::default())) {
         Word::Serve(with) => (with.flags, Command::Serve, with.own.http),
         Word::Call(with) => (with.flags, Command::Call(with.own), None),
+        Word::Search(with) => (with.flags, Command::Search(with.own), None),
         Word::Tools(with) => (with.flags, Command::Tools(with.own), None),
         Word::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
         Word::Audit(with) => (with.flags, Command::Audit(with.own), None),

@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod call;
 mod checkpoints;
+mod search;
 mod serve;
 mod table;
 mod tools;
@@ -82,6 +83,7 @@ fn execute(command: &Command, config: &Config, assembled: &Assembled) -> Result<
             serve::run(config, assembled)
         }
         Command::Call(call) => call::run(call, assembled, &mut out),
+        Command::Search(search) => search::run(search, assembled, &mut out),
         Command::Tools(listing) => tools::run(*listing, assembled, &mut out),
         Command::Vaults(listing) => vaults::run(*listing, assembled, &mut out),
         Command::Audit(audit) => audit::run(*audit, assembled, &mut out),

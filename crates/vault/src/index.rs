@@ -23,6 +23,9 @@ pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, Files, Notes, ScannedNotes};
 
 pub(crate) use cache::Cache;
-pub(crate) use file::Slice;
+pub(crate) use digest::digest;
+pub(crate) use file::{FileId, FileState, Slice};
 pub(crate) use live::Live;
 pub(crate) use snapshot::Snapshot;
+pub(crate) use sorted::SortedMap;
+pub(crate) use texts::{GoOn, Source};

@@ -13,6 +13,7 @@ mod path;
 mod patience;
 mod scan;
 mod scope;
+mod search;
 mod settings;
 pub mod store;
 mod vault;
@@ -33,6 +34,7 @@ pub use scope::{
     Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, RulesInForce,
     Scope, ScopeError,
 };
+pub use search::{ByScan, PassageSize, Ranked, RankedMatch, RankedNotes, RankedPage};
 pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::{Vault, VaultLimits};
 pub use view::{File, ReadError, View};

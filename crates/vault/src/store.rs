@@ -21,6 +21,7 @@ use lapidary_note::ContentHash;
 use crate::VaultPath;
 
 pub use cache::CacheFile;
+pub(crate) use cache::CacheRow;
 pub use folder::{FolderStore, Observer};
 pub(crate) use ledger::{Beside, Draft, Intent, Lingering, Step};
 pub use ledger::{CheckpointKind, CheckpointRecord, EntryRecord, Ledger, LedgerError, Origin, PathFilter, Retention};

@@ -33,7 +33,7 @@ pub struct View {
     pub(crate) changes: Arc<Changes>,
     pub(crate) scope: Arc<Scope>,
     max_file_bytes: u64,
-    live: Arc<Live>,
+    pub(crate) live: Arc<Live>,
     /// What is taken for made; nothing but in a batch.
     ahead: Ahead,
     seen: Arc<Mutex<BTreeMap<VaultPath, Arc<File>>>>,
@@ -82,6 +82,11 @@ impl View {
             files: OnceLock::new(),
             notes: OnceLock::new(),
         }
+    }
+
+    /// Whether it is a view of changes that are not made yet.
+    pub(crate) fn is_planned(&self) -> bool {
+        !self.ahead.is_empty()
     }
 
     /// The name of the vault.

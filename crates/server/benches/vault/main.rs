@@ -1,5 +1,5 @@
 //! What a large vault costs: building its index, starting with one that was kept, asking it, searching it, and how much
-//! memory all of that takes. Compared with `rg` on the same tree in the same run. Results are kept in `benches/results/`.
+//! memory all of that takes; and how good the ranked search is. Compared with `rg` on the same tree in the same run. Results are kept in `benches/results/`.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark plays other programs and reads the disk for comparison")]
 
@@ -8,9 +8,12 @@
 mod client;
 #[path = "../wire/generate.rs"]
 mod generate;
+mod judged;
+mod ranked;
 #[path = "../wire/report.rs"]
 #[allow(dead_code, reason = "shared with another benchmark")]
 mod report;
+mod subjects;
 
 use std::{
     fs, io,
@@ -34,6 +37,7 @@ fn main() -> Result<(), Failure> {
     }
     let around = tempfile::tempdir()?;
     let mut report = Report::new(&["what", "", "aim"]);
+    judged::measure(&mut report, around.path())?;
     for notes in [10_000, 100_000] {
         let root = around.path().join(notes.to_string());
         eprintln!("writing {notes} notes …");
@@ -97,7 +101,8 @@ fn measure(report: &mut Report, root: &Path, around: &Path, notes: usize) -> Res
         format!("{:.0} MB, the one {:.0} MB", megabytes(five), megabytes(one)),
         "one and four small ones",
     );
-    Ok(())
+    drop((server, others));
+    ranked::measure(&mut say, root, around, notes)
 }
 
 /// A server that has answered one call.

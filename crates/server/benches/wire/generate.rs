@@ -17,7 +17,7 @@ impl Random {
         self.0
     }
 
-    fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % limit as u64).unwrap_or_default()
     }
 }

@@ -66,12 +66,12 @@ const TOOLS: &[Known] = &[
         arguments: &[("path*", "string", ""), ("failIfMissing", "boolean", "true"), ("newLeaf", "boolean", "false")],
     },
     Known {
-        // The mode `omnisearch` is only there where its plugin answers.
+        // The mode `omnisearch` is always there, as it needs no plugin.
         name: "obsidian_search_notes",
         title: "Obsidian Search Notes",
         hints: READS,
         arguments: &[
-            ("mode*", "text|jsonlogic", ""),
+            ("mode*", "text|jsonlogic|omnisearch", ""),
             ("query", "string", ""),
             ("logic", "object", ""),
             ("contextLength", "integer 1..", "100"),

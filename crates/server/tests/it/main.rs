@@ -32,6 +32,7 @@ mod profiles;
 mod prompts;
 mod proposals;
 mod protocol;
+mod ranked;
 mod reasons;
 mod resources;
 mod scenarios;

@@ -1,6 +1,6 @@
 //! Why the note tools refuse: every tool with every reason that applies to it, in the oldest and in the newest era.
-//! The reasons are those of the tools that these replace. `omnisearch_unreachable` and `command_unknown` are not among
-//! them, because those modes and tools need the Obsidian app.
+//! The reasons are those of the tools that these replace. `omnisearch_unreachable` is not among them, because that mode
+//! needs no plugin here, and neither is `command_unknown`, because commands need the Obsidian app.
 
 use std::collections::BTreeSet;
 

@@ -119,7 +119,7 @@ impl Reason {
             Self::RegexInvalid { .. } => "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.".into(),
             Self::RegexUnsafe { .. } => "Use a shorter expression, without lookaround, backreferences or a repetition inside a repeated group.".into(),
             Self::PathPrefixInvalidMode { .. } => {
-                "Leave out `pathPrefix`; in `logic` write {\"glob\": [\"Folder/*\", {\"var\": \"path\"}]}.".into()
+                "Leave out `pathPrefix`; in `logic` write {\"glob\": [\"Folder/*\", {\"var\": \"path\"}]}, in an `omnisearch` query `path:Folder`.".into()
             }
             Self::QueryRequired { .. } => "Set `query` to the words to find.".into(),
             Self::LogicRequired { .. } => {

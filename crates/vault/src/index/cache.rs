@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     VaultPath,
+    search::SegmentCache,
     store::{CacheFile, Stamp},
 };
 
@@ -39,6 +40,11 @@ impl Cache {
         Self { file, unsaved: AtomicBool::new(false), crowded: AtomicBool::new(false) }
     }
 
+    /// Where the words of the notes are kept, beside.
+    pub(crate) fn for_segments(&self) -> SegmentCache {
+        SegmentCache::new(self.file.for_segments())
+    }
+
     /// Gives the notes of a snapshot the digests that are known for exactly their state.
     pub(super) fn recall(&self, snapshot: &Snapshot, pending: usize) {
         if pending < WORTH_RECALLING {
@@ -61,16 +67,25 @@ impl Cache {
         self.unsaved.load(Ordering::Acquire)
     }
 
-    pub(super) fn save(&self, snapshot: &Snapshot) {
-        if !self.unsaved.swap(false, Ordering::AcqRel) {
-            return;
+    /// Whether anything had been learnt since the last time.
+    pub(super) fn save(&self, snapshot: &Snapshot) -> bool {
+        let learnt = self.unsaved.swap(false, Ordering::AcqRel);
+        if learnt {
+            self.save_digests(snapshot);
         }
+        learnt
+    }
+
+    fn save_digests(&self, snapshot: &Snapshot) {
         let worth_it = |state: &&Arc<FileState>| state.digest().is_some() && !state.is_provisional();
         let notes: Vec<&Arc<FileState>> = snapshot.files().filter(worth_it).collect();
         if notes.len() < WORTH_RECALLING {
             return;
         }
         let unsaved: Vec<&Arc<FileState>> = notes.iter().filter(|state| !state.is_saved()).copied().collect();
+        if unsaved.is_empty() {
+            return;
+        }
         let anew = unsaved.len() > WORTH_RECALLING.max(notes.len() / 8) || self.crowded.load(Ordering::Acquire);
         let chosen = if anew { &notes } else { &unsaved };
         let rows = chosen.chunks(BATCH).map(|batch| {

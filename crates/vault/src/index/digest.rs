@@ -16,7 +16,7 @@ const PARTS: usize = 6;
 
 /// What the index keeps of a note: everything in it that can be asked for without its text, packed, and read when it is
 /// asked for. A hundred thousand notes take some tens of megabytes this way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Digest<'a> {
     parts: [&'a [u8]; PARTS],
 }

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     FolderNames, VaultLimits, VaultPath,
     patience::lock,
+    search::SearchKeeper,
     store::{Found, Stat, Store, StoreError, TextRoom, Walk, Walked, Watch},
 };
 
@@ -37,6 +38,7 @@ pub(crate) struct Live {
     /// Whoever makes digests; readers of files and texts do not wait for that.
     digesting: Mutex<()>,
     pub(super) visible: VisibleSets,
+    pub(crate) search: SearchKeeper,
     used: Mutex<Instant>,
     /// Whether somebody does the work that nobody should wait for.
     pub(crate) kept: Once,
@@ -66,6 +68,7 @@ impl Live {
         limits: VaultLimits,
         cache: Option<Cache>,
     ) -> Self {
+        let search = SearchKeeper::new(cache.as_ref().map(Cache::for_segments));
         Self {
             store,
             skip_folders,
@@ -75,6 +78,7 @@ impl Live {
             sync: Mutex::default(),
             digesting: Mutex::default(),
             visible: VisibleSets::default(),
+            search,
             used: Mutex::new(Instant::now()),
             kept: Once::new(),
         }
@@ -313,13 +317,22 @@ impl Live {
             *sync = Sync::default();
             let next_id = self.newest().next_id();
             self.publish(Snapshot::build(Vec::new(), Vec::new(), next_id));
+            self.search.rest();
+        }
+    }
+
+    /// Something is known that is worth writing down.
+    pub(crate) fn learnt(&self) {
+        if let Some(cache) = &self.cache {
+            cache.changed();
         }
     }
 
     /// Writes down what was learnt since the last time, for the next start.
     pub(crate) fn save(&self) {
-        if let Some(cache) = &self.cache {
-            cache.save(&self.newest());
+        self.search.settle();
+        if self.cache.as_ref().is_some_and(|cache| cache.save(&self.newest())) {
+            self.search.save();
         }
     }
 

@@ -52,8 +52,15 @@ impl Snapshot {
         }
     }
 
-    pub(crate) fn file(&self, path: &VaultPath) -> Option<&Arc<FileState>> {
+    pub(crate) fn file<P: Ord + ?Sized>(&self, path: &P) -> Option<&Arc<FileState>>
+    where
+        VaultPath: std::borrow::Borrow<P>,
+    {
         self.files.get(path)
+    }
+
+    pub(crate) fn files_by_id(&self) -> &SortedMap<FileId, Arc<FileState>> {
+        &self.by_id
     }
 
     pub(crate) fn by_id(&self, id: FileId) -> Option<&Arc<FileState>> {

@@ -1,4 +1,4 @@
-use std::{borrow::Borrow, sync::Arc};
+use std::{borrow::Borrow, collections::HashSet, sync::Arc};
 
 /// Entries per chunk: few enough that copying one costs microseconds, many enough that a hundred thousand entries are a
 /// few hundred chunks.
@@ -101,6 +101,35 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         Some(value)
     }
 
+    /// Whether both are clones of one map that were not changed since.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.chunks, &other.chunks)
+    }
+
+    /// The keys whose values differ in another map, in order, with the value there. What both have in common is not looked
+    /// at.
+    pub(crate) fn changes<'m>(&'m self, other: &'m Self, same: impl Fn(&V, &V) -> bool) -> Vec<(&'m K, Option<&'m V>)> {
+        let addresses = |map: &Self| map.chunks.iter().map(Arc::as_ptr).collect::<HashSet<_>>();
+        let (ours, theirs) = (addresses(self), addresses(other));
+        let apart = |map: &'m Self, shared: &HashSet<*const Vec<(K, V)>>| {
+            let chunks = map.chunks.iter().filter(|chunk| !shared.contains(&Arc::as_ptr(chunk)));
+            chunks.flat_map(|chunk| chunk.iter()).collect::<Vec<&'m (K, V)>>()
+        };
+        let mut before = apart(self, &theirs).into_iter().peekable();
+        let mut changes = Vec::new();
+        for (key, value) in apart(other, &ours) {
+            while let Some((gone, _)) = before.next_if(|(known, _)| known < key) {
+                changes.push((gone, None));
+            }
+            match before.next_if(|(known, _)| known == key) {
+                Some((_, old)) if same(old, value) => {}
+                _ => changes.push((key, Some(value))),
+            }
+        }
+        changes.extend(before.map(|(gone, _)| (gone, None)));
+        changes
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.chunks.iter().flat_map(|chunk| chunk.iter()).map(|(key, value)| (key, value))
     }
@@ -162,6 +191,15 @@ mod tests {
                 prop_assert!(map.from(&key).eq(plain.range(key..)));
             }
             prop_assert!(before.iter().eq(untouched.iter()), "a clone does not change with the other");
+            let mut caught_up = untouched;
+            for (key, value) in before.changes(&map, |a, b| a == b) {
+                let unchanged = match value {
+                    Some(value) => caught_up.insert(*key, *value) == Some(*value),
+                    None => caught_up.remove(key).is_none(),
+                };
+                prop_assert!(!unchanged, "{} did not change", key);
+            }
+            prop_assert_eq!(&caught_up, &plain);
             prop_assert!(map.chunks.iter().all(|chunk| !chunk.is_empty() && chunk.len() <= FULL));
         }
     }

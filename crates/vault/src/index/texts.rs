@@ -72,6 +72,17 @@ impl Source<'_> {
         Slice::whole(buffer)
     }
 
+    /// Appends the content of one file as it is, nothing if nobody can read it. Says whether it is of exactly this state.
+    pub(crate) fn content(&self, state: &FileState, into: &mut Vec<u8>) -> bool {
+        match state.text() {
+            Some(text) => {
+                into.extend_from_slice(&text);
+                true
+            }
+            None => matches!(self.read(state, Wanted::AnyState, into), Read::Content),
+        }
+    }
+
     /// Makes the digests of these notes.
     pub(crate) fn digest(&self, states: &[Arc<FileState>], wanted: Wanted, go_on: GoOn<'_>) -> Reading {
         in_batches(states, go_on, |batch, reading| {

@@ -87,6 +87,8 @@ pub struct Files {
     visible: Arc<Visible>,
     scope: Arc<Scope>,
     pub(crate) live: Arc<Live>,
+    /// Of changes that may never be made.
+    planned: bool,
 }
 
 /// The same, with what stands in each note.
@@ -129,14 +131,30 @@ impl<'s> FileEntry<'s> {
 impl Files {
     pub(crate) fn new(live: Arc<Live>, scope: Arc<Scope>, snapshot: Arc<Snapshot>) -> Self {
         let visible = live.visible.of(&scope, &snapshot);
-        Self { snapshot, visible, scope, live }
+        Self { snapshot, visible, scope, live, planned: false }
     }
 
     /// Of a snapshot with changes that are only planned, made from `base`. What is worked out for it is not remembered,
     /// because the numbers of its new files will be those of others.
     pub(crate) fn ahead(live: Arc<Live>, scope: Arc<Scope>, base: &Snapshot, snapshot: Arc<Snapshot>) -> Self {
         let visible = Arc::new(live.visible.of(&scope, base).learn(&scope, &snapshot));
-        Self { snapshot, visible, scope, live }
+        Self { snapshot, visible, scope, live, planned: true }
+    }
+
+    pub(crate) fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    pub(crate) fn scope(&self) -> &Arc<Scope> {
+        &self.scope
+    }
+
+    pub(crate) fn is_planned(&self) -> bool {
+        self.planned
+    }
+
+    pub(crate) fn shows(&self, id: FileId) -> bool {
+        self.visible.shows(id)
     }
 
     /// All files, in path order.
@@ -291,10 +309,6 @@ impl std::ops::Deref for Notes {
 impl Notes {
     pub(crate) fn new(files: Files) -> Self {
         Self(files)
-    }
-
-    pub(crate) fn snapshot(&self) -> &Arc<Snapshot> {
-        &self.0.snapshot
     }
 
     /// All notes, in path order, and what stands in them.

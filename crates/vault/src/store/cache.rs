@@ -13,12 +13,14 @@ use rusqlite::{Connection, Error, Transaction, params};
 use super::state::{StateFolder, private_file};
 
 const NAME: &str = "index.db";
+const SEGMENTS: &str = "search.db";
 /// How long to wait for another server that is writing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug)]
 pub struct CacheFile {
     folder: Arc<StateFolder>,
+    name: &'static str,
 }
 
 /// Some records, and the number by which damage to them is noticed.
@@ -30,12 +32,21 @@ pub(crate) struct CacheRow {
 
 impl CacheFile {
     pub fn new(folder: Arc<StateFolder>) -> Self {
-        Self { folder }
+        Self { folder, name: NAME }
+    }
+
+    /// Another one in the same place, for the words of the notes.
+    pub(crate) fn for_segments(&self) -> Self {
+        Self { folder: Arc::clone(&self.folder), name: SEGMENTS }
+    }
+
+    pub(crate) fn is_there(&self) -> bool {
+        self.folder.file(self.name).and_then(|path| path.try_exists()).unwrap_or(false)
     }
 
     /// Everything that was written in this format. What came last comes first.
     pub(crate) fn load(&self, format: u32) -> io::Result<Vec<CacheRow>> {
-        let path = self.folder.file(NAME)?;
+        let path = self.folder.file(self.name)?;
         if !path.try_exists()? {
             return Ok(Vec::new());
         }
@@ -74,7 +85,7 @@ impl CacheFile {
 
     /// Once more with a new file if the one that is there is no good.
     fn with<T>(&self, format: u32, work: impl Fn(&mut Connection) -> Result<T, Error>) -> io::Result<T> {
-        let path = self.folder.file_in_place(NAME)?;
+        let path = self.folder.file_in_place(self.name)?;
         match open(&path, format).and_then(|mut database| work(&mut database)) {
             Err(error) if is_damage(&error) => {
                 remove(&path)?;

@@ -1,5 +1,6 @@
 mod hits;
 mod logic;
+mod ranked;
 mod text;
 
 use lapidary_vault::View;
@@ -15,8 +16,9 @@ use self::hits::{Hit, Page, USUAL_MATCHES, fitting};
 
 pub(crate) struct ObsidianSearchNotes;
 
-/// Search all notes of the Obsidian vault: `text` for words in them and in their names (all have to occur, in any case),
-/// `jsonlogic` for a rule over each note.
+/// Search all notes: `omnisearch` finds the best, by a query as in Obsidian (words, `"phrase"`, `-not`, `OR`, `path:`,
+/// `tag:`, `[property:value]`, `line:(…)`); `text` finds words in them and in their names (all have to occur);
+/// `jsonlogic` tries a rule on each.
 ///
 /// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`, `backlinks`
 /// (paths) and `unresolvedLinks`; besides JsonLogic it knows `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
@@ -25,10 +27,10 @@ pub(crate) struct ObsidianSearchNotes;
 pub(crate) struct Input {
     /// How to search.
     mode: Mode,
-    /// For `text`: the words.
+    /// For `omnisearch` and `text`.
     #[serde(default)]
     query: Option<String>,
-    /// For `jsonlogic`: the rule. Notes for which it is true are found.
+    /// For `jsonlogic`: what has to be true.
     #[serde(default)]
     logic: Option<Map<String, Value>>,
     /// Characters shown around a match.
@@ -60,11 +62,13 @@ fn max_matches() -> usize {
 enum Mode {
     Text,
     Jsonlogic,
+    Omnisearch,
 }
 
 impl Mode {
     fn name(self) -> &'static str {
         match self {
+            Self::Omnisearch => "omnisearch",
             Self::Text => "text",
             Self::Jsonlogic => "jsonlogic",
         }
@@ -112,26 +116,30 @@ impl ReadTool for ObsidianSearchNotes {
             return Err(Reason::ContextLengthTooLarge { given: input.context_length, limit: MAX_CONTEXT });
         }
         let cursor = Cursor::parse(Self::DECLARATION.name, input.cursor.as_deref())?;
-        let (total_count, hits, effective_query) = match (mode, &input) {
-            (Mode::Jsonlogic, Input { path_prefix: Some(_), .. }) => {
-                return Err(Reason::PathPrefixInvalidMode { mode: mode.name() });
+        if mode != Mode::Text && input.path_prefix.is_some() {
+            return Err(Reason::PathPrefixInvalidMode { mode: mode.name() });
+        }
+        let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
+        let required = || Reason::QueryRequired { mode: mode.name() };
+        let (mut notice, mut truncated) = (None, None);
+        let (total_count, hits) = match mode {
+            Mode::Jsonlogic => {
+                let rule = input.logic.as_ref().ok_or(Reason::LogicRequired { mode: mode.name() })?;
+                logic::search(context, view, rule, cursor)?
             }
-            (Mode::Jsonlogic, Input { logic: Some(rule), .. }) => {
-                let (total, hits) = logic::search(context, view, rule, cursor)?;
-                (total, hits, None)
+            Mode::Text => text::search(context, view, query.ok_or_else(required)?, &input, cursor)?,
+            Mode::Omnisearch => {
+                let answer = ranked::search(context, view, query.ok_or_else(required)?, &input, cursor)?;
+                (notice, truncated) = (answer.notice, Some(answer.truncated));
+                (answer.total, answer.hits)
             }
-            (Mode::Jsonlogic, _) => return Err(Reason::LogicRequired { mode: mode.name() }),
-            (Mode::Text, Input { query: Some(query), .. }) if !query.trim().is_empty() => {
-                let (total, hits) = text::search(context, view, query, &input, cursor)?;
-                (total, hits, Some(query.trim().to_owned()))
-            }
-            (Mode::Text, _) => return Err(Reason::QueryRequired { mode: mode.name() }),
         };
         let hits = fitting(hits, input.max_matches_per_hit, cursor.limit);
         let end = cursor.offset.saturating_add(hits.len());
-        let next = (end < total_count && !hits.is_empty()).then(|| Cursor { offset: end, ..cursor }.written());
-        let notice = hits.is_empty().then(|| nothing(mode, total_count, cursor));
-        Ok(Output { result: Page { mode, hits, total_count, next_cursor: next }, effective_query, notice })
+        let next_cursor = (end < total_count && !hits.is_empty()).then(|| Cursor { offset: end, ..cursor }.written());
+        let notice = if hits.is_empty() { Some(nothing(mode, total_count, cursor)) } else { notice };
+        let effective_query = query.filter(|_| mode != Mode::Jsonlogic).map(str::to_owned);
+        Ok(Output { result: Page { mode, hits, total_count, next_cursor, truncated }, effective_query, notice })
     }
 
     fn text(&self, Output { result, .. }: &Output) -> Option<String> {
@@ -155,6 +163,28 @@ impl ReadTool for ObsidianSearchNotes {
             ("Projects/Roof.md", "---\nstatus: done\n---\n[[Plan]] #house\n"),
         ];
         vec![
+            Example {
+                says: "The best notes for what somebody typed, mistakes included",
+                before: NOTES,
+                input: json!({ "mode": "omnisearch", "query": "slaets [status:open]", "contextLength": 8 }),
+                gives: Gives::Including(json!({
+                    "result": {
+                        "mode": "omnisearch",
+                        "hits": [{
+                            "filename": "Plan.md",
+                            "basename": "Plan",
+                            "foundWords": ["slates"],
+                            "matches": [{ "match": "Slates", "offset": 21 }],
+                            "excerpt": "---\nSlates for",
+                        }],
+                        "totalCount": 1,
+                        "truncated": false,
+                    },
+                    "effectiveQuery": "slaets [status:open]",
+                    "notice": "No note holds `slaets`; found by `slates`.",
+                })),
+                after: &[],
+            },
             Example {
                 says: "Words that all occur, in the text or the name",
                 before: NOTES,
@@ -218,6 +248,7 @@ fn nothing(mode: Mode, total: usize, cursor: Cursor) -> String {
         _ if total > 0 => {
             format!("There are {total} hits, and none from number {} on.", cursor.offset.saturating_add(1))
         }
+        Mode::Omnisearch => "No note fits, and none holds a word that is near. Try other words.".to_owned(),
         Mode::Text => "No matches. Every word has to occur; try fewer or shorter ones.".to_owned(),
         Mode::Jsonlogic => "No note fits the rule.".to_owned(),
     }

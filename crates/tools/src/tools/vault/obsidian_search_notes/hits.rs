@@ -18,6 +18,9 @@ pub(super) struct Page {
     pub(super) total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_cursor: Option<String>,
+    /// For `omnisearch`: whether there may be more than all pages show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) truncated: Option<bool>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -35,6 +38,24 @@ pub(super) enum Hit {
         filename: String,
         result: Value,
     },
+    Ranked {
+        filename: String,
+        basename: String,
+        score: f64,
+        found_words: Vec<String>,
+        matches: Vec<Spot>,
+        excerpt: String,
+        /// The heading that the excerpt stands under, as a section to read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        section: Option<String>,
+    },
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Spot {
+    pub(super) r#match: String,
+    /// In the note, in UTF-16 units.
+    pub(super) offset: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -72,6 +93,13 @@ impl Hit {
                 };
                 let lines: String = matches.iter().map(line).collect();
                 format!("\n\n### {}{some}\n{}", one_line(filename), fenced(&lines))
+            }
+            Self::Ranked { filename, score, found_words, excerpt, section, .. } => {
+                let section = section.as_ref().map_or(String::new(), |section| format!(" § {}", one_line(section)));
+                let words: Vec<String> = found_words.iter().map(|word| one_line(word).replace('`', "'")).collect();
+                let words =
+                    if words.is_empty() { String::new() } else { format!("**Matched:** `{}`\n", words.join("`, `")) };
+                format!("\n\n### {} (score: {score:.2}){section}\n{words}{}", one_line(filename), fenced(excerpt))
             }
             Self::Logic { filename, result: Value::Bool(true) } => format!("\n- {}", one_line(filename)),
             Self::Logic { filename, result } => {
@@ -117,6 +145,14 @@ impl Hit {
                 frame + filename.len() + shown + rest
             }
             Self::Logic { .. } => written(self) + 1,
+            Self::Ranked { filename, basename, found_words, matches, excerpt, section, .. } => {
+                let frame =
+                    r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":},"#;
+                let spot = |spot: &Spot| r#"{"match":,"offset":1234567},"#.len() + quoted(&spot.r#match);
+                let texts = [filename, basename, excerpt].into_iter().chain(section).map(|text| quoted(text));
+                let words = found_words.iter().map(|word| quoted(word) + 1);
+                frame.len() + texts.chain(words).chain(matches.iter().take(shown).map(spot)).sum::<usize>()
+            }
         }
     }
 
@@ -128,7 +164,20 @@ impl Hit {
             matches.truncate(shown);
             *truncated = true;
         }
+        if let Self::Ranked { matches, .. } = self {
+            matches.truncate(shown);
+        }
     }
+}
+
+/// How long a text is in JSON, about. Asked for many pages before one is sent, so it is not written each time.
+fn quoted(text: &str) -> usize {
+    let longer = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\t' => 1,
+        byte if byte < 0x20 => 5,
+        _ => 0,
+    };
+    2 + text.len() + text.bytes().map(longer).sum::<usize>()
 }
 
 fn written(value: &impl Serialize) -> usize {
@@ -155,6 +204,22 @@ mod tests {
         };
         assert!(hits.len() == 1 || written(&hits) <= USUAL_BYTES * limit.max(USUAL_HITS) / USUAL_HITS + 2);
         (hits.len(), shown)
+    }
+
+    #[test]
+    fn a_ranked_hit_takes_about_what_is_said() {
+        let spot = || Spot { r#match: "石\n".into(), offset: 123 };
+        let hit = Hit::Ranked {
+            filename: "a/\"b\".md".into(),
+            basename: "\"b\"".into(),
+            score: 12.5,
+            found_words: vec!["one".into(), "two".into()],
+            matches: vec![spot(), spot()],
+            excerpt: "a\tb\u{1}\\".into(),
+            section: Some("A::B".into()),
+        };
+        let (said, taken) = (hit.bytes(2), written(&hit));
+        assert!(said >= taken && said < taken + 20, "{said} {taken}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use lapidary_vault::{VaultPath, View};
 use super::{
     Input, ObsidianSearchNotes,
     hits::{Hit, Match, Place},
+    ranked::stem,
 };
 use crate::{
     Context, Reason,
@@ -66,11 +67,6 @@ fn hit(path: &VaultPath, text: &str, matches: &SimpleMatches, input: &Input) -> 
     let shown: Vec<Match> = in_name.chain(in_text).take(input.max_matches_per_hit).collect();
     let truncated = shown.len() < total;
     Hit::Text { filename: path.to_string(), matches: shown, total_matches: truncated.then_some(total), truncated }
-}
-
-/// The name of a note as people say it.
-fn stem(path: &VaultPath) -> &str {
-    path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem)
 }
 
 /// A match with some characters on both sides.

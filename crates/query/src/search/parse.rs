@@ -1,0 +1,355 @@
+use super::{Node, PathFilter, Piece, PropertyFilter, SearchQuery, TaskState, Words, folded, search_tokens};
+use crate::{Case, Pattern, PatternKind, PatternOptions};
+
+/// Groups deeper than this are read as if they were not grouped.
+const DEEPEST: usize = 32;
+/// Nobody types more words; what comes after is not looked for, so that a pasted page costs no more than a long question.
+const MOST_WORDS: usize = 64;
+/// The beginning of a word says something from here on.
+const SHORTEST_BEGINNING: usize = 2;
+
+pub(super) fn parse(text: &str) -> SearchQuery {
+    let mut parser = Parser { text, at: 0, depth: 0, words: 0, last_loose: None };
+    let mut nodes = Vec::new();
+    while parser.at < text.len() {
+        nodes.push(parser.alternatives(Setting::default()));
+        // A bracket that closes nothing.
+        parser.at += 1;
+    }
+    let mut query = SearchQuery { root: flat(nodes), words: parser.words };
+    if let Some(last) = parser.last_loose {
+        open(&mut query.root, last);
+    }
+    query
+}
+
+/// One of these, or all of them; those that say nothing left out.
+fn flat(nodes: Vec<Node>) -> Node {
+    let mut parts: Vec<Node> = nodes.into_iter().filter(|node| !is_nothing(node)).collect();
+    match parts.len() {
+        1 => match parts.pop() {
+            Some(all @ Node::All(_)) => all,
+            Some(one) => Node::All(vec![one]),
+            None => Node::All(parts),
+        },
+        _ => Node::All(parts),
+    }
+}
+
+fn is_nothing(node: &Node) -> bool {
+    matches!(node, Node::All(nodes) | Node::Any(nodes) if nodes.is_empty())
+}
+
+/// Lets the word with this number be the beginning of one.
+fn open(node: &mut Node, number: usize) {
+    match node {
+        Node::All(nodes) | Node::Any(nodes) => nodes.iter_mut().for_each(|node| open(node, number)),
+        Node::Not(node) | Node::Within(_, node) => open(node, number),
+        Node::Words(words) if words.number == number => words.open = true,
+        _ => {}
+    }
+}
+
+/// What the operators around a word make of it.
+#[derive(Clone, Copy)]
+struct Setting {
+    place: Place,
+    match_case: bool,
+    /// Words that are excluded are meant as they are.
+    excluded: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Anywhere,
+    Content,
+    Path,
+    Name,
+    Extension,
+    Tag,
+}
+
+impl Default for Setting {
+    fn default() -> Self {
+        Self { place: Place::Anywhere, match_case: false, excluded: false }
+    }
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+    words: usize,
+    /// The last word that was not quoted, if nothing came after it.
+    last_loose: Option<usize>,
+}
+
+impl<'t> Parser<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn skip_space(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    fn alternatives(&mut self, setting: Setting) -> Node {
+        let mut any = vec![self.sequence(setting)];
+        while self.takes_or() {
+            any.push(self.sequence(setting));
+        }
+        any.retain(|node| !is_nothing(node));
+        match any.len() {
+            1 => any.pop().unwrap_or(Node::All(Vec::new())),
+            0 => Node::All(Vec::new()),
+            _ => Node::Any(any),
+        }
+    }
+
+    fn takes_or(&mut self) -> bool {
+        self.skip_space();
+        let found = self.is_or();
+        if found {
+            self.at += 2;
+        }
+        found
+    }
+
+    fn is_or(&self) -> bool {
+        self.rest().strip_prefix("OR").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '(']))
+    }
+
+    fn sequence(&mut self, setting: Setting) -> Node {
+        let mut all = Vec::new();
+        loop {
+            self.skip_space();
+            if self.peek().is_none_or(|c| c == ')') || self.is_or() {
+                break;
+            }
+            let node = self.item(setting);
+            if !is_nothing(&node) {
+                all.push(node);
+            }
+        }
+        if all.len() == 1 { all.pop().unwrap_or(Node::All(Vec::new())) } else { Node::All(all) }
+    }
+
+    fn item(&mut self, setting: Setting) -> Node {
+        let rest = self.rest();
+        // Several dashes exclude as one does.
+        let after = rest.trim_start_matches('-');
+        if after.len() < rest.len() && after.starts_with(|c: char| !c.is_whitespace() && c != ')') {
+            self.at += rest.len() - after.len();
+            let node = self.plain_item(Setting { excluded: true, ..setting });
+            return if is_nothing(&node) { node } else { Node::Not(Box::new(node)) };
+        }
+        self.plain_item(setting)
+    }
+
+    fn plain_item(&mut self, setting: Setting) -> Node {
+        match self.peek() {
+            Some('(') => self.group(setting),
+            Some('"') => {
+                let phrase = self.quoted();
+                self.leaf(&phrase, true, setting)
+            }
+            Some('/') => self.expression(setting).unwrap_or_else(|| self.word(setting)),
+            Some('[') => self.property().unwrap_or_else(|| self.word(setting)),
+            _ => self.operator(setting).unwrap_or_else(|| self.word(setting)),
+        }
+    }
+
+    fn group(&mut self, setting: Setting) -> Node {
+        self.at += 1;
+        if self.depth == DEEPEST {
+            return Node::All(Vec::new());
+        }
+        self.depth += 1;
+        let node = self.alternatives(setting);
+        self.depth -= 1;
+        if self.peek() == Some(')') {
+            self.at += 1;
+        }
+        node
+    }
+
+    /// Up to the closing quote, or to the end if there is none.
+    fn quoted(&mut self) -> String {
+        let mut phrase = String::new();
+        let mut escaped = false;
+        self.at += 1;
+        while let Some(c) = self.peek() {
+            self.at += c.len_utf8();
+            match c {
+                '"' if !escaped => break,
+                '\\' if !escaped => escaped = true,
+                c => {
+                    phrase.push(c);
+                    escaped = false;
+                }
+            }
+        }
+        phrase
+    }
+
+    /// Only if it is closed before a space or the end, so that a path is not taken for one.
+    fn expression(&mut self, setting: Setting) -> Option<Node> {
+        let inside = self.rest().strip_prefix('/')?;
+        let ends =
+            |at: usize| inside[at + 1..].starts_with(|c: char| c.is_whitespace() || c == ')') || at + 1 == inside.len();
+        let mut escaped = false;
+        let end = inside.char_indices().find_map(|(at, c)| {
+            let found = c == '/' && !escaped && ends(at);
+            escaped = c == '\\' && !escaped;
+            found.then_some(at)
+        })?;
+        let pattern = Box::new(compiled(&inside[..end], PatternKind::Regex, setting.match_case)?);
+        self.at += end + 2;
+        self.last_loose = None;
+        Some(match setting.place {
+            Place::Path => Node::Path(PathFilter::PathMatches(pattern)),
+            Place::Name | Place::Extension => Node::Path(PathFilter::NameMatches(pattern)),
+            Place::Anywhere | Place::Content | Place::Tag => Node::Text(pattern),
+        })
+    }
+
+    fn property(&mut self) -> Option<Node> {
+        let mut quoted = false;
+        let end = self.rest().char_indices().find_map(|(at, c)| {
+            quoted ^= c == '"';
+            (c == ']' && !quoted).then_some(at)
+        })?;
+        let filter = PropertyFilter::parse(&self.rest()[1..end])?;
+        self.at += end + 1;
+        self.last_loose = None;
+        Some(Node::Property(filter))
+    }
+
+    fn operator(&mut self, setting: Setting) -> Option<Node> {
+        let (name, operand) = self.rest().split_once(':')?;
+        let piece = |piece| (setting, Some(piece));
+        let (setting, piece) = match name.to_ascii_lowercase().as_str() {
+            "file" => (Setting { place: Place::Name, ..setting }, None),
+            "path" => (Setting { place: Place::Path, ..setting }, None),
+            "ext" => (Setting { place: Place::Extension, ..setting }, None),
+            "content" => (Setting { place: Place::Content, ..setting }, None),
+            "tag" => (Setting { place: Place::Tag, ..setting }, None),
+            "match-case" => (Setting { match_case: true, ..setting }, None),
+            "ignore-case" => (Setting { match_case: false, ..setting }, None),
+            "line" => piece(Piece::Line),
+            "block" => piece(Piece::Block),
+            "section" => piece(Piece::Section),
+            "task" => piece(Piece::Task(TaskState::Any)),
+            "task-todo" => piece(Piece::Task(TaskState::Todo)),
+            "task-done" => piece(Piece::Task(TaskState::Done)),
+            _ => return None,
+        };
+        // An operator with nothing behind it is a word.
+        if !operand.starts_with(|c: char| !c.is_whitespace() && c != ')') {
+            return None;
+        }
+        self.at += name.len() + 1;
+        let node = if self.depth < DEEPEST {
+            self.depth += 1;
+            let node = self.item(setting);
+            self.depth -= 1;
+            node
+        } else {
+            self.word(setting)
+        };
+        match piece {
+            // Every task is found by nothing in particular.
+            Some(piece @ Piece::Task(_)) => Some(Node::Within(piece, Box::new(node))),
+            Some(_) if is_nothing(&node) => Some(node),
+            Some(piece) => Some(Node::Within(piece, Box::new(node))),
+            None => Some(node),
+        }
+    }
+
+    fn word(&mut self, setting: Setting) -> Node {
+        let ends = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"');
+        let rest = self.rest();
+        // The first character belongs to it in any case, or nobody would get on.
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        let end = rest[first..].find(ends).map_or(rest.len(), |end| first + end);
+        self.at += end;
+        self.leaf(&rest[..end], false, setting)
+    }
+
+    fn leaf(&mut self, text: &str, quoted: bool, setting: Setting) -> Node {
+        self.last_loose = None;
+        let nothing = Node::All(Vec::new());
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return nothing;
+        }
+        let tag = trimmed.strip_prefix('#').filter(|name| name.starts_with(char::is_alphanumeric));
+        match setting.place {
+            Place::Path => return Node::Path(PathFilter::Path(folded(trimmed))),
+            Place::Name => return Node::Path(PathFilter::Name(folded(trimmed))),
+            Place::Extension => return Node::Path(PathFilter::Extension(folded(trimmed.trim_start_matches('.')))),
+            Place::Tag => return Node::Tag(folded(trimmed.trim_matches(|c| matches!(c, '#' | '/')))),
+            Place::Anywhere if !quoted && tag.is_some() => {
+                return Node::Tag(folded(tag.unwrap_or_default().trim_end_matches('/')));
+            }
+            Place::Anywhere | Place::Content => {}
+        }
+        let (text, starred) = match text.strip_suffix('*').filter(|_| !quoted) {
+            Some(text) => (text, true),
+            None => (text, false),
+        };
+        let Some(mut words) = self.words(text, setting) else {
+            // A dash between two words is not asked for.
+            if !quoted && trimmed.is_ascii() {
+                return nothing;
+            }
+            let pattern = compiled(trimmed, PatternKind::Literal, setting.match_case);
+            return pattern.map_or(nothing, |pattern| Node::Text(Box::new(pattern)));
+        };
+        if self.words == MOST_WORDS {
+            return nothing;
+        }
+        self.words += 1;
+        words.exact = quoted || setting.excluded || setting.match_case;
+        words.open |= starred;
+        let long = words.terms.last().is_some_and(|term| term.chars().count() >= SHORTEST_BEGINNING);
+        self.last_loose = Some(words.number).filter(|_| !words.exact && long);
+        let cased = if setting.match_case { compiled(trimmed, PatternKind::Literal, true) } else { None };
+        match cased {
+            Some(pattern) => Node::All(vec![Node::Words(words), Node::Text(Box::new(pattern))]),
+            None => Node::Words(words),
+        }
+    }
+
+    /// Nothing if there is no letter or digit in it.
+    fn words(&self, text: &str, setting: Setting) -> Option<Words> {
+        let (mut terms, mut tail, mut single) = (Vec::new(), false, false);
+        search_tokens(text, |token| {
+            tail = token.tail;
+            single = token.term.chars().count() == 1 && !token.term.is_ascii();
+            terms.push(token.term.to_owned());
+        });
+        if tail {
+            terms.pop();
+        }
+        // Of a script without spaces, a single character begins every pair in which it is the first.
+        let open = single && !tail;
+        let content = setting.place == Place::Content;
+        (!terms.is_empty()).then_some(Words { number: self.words, terms, exact: false, open, content })
+    }
+}
+
+/// A regular expression as people write it in a query; nothing if it is none.
+pub(super) fn expression(text: &str) -> Option<Pattern> {
+    compiled(text, PatternKind::Regex, false)
+}
+
+fn compiled(text: &str, kind: PatternKind, match_case: bool) -> Option<Pattern> {
+    let case = if match_case { Case::Sensitive } else { Case::Insensitive };
+    // What is no pattern is searched for as words.
+    Pattern::compile(text, &PatternOptions { kind, case, whole_word: false, nfc: false }).ok()
+}

@@ -1,0 +1,111 @@
+use super::*;
+
+/// A query in a form that shows how it was understood.
+fn shown(node: &Node) -> String {
+    let list = |nodes: &[Node], between: &str| nodes.iter().map(shown).collect::<Vec<_>>().join(between);
+    match node {
+        Node::All(nodes) => format!("({})", list(nodes, " & ")),
+        Node::Any(nodes) => format!("({})", list(nodes, " | ")),
+        Node::Not(node) => format!("!{}", shown(node)),
+        Node::Words(words) => {
+            let place = if words.content { "content:" } else { "" };
+            let (mark, open) = (if words.exact { "\"" } else { "" }, if words.open { "*" } else { "" });
+            format!("{place}{mark}{}{mark}{open}", words.terms.join("+"))
+        }
+        Node::Text(_) => "/…/".to_owned(),
+        Node::Path(PathFilter::Path(text)) => format!("path={text}"),
+        Node::Path(PathFilter::Name(text)) => format!("name={text}"),
+        Node::Path(PathFilter::Extension(text)) => format!("ext={text}"),
+        Node::Path(PathFilter::PathMatches(_)) => "path~".to_owned(),
+        Node::Path(PathFilter::NameMatches(_)) => "name~".to_owned(),
+        Node::Tag(name) => format!("#{name}"),
+        Node::Property(_) => "[…]".to_owned(),
+        Node::Within(piece, node) => format!("{piece:?}{{{}}}", shown(node)),
+    }
+}
+
+#[test]
+fn every_text_is_a_query() {
+    for (query, expected) in [
+        ("", "()"),
+        ("  ", "()"),
+        ("stone", "(stone*)"),
+        ("Stone roof", "(stone & roof*)"),
+        ("stone \"Slate Roof\"", "(stone & \"slate+roof\")"),
+        ("\"unclosed phrase", "(\"unclosed+phrase\")"),
+        ("\"a \\\"b\\\" c\"", "(\"a+b+c\")"),
+        ("a OR b", "((a | b))"),
+        ("a b OR c d", "(((a & b) | (c & d)))"),
+        ("aa OR", "(aa*)"),
+        ("OR aa", "(aa*)"),
+        ("or aa ORacle", "(or & aa & oracle*)"),
+        ("(a OR b) cc", "((a | b) & cc*)"),
+        ("((aa", "(aa*)"),
+        ("aa) bb", "(aa & bb*)"),
+        (")(", "()"),
+        ("aa -bb", "(aa & !\"bb\")"),
+        ("-\"a b\" cc", "(!\"a+b\" & cc*)"),
+        ("-(a b)", "(!(\"a\" & \"b\"))"),
+        ("aa - bb & cc", "(aa & bb & cc*)"),
+        ("\"->\" aa", "(/…/ & aa*)"),
+        ("--aa", "(!\"aa\")"),
+        ("foo-bar", "(foo+bar*)"),
+        ("path:Areas/Café stone", "(path=areas/cafe & stone*)"),
+        ("path:\"a b\" FILE:x.md", "(path=a b & name=x.md)"),
+        ("file:(a OR b)", "((name=a | name=b))"),
+        ("ext:.md ext:canvas", "(ext=md & ext=canvas)"),
+        ("tag:#Gem/ tag:a/b #Work", "(#gem & #a/b & #work)"),
+        ("content:stone", "(content:stone*)"),
+        ("content:(a \"b c\")", "(content:a & content:\"b+c\")"),
+        ("match-case:Stone", "(\"stone\" & /…/)"),
+        ("ignore-case:Stone", "(stone*)"),
+        ("line:(aa bb)", "(Line{(aa & bb*)})"),
+        ("-section:aa", "(!Section{\"aa\"})"),
+        ("block:\"a b\"", "(Block{\"a+b\"})"),
+        ("task:\"\"", "(Task(Any){()})"),
+        ("task-todo:call task-done:(x)", "(Task(Todo){call} & Task(Done){x})"),
+        ("[status]", "([…])"),
+        ("[status:open] aa", "([…] & aa*)"),
+        ("[a:\"]\"]", "([…])"),
+        ("[]", "()"),
+        ("[open", "(open*)"),
+        ("/st.ne/ aa", "(/…/ & aa*)"),
+        ("/st ne/", "(/…/)"),
+        ("/(/", "()"),
+        ("/usr/bin", "(usr+bin*)"),
+        ("path:/^a/", "(path~)"),
+        ("https://a.b/c", "(https+a+b+c)"),
+        ("path:", "(path*)"),
+        ("note: x", "(note & x)"),
+        ("sto*", "(sto*)"),
+        ("検索", "(検索*)"),
+        ("全文検索", "(全文+文検+検索*)"),
+        ("\"検索 foo\"", "(\"検索+索+foo\")"),
+        ("石", "(石*)"),
+        ("💎", "(/…/)"),
+        ("C++", "(c)"),
+    ] {
+        let found = shown(&SearchQuery::parse(query).root);
+        assert_eq!(found, expected, "{query}");
+    }
+}
+
+#[test]
+fn depth_and_length_have_an_end() {
+    let deep = format!("{}aa{}", "(".repeat(5_000), ")".repeat(5_000));
+    assert_eq!(shown(&SearchQuery::parse(&deep).root), "(aa*)");
+    let operators = format!("{}aa", "line:".repeat(5_000));
+    assert!(!SearchQuery::parse(&operators).is_empty());
+    let long = "word ".repeat(5_000);
+    assert_eq!(SearchQuery::parse(&long).wanted().len(), 64);
+    SearchQuery::parse(&"-".repeat(100_000));
+}
+
+#[test]
+fn all_words_become_any_word_and_the_rest_stays() {
+    let mut query = SearchQuery::parse("stone roof \"a b\" -cc tag:x");
+    assert!(query.relax());
+    assert_eq!(shown(&query.root), "(\"a+b\" & !\"cc\" & #x & (stone | roof))");
+    assert!(!SearchQuery::parse("stone \"a b\"").relax());
+    assert!(!SearchQuery::parse("aa OR bb").relax());
+}

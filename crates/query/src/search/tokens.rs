@@ -1,0 +1,220 @@
+//! A text as the words that are searched for: in lower case, without accents, and where a script writes no spaces, every
+//! two neighbouring characters.
+
+use std::ops::Range;
+
+use unicode_normalization::char::{compose, decompose_canonical};
+
+/// What is longer is no word that anybody types; its beginning is enough to find it.
+const LONGEST: usize = 64;
+
+/// A word of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token<'t> {
+    pub term: &'t str,
+    /// In bytes of the text.
+    pub start: usize,
+    pub end: usize,
+    /// The last character of a run without spaces, which is in the pair before it as well. It is there so that every
+    /// character begins a term.
+    pub tail: bool,
+}
+
+/// A word and where it stands, to keep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    pub term: String,
+    pub span: Range<usize>,
+}
+
+/// All words of a text, to keep.
+pub fn search_words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    search_tokens(text, |token| words.push(Word { term: token.term.to_owned(), span: token.start..token.end }));
+    words
+}
+
+/// Calls `each` for all words of a text, in order.
+pub fn search_tokens(text: &str, mut each: impl FnMut(Token<'_>)) {
+    let mut run = Run::default();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if byte.is_ascii_alphanumeric() {
+            run.word(at, at + 1, &mut each);
+            run.term.push(char::from(byte.to_ascii_lowercase()));
+            at += 1;
+        } else if byte.is_ascii() {
+            run.finish(&mut each);
+            at += 1;
+        } else {
+            let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { return };
+            run.take(c, at, &mut each);
+            at += c.len_utf8();
+        }
+    }
+    run.finish(&mut each);
+}
+
+/// A text as it is compared: in lower case and without accents, and everything else as it is.
+pub fn folded(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    text.chars().filter(|c| !is_accent(*c)).for_each(|c| fold(c, &mut folded));
+    folded
+}
+
+/// What was read of a word, or of a run of characters that are all of one kind.
+#[derive(Default)]
+struct Run {
+    term: String,
+    start: usize,
+    end: usize,
+    /// Characters of a script without spaces, and where they stand.
+    dense: Vec<(char, usize, usize)>,
+}
+
+impl Run {
+    fn take(&mut self, c: char, at: usize, each: &mut impl FnMut(Token<'_>)) {
+        let end = at + c.len_utf8();
+        if let (true, Some(last)) = (is_voicing(c), self.dense.last_mut()) {
+            last.0 = compose(last.0, c).unwrap_or(last.0);
+            last.2 = end;
+        } else if is_dense(c) {
+            if !self.term.is_empty() {
+                self.finish(each);
+            }
+            self.dense.push((c, at, end));
+        } else if is_accent(c) {
+            self.end = if self.term.is_empty() { self.end } else { end };
+        } else if c.is_alphanumeric() || is_mark_in_word(c) {
+            self.word(at, end, each);
+            fold(c, &mut self.term);
+        } else {
+            self.finish(each);
+        }
+    }
+
+    /// A letter of a word stands here.
+    fn word(&mut self, at: usize, end: usize, each: &mut impl FnMut(Token<'_>)) {
+        if !self.dense.is_empty() {
+            self.finish(each);
+        }
+        if self.term.is_empty() {
+            self.start = at;
+        }
+        self.end = end;
+    }
+
+    fn finish(&mut self, each: &mut impl FnMut(Token<'_>)) {
+        if !self.term.is_empty() {
+            let cut = self.term.floor_char_boundary(LONGEST);
+            each(Token { term: &self.term[..cut], start: self.start, end: self.end, tail: false });
+            self.term.clear();
+        }
+        for (number, &(c, start, end)) in self.dense.iter().enumerate() {
+            self.term.clear();
+            fold(c, &mut self.term);
+            let next = self.dense.get(number + 1);
+            if let Some(&(next, ..)) = next {
+                fold(next, &mut self.term);
+            }
+            let tail = next.is_none() && number > 0;
+            each(Token { term: &self.term, start, end: next.map_or(end, |next| next.2), tail });
+        }
+        self.term.clear();
+        self.dense.clear();
+    }
+}
+
+fn fold(c: char, into: &mut String) {
+    if c.is_ascii() {
+        into.push(c.to_ascii_lowercase());
+        return;
+    }
+    if is_dense(c) {
+        into.push(c);
+        return;
+    }
+    for lower in c.to_lowercase() {
+        match lower {
+            'ß' => into.push_str("ss"),
+            'æ' => into.push_str("ae"),
+            'œ' => into.push_str("oe"),
+            'ø' => into.push('o'),
+            'ł' => into.push('l'),
+            'đ' => into.push('d'),
+            'ı' => into.push('i'),
+            lower => decompose_canonical(lower, |part| {
+                if !is_accent(part) {
+                    into.push(part);
+                }
+            }),
+        }
+    }
+}
+
+/// Marks that people leave out when they search. Those of the Indian scripts are vowels and stay.
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{652}' | '\u{670}'
+        | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
+}
+
+fn is_mark_in_word(c: char) -> bool {
+    unicode_normalization::char::is_combining_mark(c) && !is_accent(c)
+}
+
+/// The two marks of kana, which make another sound and not an accent.
+fn is_voicing(c: char) -> bool {
+    matches!(c, '\u{3099}' | '\u{309a}')
+}
+
+/// Whether a script does without spaces, or, as Korean, joins to words what people search for in parts.
+fn is_dense(c: char) -> bool {
+    matches!(c, '\u{e01}'..='\u{e4e}' | '\u{e81}'..='\u{ecd}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17d3}'
+        | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'
+        | '\u{30fc}'..='\u{30ff}' | '\u{3105}'..='\u{312f}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9d}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn terms(text: &str) -> Vec<String> {
+        search_words(text).into_iter().map(|word| word.term).collect()
+    }
+
+    #[test]
+    fn words_are_what_people_type_for_them() {
+        for (text, expected) in [
+            ("A stone, CUT.", &["a", "stone", "cut"][..]),
+            ("Größe Straße Ærø", &["grosse", "strasse", "aero"]),
+            ("café cafe\u{301} CAFÉ", &["cafe", "cafe", "cafe"]),
+            ("file_read x2 don't", &["file", "read", "x2", "don", "t"]),
+            ("全文検索", &["全文", "文検", "検索", "索"]),
+            ("石", &["石"]),
+            ("Rust石庭abc", &["rust", "石庭", "庭", "abc"]),
+            ("か\u{3099}く", &["がく", "く"]),
+            ("한국어", &["한국", "국어", "어"]),
+            ("हिन्दी", &["हिन्दी"]),
+            ("Ünïcödé", &["unicode"]),
+            ("💎 — …", &[]),
+        ] {
+            assert_eq!(terms(text), expected, "{text}");
+        }
+        assert_eq!(terms(&"x".repeat(500))[0].len(), LONGEST);
+    }
+
+    proptest! {
+        #[test]
+        fn every_word_stands_where_it_is_said_to(text in "[a-cé\u{301}ß石庭がか\u{3099} .]{0,20}|.{0,20}") {
+            for word in search_words(&text) {
+                prop_assert!(text.get(word.span.clone()).is_some());
+                let again = search_words(&text[word.span]);
+                prop_assert_eq!(&again[0].term, &word.term);
+            }
+        }
+    }
+}

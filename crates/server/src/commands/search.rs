@@ -1,0 +1,82 @@
+use std::io::Write;
+
+use lapidary_pipeline::{Reply, Request};
+use serde_json::{Map, Value, json};
+
+use super::{
+    Done, Failure, SAVING,
+    call::{complete, owner},
+    print_json, printable, table,
+};
+use crate::{assemble::Assembled, cli::Search, log};
+
+const TOOL: &str = "obsidian_search_notes";
+
+/// The best notes for a query, by the same tool as for a client.
+pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+    let mut found = Vec::new();
+    let mut cursor = Value::Null;
+    let answer = loop {
+        let mut page = match ask(search, &cursor, assembled) {
+            Ok(page) => page,
+            Err(refusal) => {
+                log::error(&refusal);
+                return Ok(Done::Refused);
+            }
+        };
+        if let Some(Value::Array(hits)) = page["result"].get_mut("hits").map(Value::take) {
+            found.extend(hits);
+        }
+        cursor = page["result"]["nextCursor"].take();
+        if cursor.is_null() || found.len() >= search.limit {
+            break page;
+        }
+    };
+    assembled.pipeline.save_indexes(SAVING);
+    found.truncate(search.limit);
+    if search.json {
+        let notice = answer.get("notice").cloned().unwrap_or_default();
+        print_json(out, &json!({ "hits": found, "totalCount": answer["result"]["totalCount"], "notice": notice }))?;
+        return Ok(Done::Well);
+    }
+    if let Some(notice) = answer["notice"].as_str() {
+        log::info(&printable(notice));
+    }
+    table::print(out, &found.iter().map(row).collect::<Vec<_>>())?;
+    let (shown, total) = (found.len(), answer["result"]["totalCount"].as_u64().unwrap_or_default());
+    if total > shown as u64 {
+        writeln!(out, "… {shown} of {total}; --limit shows more")?;
+    }
+    Ok(Done::Well)
+}
+
+fn ask(search: &Search, cursor: &Value, assembled: &Assembled) -> Result<Value, String> {
+    let mut arguments = Map::new();
+    arguments.insert("mode".to_owned(), json!("omnisearch"));
+    arguments.insert("query".to_owned(), json!(search.query.join(" ")));
+    arguments.insert("contextLength".to_owned(), json!(60));
+    arguments.insert("maxMatchesPerHit".to_owned(), json!(1));
+    if !cursor.is_null() {
+        arguments.insert("cursor".to_owned(), cursor.clone());
+    }
+    let caller = owner(&assembled.pipeline, false);
+    let request = Request { tool: TOOL.to_owned(), arguments, caller, answer: None, progress: None };
+    match complete(&assembled.pipeline, request) {
+        Reply::Done(rendered) if !rendered.is_error => Ok(Value::Object(rendered.structured)),
+        Reply::Done(rendered) => Err(printable(&rendered.text.join("\n"))),
+        Reply::NoSuchTool { .. } | Reply::Ask(_) => Err(format!("`{TOOL}` is not offered")),
+    }
+}
+
+/// Score, note, section, and the passage on one line.
+fn row(hit: &Value) -> [String; 3] {
+    let text = |name: &str| hit[name].as_str().unwrap_or_default();
+    let section = text("section").rsplit("::").next().filter(|section| !section.is_empty());
+    let place = section.map_or(text("filename").to_owned(), |section| format!("{} § {section}", text("filename")));
+    let passage = text("excerpt").split_whitespace().collect::<Vec<_>>().join(" ");
+    [
+        format!("{:.2}", hit["score"].as_f64().unwrap_or_default()),
+        printable(&place).replace('\n', " "),
+        printable(&passage),
+    ]
+}

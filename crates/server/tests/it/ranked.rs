@@ -1,0 +1,223 @@
+//! The best notes first, on the wire: mode `omnisearch` and `lapidary search`.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Era, Server, Vault};
+
+const SEARCH: &str = "obsidian_search_notes";
+
+fn ask(server: &mut Server, query: &str) -> Value {
+    server.done(SEARCH, json!({ "mode": "omnisearch", "query": query }))
+}
+
+fn names(answer: &Value) -> Vec<&str> {
+    answer["result"]["hits"].as_array().unwrap().iter().map(|hit| hit["filename"].as_str().unwrap()).collect()
+}
+
+fn serve(vault: &Vault) -> Server {
+    vault.serve_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern)
+}
+
+/// More notes than are taken in while somebody waits.
+fn large() -> Vault {
+    let files: Vec<(String, String)> =
+        (0..1200).map(|number| (format!("n{number}.md"), format!("word{number} stone\n"))).collect();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
+    Vault::new(&files)
+}
+
+/// Until there is an index, which is made while others are answered.
+fn settled(server: &mut Server, query: &str) -> Value {
+    let started = Instant::now();
+    loop {
+        let answer = ask(server, query);
+        if !answer["notice"].as_str().unwrap_or_default().contains("plain scan") {
+            return answer;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{answer}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_hit_has_the_shape_of_the_contract_and_the_section_to_read() {
+    let vault = Vault::new(&[
+        ("Home/Slate roof.md", "\u{feff}💎\r\n# Repairs\r\n\r\n## Gutter\r\n\r\nThe Slate leaks.\r\n".as_bytes()),
+        ("other.md", b"a slate roof, once"),
+        ("none.md", b"moss"),
+    ]);
+    let mut server = serve(&vault);
+    let answer = server.done(SEARCH, json!({ "mode": "omnisearch", "query": " slate leaks ", "contextLength": 20 }));
+    let hit = &answer["result"]["hits"][0];
+    let keys: Vec<&String> = hit.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["filename", "basename", "score", "foundWords", "matches", "excerpt", "section"]);
+    assert_eq!((&hit["filename"], &hit["basename"]), (&json!("Home/Slate roof.md"), &json!("Slate roof")));
+    assert!(hit["score"].as_f64().unwrap() > 0.0);
+    assert_eq!(hit["foundWords"], json!(["slate", "leaks"]));
+    let text = "💎\n# Repairs\n\n## Gutter\n\nThe Slate leaks.\n";
+    let units: Vec<u16> = text.encode_utf16().collect();
+    let place = hit["matches"][0]["offset"].as_u64().unwrap() as usize;
+    assert_eq!(hit["matches"][0]["match"], "Slate");
+    assert_eq!(String::from_utf16(&units[place..place + 5]).unwrap(), "Slate");
+    assert!(hit["excerpt"].as_str().unwrap().contains("The Slate leaks."), "{hit}");
+    let result = &answer["result"];
+    assert_eq!(
+        (&result["mode"], &result["totalCount"], &result["truncated"]),
+        (&json!("omnisearch"), &json!(1), &json!(false))
+    );
+    assert_eq!(answer["effectiveQuery"], "slate leaks");
+    let section = json!({ "type": "heading", "target": hit["section"] });
+    let target = json!({ "type": "path", "path": "Home/Slate roof.md" });
+    let part = server.done("obsidian_get_note", json!({ "format": "section", "target": target, "section": section }));
+    assert!(part.to_string().contains("leaks") && !part.to_string().contains("# Repairs"), "{part}");
+
+    assert_eq!(names(&ask(&mut server, "slate roof")), ["Home/Slate roof.md", "other.md"]);
+    let meant = ask(&mut server, "gutetr");
+    assert_eq!(
+        (names(&meant), &meant["notice"]),
+        (vec!["Home/Slate roof.md"], &json!("No note holds `gutetr`; found by `gutter`."))
+    );
+    let some = ask(&mut server, "slate once zebra");
+    assert_eq!(names(&some)[0], "other.md");
+    assert!(some["notice"].as_str().unwrap().contains("some of them"), "{some}");
+    let none = ask(&mut server, "zebra");
+    assert_eq!((names(&none).len(), none["notice"].is_string()), (0, true));
+    let shown = server.call(SEARCH, json!({ "mode": "omnisearch", "query": "leaks" }));
+    let shown = shown["content"][0]["text"].as_str().unwrap();
+    assert!(shown.starts_with("**Search (omnisearch) — 1 on this page · 1 total**"), "{shown}");
+    assert!(shown.contains("### Home/Slate roof.md (score: ") && shown.contains("**Matched:** `leaks`"), "{shown}");
+}
+
+#[test]
+fn an_edit_is_found_by_the_very_next_search_whoever_made_it() {
+    let vault = Vault::new(&[("a.md", b"first"), ("b.md", b"moss")]);
+    let mut server = serve(&vault);
+    assert_eq!(names(&ask(&mut server, "first")), ["a.md"]);
+    for round in 0..40 {
+        let (word, gone) = (format!("word{round}x"), format!("word{}x", round - 1));
+        if round % 2 == 0 {
+            vault.write("a.md", word.as_bytes());
+        } else {
+            server.done("str_replace", json!({ "file": "a.md", "find": gone, "replace": word }));
+        }
+        assert_eq!(names(&ask(&mut server, &format!("\"{word}\""))), ["a.md"], "{round}");
+        assert!(names(&ask(&mut server, &format!("\"{gone}\""))).is_empty(), "{round}");
+    }
+    std::fs::rename(vault.path().join("a.md"), vault.path().join("granite.md")).unwrap();
+    assert_eq!(names(&ask(&mut server, "granite")), ["granite.md"]);
+    std::fs::remove_file(vault.path().join("granite.md")).unwrap();
+    assert!(names(&ask(&mut server, "\"granite\"")).is_empty());
+}
+
+#[test]
+fn no_answer_depends_on_notes_that_may_not_be_read() {
+    let open: &[(&str, &[u8])] = &[
+        ("a.md", b"slate roof and moss"),
+        ("b.md", b"# Slate\n\nshort"),
+        ("c.md", b"garden wall with a long text about nothing in particular, and a slate"),
+        ("Gutter.md", b"rain"),
+    ];
+    let (full, bare) = (Vault::new(open), Vault::new(open));
+    for number in 0..30 {
+        let text = format!("slate slates gutetr mossy lapidary secret{number} roof roof roof #hidden");
+        full.write(&format!("closed/slate {number}.md"), text.as_bytes());
+    }
+    let narrow = [("OBSIDIAN_DENY_PATHS", "closed"), ("LAPIDARY_REPETITION", "off")];
+    let (mut with, mut without) =
+        (full.serve_with(&[], &narrow).open(Era::Modern), bare.serve_with(&[], &narrow).open(Era::Modern));
+    for query in [
+        "slate",
+        "slate roof",
+        "roof moss garden",
+        "gutetr",
+        "mos",
+        "lapidary",
+        "lapidray",
+        "secret1",
+        "sec",
+        "hidden",
+        "tag:hidden",
+        "\"slate slates\"",
+        "path:closed",
+        "file:slate",
+        "/secret/",
+        "-slate",
+        "line:(slate roof)",
+        "[x]",
+        "zebra slate",
+    ] {
+        let (with, without) = (ask(&mut with, query), ask(&mut without, query));
+        assert_eq!(with, without, "{query}");
+        assert!(!with["result"].to_string().contains("closed/"), "{query}: {with}");
+    }
+}
+
+#[test]
+fn who_asks_before_there_is_an_index_is_answered_by_a_scan() {
+    let vault = large();
+    let mut server = serve(&vault);
+    let first = ask(&mut server, "word77 stone");
+    assert!(first["notice"].as_str().unwrap().contains("plain scan"), "{first}");
+    assert_eq!(names(&first)[0], "n77.md");
+    let later = settled(&mut server, "word77 stone");
+    assert_eq!((names(&later), &later["notice"]), (vec!["n77.md"], &Value::Null));
+    assert_eq!(settled(&mut server, "stone")["result"]["totalCount"], 1200);
+}
+
+#[test]
+fn the_index_outlives_the_server_and_serves_others() {
+    let vault = large();
+    // A file that was changed a moment ago may change again without a trace, so it is not remembered.
+    std::thread::sleep(Duration::from_millis(2500));
+    let mut first = serve(&vault);
+    settled(&mut first, "stone");
+    let (status, said) = first.end();
+    assert!(status.success(), "{said}");
+    let mut second = serve(&vault);
+    let answer = ask(&mut second, "word5 stone");
+    assert_eq!((names(&answer), &answer["notice"]), (vec!["n5.md"], &Value::Null), "known from before");
+    vault.write("n5.md", b"changed\n");
+    let mut third = serve(&vault);
+    for server in [&mut second, &mut third] {
+        assert_eq!(names(&ask(server, "changed")), ["n5.md"]);
+        assert!(names(&ask(server, "\"word5\"")).is_empty());
+    }
+    // A server that is killed takes nothing with it.
+    drop(second);
+    vault.write("n6.md", b"other\n");
+    assert_eq!(names(&ask(&mut third, "other")), ["n6.md"]);
+    assert_eq!(ask(&mut third, "stone")["result"]["totalCount"], 1198);
+}
+
+#[test]
+fn people_get_a_table() {
+    let vault =
+        Vault::new(&[("Roof.md", b"# Slates\n\nThe slates leak.\n"), ("b.md", b"a slate\x1b[2J"), ("c.md", b"slate")]);
+    let table = vault.run(&["search", "slate"]);
+    let out = String::from_utf8(table.stdout).unwrap();
+    assert_eq!(table.status.code(), Some(0));
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 3, "{out}");
+    assert!(out.contains("Roof.md § Slates") && out.contains("The slates leak.") && !out.contains('\u{1b}'), "{out}");
+    let some = vault.run(&["search", "--limit", "1", "slate"]);
+    assert!(String::from_utf8(some.stdout).unwrap().ends_with("… 1 of 3; --limit shows more\n"));
+    let json = vault.run(&["search", "slate", "-leak", "--json"]);
+    assert_eq!(json.status.code(), Some(2), "an exclusion goes into the quotes of the query");
+    let json = vault.run(&["search", "slate -leak", "--json"]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!((json["hits"].as_array().unwrap().len(), &json["totalCount"]), (2, &json!(2)));
+    let missed = vault.run(&["search", "slaet"]);
+    assert!(String::from_utf8(missed.stderr).unwrap().contains("No note holds `slaet`; found by `slate`"));
+    assert_eq!(vault.run(&["search"]).status.code(), Some(2));
+    // A person at the command line leaves an index for the next time.
+    let large = large();
+    std::thread::sleep(Duration::from_millis(2500));
+    let scanned = large.run(&["search", "word7 stone"]);
+    assert!(String::from_utf8(scanned.stderr).unwrap().contains("plain scan"));
+    let ranked = large.run(&["search", "word7 stone"]);
+    assert_eq!(String::from_utf8(ranked.stderr).unwrap(), "");
+    let off = vault.run(&["--exclude-tools", "obsidian_search_notes", "search", "x"]);
+    assert_eq!(off.status.code(), Some(1));
+}

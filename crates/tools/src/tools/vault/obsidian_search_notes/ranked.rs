@@ -1,0 +1,76 @@
+//! The notes that fit best.
+
+use lapidary_vault::{PassageSize, Ranked, RankedNotes, RankedPage, VaultPath, View};
+
+use super::{
+    Input, ObsidianSearchNotes,
+    hits::{Hit, Spot},
+};
+use crate::{Context, Reason, shared::cursor::Cursor, spec::ReadTool};
+
+/// Nobody types more; what is longer is a text and no question.
+const LONGEST_QUERY: usize = 2_000;
+
+pub(super) struct Answer {
+    pub(super) total: usize,
+    pub(super) hits: Vec<Hit>,
+    /// How the query was understood, if not as it was written.
+    pub(super) notice: Option<String>,
+    pub(super) truncated: bool,
+}
+
+pub(super) fn search(
+    context: &Context<'_>,
+    view: &View,
+    query: &str,
+    input: &Input,
+    cursor: Cursor,
+) -> Result<Answer, Reason> {
+    if query.len() > LONGEST_QUERY {
+        let problem = format!("has {} bytes, more than the limit of {LONGEST_QUERY}", query.len());
+        return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", problem));
+    }
+    let size = PassageSize { context: input.context_length, max_matches: input.max_matches_per_hit };
+    let page = RankedPage { offset: cursor.offset, limit: cursor.limit, size };
+    let found = view
+        .ranked(query, page, &|| context.check().is_ok())
+        .map_err(|error| Reason::from_index(&error, context.cancel))?;
+    let notice = notice(&found);
+    let truncated = found.scanned.is_some_and(|scanned| scanned.cut);
+    Ok(Answer { total: found.total, hits: found.hits.into_iter().map(hit).collect(), notice, truncated })
+}
+
+fn hit(found: Ranked) -> Hit {
+    let matches = found.matches.into_iter().map(|found| Spot { r#match: found.text, offset: found.offset });
+    Hit::Ranked {
+        basename: stem(&found.path).to_owned(),
+        filename: found.path.to_string(),
+        score: found.score,
+        found_words: found.words,
+        matches: matches.collect(),
+        excerpt: found.excerpt,
+        section: found.section.map(|headings| headings.join("::")),
+    }
+}
+
+/// The name of a note as people say it.
+pub(super) fn stem(path: &VaultPath) -> &str {
+    path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem)
+}
+
+fn notice(found: &RankedNotes) -> Option<String> {
+    let mut said: Vec<String> = Vec::new();
+    if found.scanned.is_some() {
+        said.push(
+            "The index is being made; this was a plain scan, which knows no word forms. Ask again in a moment."
+                .to_owned(),
+        );
+    }
+    for (word, meant) in &found.meant {
+        said.push(format!("No note holds `{word}`; found by `{}`.", meant.join("`, `")));
+    }
+    if found.some_words {
+        said.push("No note holds all words; these hold some of them.".to_owned());
+    }
+    (!said.is_empty()).then(|| said.join(" "))
+}

@@ -1,0 +1,117 @@
+//! The ranked search: an inverted index of all notes, and what is found in it.
+//!
+//! The index is our own and lives in memory. An engine such as tantivy was measured too: it ranks by how often words stand
+//! in all documents, so a caller could feel hidden notes in its scores; it has one writer for all servers of a vault, and a
+//! changed note is seen only after a commit of tens of milliseconds. Here a [`Segment`](segment::Segment) never changes, an
+//! index is a few of them and belongs to exactly one snapshot, a changed note makes a new small one, and everything that
+//! scores depend on is counted for each search among the notes that the caller may read. That costs what going through the
+//! postings costs anyway.
+
+mod bits;
+mod build;
+mod cache;
+mod corpus;
+mod evaluate;
+mod index;
+mod keeper;
+mod passage;
+mod scan;
+mod segment;
+mod shown;
+#[cfg(test)]
+mod tests;
+
+use lapidary_query::SearchQuery;
+use rayon::prelude::*;
+
+use crate::{
+    IndexError, Notes, View,
+    index::{GoOn, Source},
+};
+use corpus::Corpus;
+use evaluate::Search;
+
+pub use passage::{PassageSize, Ranked, RankedMatch};
+
+pub(crate) use cache::SegmentCache;
+pub(crate) use keeper::SearchKeeper;
+
+/// Which of the notes that fit are wanted, and how much of each.
+#[derive(Clone, Copy, Debug)]
+pub struct RankedPage {
+    pub offset: usize,
+    pub limit: usize,
+    pub size: PassageSize,
+}
+
+/// What a ranked search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankedNotes {
+    /// Notes that fit.
+    pub total: usize,
+    /// The page of them, the best first.
+    pub hits: Vec<Ranked>,
+    /// No note has all words, so these have some.
+    pub some_words: bool,
+    /// Words that stand in no note, and what was looked for instead.
+    pub meant: Vec<(String, Vec<String>)>,
+    pub scanned: Option<ByScan>,
+}
+
+/// The answer was not taken from the index, because that is still being made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByScan {
+    /// More notes hold the words than were ranked.
+    pub cut: bool,
+}
+
+impl View {
+    /// The notes that a query fits, the best first. Who asks before there is an index gets an answer by a scan, and the
+    /// index is made meanwhile.
+    pub fn ranked(&self, query: &str, page: RankedPage, go_on: GoOn<'_>) -> Result<RankedNotes, IndexError> {
+        // A vault without a state folder is small, or its owner is in no hurry.
+        if !self.is_planned() && self.live.is_cached() {
+            let known = self.live.search.is_known();
+            let files = if known { self.files(go_on)? } else { self.files_to_search(go_on)? };
+            if !self.live.search.is_near(files)
+                && let Some(found) = scan::search_by_scan(files, query, page, go_on)?
+            {
+                keeper::build_aside(&self.live);
+                return Ok(found);
+            }
+        }
+        self.notes(go_on)?.ranked(query, page, go_on)
+    }
+}
+
+impl Notes {
+    fn ranked(&self, query: &str, page: RankedPage, go_on: GoOn<'_>) -> Result<RankedNotes, IndexError> {
+        let index = self.live.search.index(self.snapshot(), &self.live, self.is_planned(), go_on)?;
+        let readable = self.live.search.readable(&index, self);
+        search(Corpus::new(&index, readable), query, page, self.live.source(), go_on)
+    }
+}
+
+fn search(
+    corpus: Corpus<'_>,
+    text: &str,
+    page: RankedPage,
+    source: Source<'_>,
+    go_on: GoOn<'_>,
+) -> Result<RankedNotes, IndexError> {
+    let mut search = Search::new(corpus, SearchQuery::parse(text), source, go_on);
+    let mut found = search.found()?;
+    let some_words = found.is_empty() && search.query.relax();
+    if some_words {
+        found = search.found()?;
+    }
+    let total = found.len();
+    let best = search.page(found, page.offset, page.limit);
+    let one = |found: &evaluate::Found| Some(search.ranked(search.state(found.document)?, found.score, page.size));
+    let hits = best.par_iter().filter_map(one).collect();
+    let meant = search.query.wanted().into_iter().filter_map(|words| {
+        let leaf = search.leaf(words).filter(|leaf| leaf.meant)?;
+        Some((words.terms.join(" "), leaf.variants.clone()))
+    });
+    Ok(RankedNotes { total, hits, some_words: some_words && total > 0, meant: meant.collect(), scanned: None })
+}

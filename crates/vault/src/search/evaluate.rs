@@ -1,0 +1,298 @@
+//! Which documents a query is true of, and in what order they are shown.
+
+use std::{cmp::Ordering, sync::Arc};
+
+use lapidary_note::Value;
+use lapidary_query::{
+    Lexicon, Node, PathFilter, Piece, PropertyFilter, Scalar, SearchQuery, TaskState, Unit, Words, folded,
+};
+use rayon::prelude::*;
+
+use super::{
+    bits::Bits,
+    corpus::{Corpus, Leaf},
+    shown::with_shown,
+};
+use crate::{
+    Digest, IndexError, Properties,
+    index::{FileState, GoOn, Source},
+};
+
+pub(super) struct Search<'s> {
+    pub(super) corpus: Corpus<'s>,
+    pub(super) query: SearchQuery,
+    leaves: Vec<Option<Leaf>>,
+    source: Source<'s>,
+    go_on: GoOn<'s>,
+}
+
+/// A document that was found.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub(super) document: usize,
+    /// In thousandths, so that what looks the same is the same.
+    pub(super) score: u32,
+}
+
+impl<'s> Search<'s> {
+    pub(super) fn new(corpus: Corpus<'s>, query: SearchQuery, source: Source<'s>, go_on: GoOn<'s>) -> Self {
+        let mut words = Vec::new();
+        put_words(&query.root, &mut words);
+        let found: Vec<(usize, Leaf)> = words.par_iter().map(|words| (words.number, corpus.leaf(words))).collect();
+        let mut leaves: Vec<Option<Leaf>> = (0..query.words).map(|_| None).collect();
+        found.into_iter().for_each(|(number, leaf)| leaves[number] = Some(leaf));
+        Self { corpus, query, leaves, source, go_on }
+    }
+
+    pub(super) fn leaf(&self, words: &Words) -> Option<&Leaf> {
+        self.leaves.get(words.number)?.as_ref()
+    }
+
+    /// All that fulfil the query, not in order.
+    pub(super) fn found(&self) -> Result<Vec<Found>, IndexError> {
+        if self.query.is_empty() {
+            return Ok(Vec::new());
+        }
+        let documents = self.fulfilling(&self.query.root, self.corpus.visible())?;
+        let leaves: Vec<&Leaf> = self.query.wanted().into_iter().filter_map(|words| self.leaf(words)).collect();
+        let score = |document: usize| {
+            let (mut sum, mut held) = (0.0, 0);
+            for leaf in &leaves {
+                let value = leaf.values[document];
+                sum += leaf.rarity * value;
+                held += usize::from(value > 0.0);
+            }
+            // Where not all words had to be there, more of them are better than much of one.
+            sum * held as f32 / leaves.len().max(1) as f32
+        };
+        let found = documents.iter().map(|document| Found { document, score: (score(document) * 1000.0) as u32 });
+        Ok(found.collect())
+    }
+
+    /// The best from this number on, in order: by score, then the one that was changed last.
+    pub(super) fn page(&self, mut found: Vec<Found>, offset: usize, limit: usize) -> Vec<Found> {
+        let end = offset.saturating_add(limit).min(found.len());
+        let order = |a: &Found, b: &Found| self.order(a, b);
+        if let Some(last) = end.checked_sub(1).filter(|_| end < found.len()) {
+            // By the score alone first, since it takes a look at the documents to tell those that are equal.
+            let mut scores: Vec<u32> = found.iter().map(|found| found.score).collect();
+            let (_, least, _) = scores.select_nth_unstable_by(last, |a, b| b.cmp(a));
+            found.retain(|found| found.score >= *least);
+            if end < found.len() {
+                found.select_nth_unstable_by(end, order);
+                found.truncate(end);
+            }
+        }
+        found.sort_unstable_by(order);
+        found.truncate(end);
+        found.split_off(offset.min(end))
+    }
+
+    fn order(&self, a: &Found, b: &Found) -> Ordering {
+        b.score.cmp(&a.score).then_with(|| {
+            let ((ours, a), (theirs, b)) = (self.corpus.place(a.document), self.corpus.place(b.document));
+            let (ours, theirs) = (&ours.segment, &theirs.segment);
+            let (before, after) = (ours.modified(a), theirs.modified(b));
+            after.cmp(&before).then_with(|| ours.path(a).cmp(theirs.path(b)))
+        })
+    }
+
+    pub(super) fn state(&self, document: usize) -> Option<&'s Arc<FileState>> {
+        let (part, number) = self.corpus.place(document);
+        self.corpus.index.state(*part.files.get(number)?)
+    }
+
+    /// Those among some documents of which it is true.
+    fn fulfilling(&self, node: &Node, within: &Bits) -> Result<Bits, IndexError> {
+        if !(self.go_on)() {
+            return Err(IndexError::Stopped);
+        }
+        match node {
+            Node::All(nodes) => {
+                let mut left = within.clone();
+                // What takes a look into texts comes last, when few are left.
+                let (costly, cheap): (Vec<&Node>, Vec<&Node>) = nodes.iter().partition(|node| is_costly(node));
+                for node in cheap.into_iter().chain(costly) {
+                    left = self.fulfilling(node, &left)?;
+                }
+                Ok(left)
+            }
+            Node::Any(nodes) => {
+                let mut found = Bits::none(self.corpus.total());
+                for node in nodes {
+                    found = found.or(&self.fulfilling(node, within)?);
+                }
+                Ok(found)
+            }
+            Node::Not(node) => Ok(within.clone().without(&self.fulfilling(node, within)?)),
+            Node::Words(words) => Ok(self.holding(words, within)),
+            Node::Text(pattern) => {
+                self.keep(within, |state| self.with_text(state, |text| holds(pattern, text)).unwrap_or(false))
+            }
+            Node::Path(filter) => self.keep(within, |state| path_fits(filter, state)),
+            Node::Tag(wanted) => self.keep(within, |state| has_tag(state, wanted)),
+            Node::Property(filter) => self.keep(within, |state| has_property(state, filter)),
+            Node::Within(piece, node) => {
+                let possible = self.possible(node, within);
+                self.keep(&possible, |state| self.in_one_piece(state, *piece, node))
+            }
+        }
+    }
+
+    fn holding(&self, words: &Words, within: &Bits) -> Bits {
+        match self.leaf(words) {
+            Some(leaf) => leaf.documents.clone().and(within),
+            None => Bits::none(self.corpus.total()),
+        }
+    }
+
+    /// At least those among which a piece can fulfil it.
+    fn possible(&self, node: &Node, within: &Bits) -> Bits {
+        match node {
+            Node::All(nodes) => nodes.iter().fold(within.clone(), |left, node| self.possible(node, &left)),
+            Node::Any(nodes) => {
+                let none = Bits::none(self.corpus.total());
+                nodes.iter().fold(none, |found, node| found.or(&self.possible(node, within)))
+            }
+            Node::Words(words) => self.holding(words, within),
+            Node::Within(_, node) => self.possible(node, within),
+            Node::Not(_) | Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => within.clone(),
+        }
+    }
+
+    fn keep(&self, within: &Bits, fits: impl Fn(&Arc<FileState>) -> bool + Sync) -> Result<Bits, IndexError> {
+        let documents: Vec<usize> = within.iter().collect();
+        let look = |document: &usize| {
+            if !(self.go_on)() {
+                return Err(IndexError::Stopped);
+            }
+            Ok(self.state(*document).is_some_and(&fits))
+        };
+        let kept: Vec<bool> = documents.par_iter().map(look).collect::<Result<_, _>>()?;
+        let mut bits = Bits::none(self.corpus.total());
+        documents.iter().zip(kept).filter(|(_, kept)| *kept).for_each(|(document, _)| bits.set(*document));
+        Ok(bits)
+    }
+
+    pub(super) fn with_text<T>(&self, state: &FileState, look: impl FnOnce(&str) -> T) -> Option<T> {
+        let text = state.text().or_else(|| self.source.read_once(state))?;
+        Some(with_shown(&text, look))
+    }
+
+    fn in_one_piece(&self, state: &FileState, piece: Piece, node: &Node) -> bool {
+        let digest = digest_of(state);
+        let fulfils = |text: &str| Unit::new(text).fulfils(node, self);
+        if let Piece::Task(wanted) = piece {
+            let tasks = digest.structure().tasks;
+            return tasks.iter().filter(|task| is_wanted(wanted, task.status)).any(|task| fulfils(task.text));
+        }
+        let look = |text: &str| match piece {
+            Piece::Line => text.lines().any(fulfils),
+            Piece::Block => text.split("\n\n").any(fulfils),
+            Piece::Section | Piece::Task(_) => {
+                let starts: Vec<usize> = digest.structure().headings.iter().map(|heading| heading.line).collect();
+                sections(text, &starts).into_iter().any(fulfils)
+            }
+        };
+        self.with_text(state, look).unwrap_or(false)
+    }
+}
+
+impl Lexicon for Search<'_> {
+    fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
+        let Some(wanted) = words.terms.get(at) else { return false };
+        let last = at + 1 == words.terms.len();
+        wanted == term
+            || (words.open && last && term.starts_with(wanted.as_str()))
+            || (words.terms.len() == 1
+                && self.leaf(words).is_some_and(|leaf| leaf.variants.iter().any(|variant| variant == term)))
+    }
+}
+
+/// All words, those that are excluded too.
+fn put_words<'n>(node: &'n Node, words: &mut Vec<&'n Words>) {
+    match node {
+        Node::All(nodes) | Node::Any(nodes) => nodes.iter().for_each(|node| put_words(node, words)),
+        Node::Not(node) | Node::Within(_, node) => put_words(node, words),
+        Node::Words(found) => words.push(found),
+        Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => {}
+    }
+}
+
+/// Whether each document has to be looked at.
+fn is_costly(node: &Node) -> bool {
+    match node {
+        Node::Words(_) => false,
+        Node::All(nodes) | Node::Any(nodes) => nodes.iter().any(is_costly),
+        Node::Not(node) => is_costly(node),
+        Node::Path(_) | Node::Tag(_) | Node::Property(_) | Node::Text(_) | Node::Within(..) => true,
+    }
+}
+
+fn digest_of(state: &FileState) -> Digest<'_> {
+    state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default()
+}
+
+fn holds(pattern: &lapidary_query::Pattern, text: &str) -> bool {
+    // What cannot be decided is not claimed.
+    pattern.is_match(text) == Ok(true)
+}
+
+fn path_fits(filter: &PathFilter, state: &FileState) -> bool {
+    let (path, name) = (state.path.as_str(), state.path.name());
+    match filter {
+        PathFilter::Path(wanted) => folded(path).contains(wanted),
+        PathFilter::Name(wanted) => folded(name).contains(wanted),
+        PathFilter::Extension(wanted) => {
+            name.rsplit_once('.').is_some_and(|(_, extension)| folded(extension).starts_with(wanted))
+        }
+        PathFilter::PathMatches(pattern) => holds(pattern, path),
+        PathFilter::NameMatches(pattern) => holds(pattern, name),
+    }
+}
+
+fn has_tag(state: &FileState, wanted: &str) -> bool {
+    let below = |name: &str| name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    digest_of(state).tags().any(|tag| below(&folded(tag.name)))
+}
+
+fn has_property(state: &FileState, filter: &PropertyFilter) -> bool {
+    let Properties::Read(properties) = digest_of(state).properties() else { return false };
+    let values: Vec<(String, Vec<Scalar>)> = properties.into_iter().map(|(key, value)| (key, scalars(value))).collect();
+    filter.holds(values.iter().map(|(key, values)| (key.as_str(), values.as_slice())))
+}
+
+fn scalars(value: Value) -> Vec<Scalar> {
+    match value {
+        Value::Null => vec![Scalar::Null],
+        Value::Bool(value) => vec![Scalar::Bool(value)],
+        Value::Integer(value) => vec![Scalar::Number(value as f64)],
+        Value::Float(value) => vec![Scalar::Number(value)],
+        Value::Text(text) => vec![Scalar::Text(text)],
+        Value::List(items) => items.into_iter().flat_map(scalars).collect(),
+        Value::Map(entries) => entries.into_iter().flat_map(|(_, value)| scalars(value)).collect(),
+    }
+}
+
+fn is_wanted(wanted: TaskState, status: char) -> bool {
+    match wanted {
+        TaskState::Any => true,
+        TaskState::Todo => status == ' ',
+        TaskState::Done => status != ' ',
+    }
+}
+
+/// The parts of a text between headings, by the lines these stand in.
+fn sections<'t>(text: &'t str, headings: &[usize]) -> Vec<&'t str> {
+    let mut sections = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        if headings.binary_search(&(number + 1)).is_ok() {
+            sections.push(&text[start..at]);
+            start = at;
+        }
+        at += line.len();
+    }
+    sections.push(&text[start..]);
+    sections
+}

@@ -1,0 +1,169 @@
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError, TryLockError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use super::{SegmentCache, corpus::Readable, index::Index};
+use crate::{
+    FileEntry, Files, IndexError, Scope,
+    index::{GoOn, Live, Snapshot},
+    patience::lock,
+};
+
+/// Taking in more notes than this takes longer than somebody who asks should wait.
+const MANY: usize = 1_000;
+/// How many callers with scopes of their own are remembered.
+const REMEMBERED: usize = 4;
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// The newest index of a vault.
+#[derive(Default)]
+pub(crate) struct SearchKeeper {
+    newest: Mutex<Option<Arc<Index>>>,
+    cache: Option<SegmentCache>,
+    /// Whether somebody is making one aside.
+    building: AtomicBool,
+    /// What callers who asked lately may read of it.
+    readable: Mutex<Vec<Counted>>,
+}
+
+/// What was counted in an index for a scope.
+struct Counted {
+    index: Arc<Index>,
+    scope: Arc<Scope>,
+    readable: Arc<Readable>,
+}
+
+impl SearchKeeper {
+    pub(crate) fn new(cache: Option<SegmentCache>) -> Self {
+        Self { cache, ..Self::default() }
+    }
+
+    /// Whether there was an index, here or in the cache. Then the texts of all notes need not be read.
+    pub(super) fn is_known(&self) -> bool {
+        let here = self.newest.try_lock().is_ok_and(|newest| newest.is_some());
+        here || self.cache.as_ref().is_some_and(SegmentCache::is_there)
+    }
+
+    /// Whether somebody who sees these files can have an index of them without a long wait. Those that it does not see do
+    /// not count, or it could tell them by the answer.
+    pub(super) fn is_near(&self, files: &Files) -> bool {
+        let few = || files.iter().filter(FileEntry::is_note).take(MANY + 1).count() <= MANY;
+        if self.building.load(Ordering::Acquire) {
+            return few();
+        }
+        let mut newest = match self.newest.try_lock() {
+            Ok(newest) => newest,
+            Err(TryLockError::Poisoned(newest)) => newest.into_inner(),
+            Err(TryLockError::WouldBlock) => return few(),
+        };
+        // What is recalled may be of another snapshot; whoever searches brings it up to date.
+        let index = newest.get_or_insert_with(|| Arc::new(self.recall(files.snapshot())));
+        index.missing(files) <= MANY
+    }
+
+    fn recall(&self, snapshot: &Snapshot) -> Index {
+        self.cache.as_ref().map(|cache| cache.recall(snapshot)).unwrap_or_default()
+    }
+
+    /// The index of exactly this snapshot. That of one with changes that are only planned is not kept.
+    pub(super) fn index(
+        &self,
+        snapshot: &Snapshot,
+        live: &Live,
+        planned: bool,
+        go_on: GoOn<'_>,
+    ) -> Result<Arc<Index>, IndexError> {
+        let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
+        let index = match &*newest {
+            Some(index) if index.is_of(snapshot) => return Ok(Arc::clone(index)),
+            Some(index) => Arc::clone(index),
+            None => Arc::new(self.recall(snapshot)),
+        };
+        let next = Arc::new(index.advanced(snapshot, live.source(), go_on)?);
+        if !planned {
+            *newest = Some(Arc::clone(&next));
+            live.learnt();
+        }
+        Ok(next)
+    }
+
+    /// What is counted among the notes that somebody may read.
+    pub(super) fn readable(&self, index: &Arc<Index>, files: &Files) -> Arc<Readable> {
+        let mut known = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|known| Arc::ptr_eq(&known.index, index));
+        if let Some(known) = known.iter().find(|known| Arc::ptr_eq(&known.scope, files.scope())) {
+            return Arc::clone(&known.readable);
+        }
+        let readable = Arc::new(Readable::new(index, &|id| files.shows(id)));
+        known.truncate(REMEMBERED - 1);
+        let (index, scope) = (Arc::clone(index), Arc::clone(files.scope()));
+        known.insert(0, Counted { index, scope, readable: Arc::clone(&readable) });
+        readable
+    }
+
+    fn newest(&self) -> Option<Arc<Index>> {
+        lock(&self.newest, &|| true)?.clone()
+    }
+
+    /// Waits for an index that is being made aside. For somebody who has nothing else to do.
+    pub(crate) fn settle(&self) {
+        while self.building.load(Ordering::Acquire) {
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// Writes down what was learnt since the last time.
+    pub(crate) fn save(&self) {
+        let (Some(cache), Some(index)) = (&self.cache, self.newest()) else { return };
+        let Some(better) = cache.save(&index) else { return };
+        let Some(mut newest) = lock(&self.newest, &|| true) else { return };
+        // If a note was changed meanwhile, it is left for the next time.
+        if newest.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, &index)) {
+            *newest = Some(Arc::new(better));
+        }
+    }
+
+    /// How many notes are known before any is read.
+    #[cfg(test)]
+    pub(super) fn recalled(&self, snapshot: &Snapshot) -> usize {
+        self.recall(snapshot).alive()
+    }
+
+    /// Forgets everything; it comes back with the next question.
+    pub(crate) fn rest(&self) {
+        if let Some(mut newest) = lock(&self.newest, &|| false) {
+            *newest = None;
+        }
+        self.readable.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// Makes the index while nobody waits for it. Ends early with the vault.
+pub(super) fn build_aside(live: &Arc<Live>) {
+    if live.search.building.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let building = Building(Arc::clone(live));
+    let builder = std::thread::Builder::new().name("search index".to_owned()).spawn(move || {
+        let live = &building.0;
+        let wanted = || Arc::strong_count(live) > 1;
+        let made = live.notes(&wanted).and_then(|snapshot| live.search.index(&snapshot, live, false, &wanted));
+        // If it could not be made, the next search tries again and says why.
+        drop(made);
+    });
+    // Without it, every answer comes from a scan and says so.
+    drop(builder);
+}
+
+/// However it ends, it is no longer being made.
+struct Building(Arc<Live>);
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        self.0.search.building.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,142 @@
+//! What is shown of a note that was found: its best passage, and where that stands.
+
+use std::ops::Range;
+
+use lapidary_note::Frontmatter;
+use lapidary_query::{Unit, folded};
+
+use super::evaluate::Search;
+use crate::{Digest, VaultPath, index::FileState};
+
+/// How much of a note is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct PassageSize {
+    /// Characters on both sides of what was found.
+    pub context: usize,
+    pub max_matches: usize,
+}
+
+/// A note that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked {
+    pub path: VaultPath,
+    pub score: f64,
+    /// The words as the note has them, in lower case, each once.
+    pub words: Vec<String>,
+    /// In the order of the text; those of the passage first.
+    pub matches: Vec<RankedMatch>,
+    pub excerpt: String,
+    /// The section that the passage stands in: its heading with those above it.
+    pub section: Option<Vec<String>>,
+    /// The line where the passage begins, from 1.
+    pub line: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankedMatch {
+    pub text: String,
+    /// In the shown text, in UTF-16 units, as JavaScript counts.
+    pub offset: usize,
+}
+
+/// How many different words of a note are named.
+const MOST_WORDS: usize = 12;
+
+impl Search<'_> {
+    pub(super) fn ranked(&self, state: &FileState, score: u32, size: PassageSize) -> Ranked {
+        let mut ranked = Ranked {
+            path: state.path.clone(),
+            score: f64::from(score) / 1000.0,
+            words: Vec::new(),
+            matches: Vec::new(),
+            excerpt: String::new(),
+            section: None,
+            line: None,
+        };
+        let digest = state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default();
+        // A note that is gone by now has nothing to show.
+        self.with_text(state, |text| self.put_passage(&mut ranked, text, &digest, size)).unwrap_or_default();
+        let named = Unit::new(state.path.as_str());
+        for (_, span) in named.matches(&self.query.root, self) {
+            put_word(&mut ranked.words, &state.path.as_str()[span]);
+        }
+        ranked
+    }
+
+    fn put_passage(&self, ranked: &mut Ranked, text: &str, digest: &Digest<'_>, size: PassageSize) {
+        let mut found = Unit::new(text).matches(&self.query.root, self);
+        found.sort_unstable_by_key(|(number, span)| (span.start, span.end, *number));
+        let best = best(&found, size.context);
+        let passage = &found[best.clone()];
+        let span = match (passage.first(), passage.iter().map(|(_, span)| span.end).max()) {
+            (Some((_, first)), Some(end)) => first.start..end,
+            _ => {
+                let body = Frontmatter::find(text).map_or(0, |block| block.span.end);
+                let start = body + text[body..].len() - text[body..].trim_start().len();
+                start..start
+            }
+        };
+        ranked.excerpt = text[around(text, span.clone(), size.context)].trim().to_owned();
+        let elsewhere = found[..best.start].iter().chain(&found[best.end..]);
+        let mut shown: Vec<&Range<usize>> = Vec::new();
+        for (_, span) in passage.iter().chain(elsewhere) {
+            put_word(&mut ranked.words, &text[span.clone()]);
+            if shown.len() < size.max_matches && !shown.contains(&span) {
+                shown.push(span);
+                let offset = text[..span.start].encode_utf16().count();
+                ranked.matches.push(RankedMatch { text: text[span.clone()].to_owned(), offset });
+            }
+        }
+        if !passage.is_empty() {
+            let line = text[..span.start].matches('\n').count() + 1;
+            ranked.line = Some(line);
+            ranked.section = section(digest, line);
+        }
+    }
+}
+
+fn put_word(words: &mut Vec<String>, word: &str) {
+    let word = word.to_lowercase();
+    if words.len() < MOST_WORDS && !words.iter().any(|known| folded(known) == folded(&word)) {
+        words.push(word);
+    }
+}
+
+/// The matches that stand close together and hold most of what was asked for; of several such places the first.
+fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
+    let (mut best, mut best_rank) = (0..0, (0, 0));
+    let mut end = 0;
+    for (start, (_, first)) in found.iter().enumerate() {
+        end = end.max(start);
+        while found.get(end).is_some_and(|(_, span)| span.start - first.start <= 2 * context) {
+            end += 1;
+        }
+        let mut numbers: Vec<usize> = found[start..end].iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let rank = (numbers.len(), end - start);
+        if rank > best_rank {
+            (best, best_rank) = (start..end, rank);
+        }
+    }
+    best
+}
+
+/// Some characters more on both sides, up to the next space.
+fn around(text: &str, span: Range<usize>, context: usize) -> Range<usize> {
+    let start = text[..span.start].char_indices().rev().take(context).last().map_or(span.start, |(at, _)| at);
+    let end = text[span.end..].char_indices().nth(context).map_or(text.len(), |(at, _)| span.end + at);
+    let inner = text[start..span.start].find(char::is_whitespace).filter(|_| start > 0);
+    let outer = text[span.end..end].rfind(char::is_whitespace).filter(|_| end < text.len());
+    inner.map_or(start, |at| start + at)..outer.map_or(end, |at| span.end + at)
+}
+
+fn section(digest: &Digest<'_>, line: usize) -> Option<Vec<String>> {
+    let mut open: Vec<(u8, &str)> = Vec::new();
+    let structure = digest.structure();
+    for heading in structure.headings.iter().take_while(|heading| heading.line <= line) {
+        open.retain(|(level, _)| *level < heading.level);
+        open.push((heading.level, heading.text));
+    }
+    (!open.is_empty()).then(|| open.into_iter().map(|(_, text)| text.to_owned()).collect())
+}
