@@ -111,6 +111,11 @@ impl Pipeline {
         })
     }
 
+    /// How far a vault has been looked through, in per cent, if one is and that takes a while.
+    pub fn indexing(&self) -> Option<u8> {
+        self.setup.vaults.iter().find_map(|served| served.vault.indexing())
+    }
+
     /// What the owner's rules say of changes in general.
     pub fn decision_on_writing(&self) -> Decision {
         self.setup.rules.on(Effect::Write)

@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod call;
 mod checkpoints;
+mod progress;
 mod search;
 mod serve;
 mod table;

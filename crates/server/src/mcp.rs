@@ -28,6 +28,9 @@ use tokio::sync::mpsc;
 use self::{following::Following, prompts::PromptNews, resources::refusal};
 use crate::{http::Identity, instructions::instructions};
 
+/// How often a client that asked for progress hears of an index that is being made.
+const LOOK_AT_INDEX: std::time::Duration = std::time::Duration::from_millis(100);
+
 /// How long clients may keep the list of tools: it only changes when the server is started anew.
 const LIST_TTL_MS: u64 = 300_000;
 
@@ -112,11 +115,18 @@ impl Mcp {
         };
         let mut stop = std::pin::pin!(context.ct.cancelled());
         let mut stopped = false;
-        let mut progress = Progress { context, token, reached };
+        let mut progress = Progress { context, token, reached, sent: 0.0 };
+        let mut looks = tokio::time::interval(LOOK_AT_INDEX);
+        let looking = Arc::clone(&self.shared.pipeline);
         let done = loop {
             tokio::select! {
                 done = &mut task => break done,
                 Some(stage) = stages.recv() => progress.report(stage).await,
+                _ = looks.tick(), if progress.token.is_some() => {
+                    if let Some(percent) = looking.indexing() {
+                        progress.indexing(percent).await;
+                    }
+                }
                 () = &mut stop, if !stopped => {
                     stopped = true;
                     cancel.take_back();
@@ -140,6 +150,8 @@ struct Progress<'a> {
     context: &'a RequestContext<RoleServer>,
     token: Option<ProgressToken>,
     reached: &'a mut Option<Stage>,
+    /// It only ever goes up.
+    sent: f64,
 }
 
 impl Progress<'_> {
@@ -153,9 +165,23 @@ impl Progress<'_> {
             Stage::Planned => (1.0, "planned"),
             Stage::Done => (2.0, "done"),
         };
-        let mut param = ProgressNotificationParam::new(token.clone(), progress);
+        self.send(token.clone(), progress, message.to_owned()).await;
+    }
+
+    /// Before there is a plan, a large vault may have to be looked through.
+    async fn indexing(&mut self, percent: u8) {
+        let Some(token) = self.token.clone().filter(|_| self.reached.is_none()) else { return };
+        let progress = f64::from(percent) / 101.0;
+        if progress > self.sent {
+            self.send(token, progress, format!("indexing the vault: {percent} %")).await;
+        }
+    }
+
+    async fn send(&mut self, token: ProgressToken, progress: f64, message: String) {
+        self.sent = progress;
+        let mut param = ProgressNotificationParam::new(token, progress);
         param.total = Some(2.0);
-        param.message = Some(message.to_owned());
+        param.message = Some(message);
         if let Err(error) = self.context.peer.notify_progress(param).await {
             crate::log::debug(&format!("progress could not be sent: {error}"));
         }

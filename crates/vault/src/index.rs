@@ -11,6 +11,7 @@ mod file;
 mod live;
 mod names;
 mod packed;
+mod progress;
 mod snapshot;
 mod sorted;
 mod texts;

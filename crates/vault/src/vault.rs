@@ -101,6 +101,11 @@ impl Vault {
         Ok(())
     }
 
+    /// How far the work on an index has come, in per cent, if there is any that takes a while.
+    pub fn indexing(&self) -> Option<u8> {
+        self.live.progress.share()
+    }
+
     /// What has happened since somebody last asked, for the owner's log.
     pub fn take_news(&self) -> Vec<News> {
         self.changes.take_news()

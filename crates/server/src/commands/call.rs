@@ -6,7 +6,7 @@ use std::{
 use lapidary_pipeline::{Answer, Caller, Pipeline, Question, Reply, Request, Verdict};
 use serde_json::{Map, Value};
 
-use super::{Done, Failure, SAVING, print_json, printable};
+use super::{Done, Failure, SAVING, print_json, printable, progress};
 use crate::{
     assemble::Assembled,
     cli::{Call, CallInput},
@@ -45,7 +45,7 @@ pub(super) fn owner(pipeline: &Pipeline, can_ask: bool) -> Caller {
 }
 
 pub(super) fn complete(pipeline: &Pipeline, request: Request) -> Reply {
-    let reply = pipeline.call_here(&request, &pipeline.cancel(&request));
+    let reply = progress::shown(pipeline, || pipeline.call_here(&request, &pipeline.cancel(&request)));
     let Reply::Ask(Question { message, state }) = reply else { return reply };
     eprint!("{}\nApply this change? [y/N] ", printable(&message));
     let mut line = String::new();

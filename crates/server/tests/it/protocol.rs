@@ -70,6 +70,25 @@ fn an_unknown_tool_is_a_protocol_error_with_the_nearest_name() {
 }
 
 #[test]
+fn a_client_hears_how_far_a_large_vault_has_been_looked_through() {
+    let vault = Vault::new(&[]);
+    let text = "# Heading\n\nSome words with [[links]] and #tags here.\n".repeat(40);
+    for number in 0..4_000 {
+        vault.write(&format!("{}/{number}.md", number % 20), text.as_bytes());
+    }
+    let mut server = vault.serve().open(Era::Legacy("2025-11-25"));
+    let params = json!({ "name": "obsidian_list_tags", "arguments": {}, "_meta": { "progressToken": 7 } });
+    let reply = server.request("tools/call", params);
+    assert_ne!(reply["result"]["isError"], true, "{reply}");
+    let told: Vec<&Value> = server.aside.iter().filter(|news| news["method"] == "notifications/progress").collect();
+    let values: Vec<f64> = told.iter().map(|news| news["params"]["progress"].as_f64().unwrap()).collect();
+    assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "it only goes up: {values:?}");
+    let messages: Vec<&str> = told.iter().filter_map(|news| news["params"]["message"].as_str()).collect();
+    assert!(messages.iter().any(|message| message.starts_with("indexing the vault")), "{messages:?}");
+    assert_eq!(messages.last(), Some(&"done"));
+}
+
+#[test]
 fn what_is_not_offered_is_not_answered() {
     let vault = Vault::new(&[]);
     let mut server = vault.serve().open(Era::Legacy("2025-11-25"));

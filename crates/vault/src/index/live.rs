@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::{
     cache::Cache,
     file::{FileState, Slice},
+    progress::Progress,
     snapshot::Snapshot,
     texts::{GoOn, Source, Wanted},
     visible::VisibleSets,
@@ -39,6 +40,7 @@ pub(crate) struct Live {
     digesting: Mutex<()>,
     pub(super) visible: VisibleSets,
     pub(crate) search: SearchKeeper,
+    pub(crate) progress: Progress,
     used: Mutex<Instant>,
     /// Whether somebody does the work that nobody should wait for.
     pub(crate) kept: Once,
@@ -79,6 +81,7 @@ impl Live {
             digesting: Mutex::default(),
             visible: VisibleSets::default(),
             search,
+            progress: Progress::default(),
             used: Mutex::new(Instant::now()),
             kept: Once::new(),
         }
@@ -143,7 +146,9 @@ impl Live {
             }
             // What changes faster than it can be read, or cannot be read for now, is taken as it is in the end.
             let wanted = if round < ROUNDS { Wanted::ThisState } else { Wanted::AnyState };
+            let under_way = self.progress.begin(pending.len());
             let reading = self.source().digest(&pending, wanted, go_on);
+            drop(under_way);
             let mut sync = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
             let mut next = Snapshot::clone(&self.newest());
             next.take_in(&pending);
@@ -188,7 +193,7 @@ impl Live {
     }
 
     pub(crate) fn source(&self) -> Source<'_> {
-        Source { store: &*self.store, max_file_bytes: self.limits.max_file_bytes }
+        Source { store: &*self.store, max_file_bytes: self.limits.max_file_bytes, progress: &self.progress }
     }
 
     /// Looks at everything, and takes over what has changed.

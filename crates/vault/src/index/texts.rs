@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::{
     digest::digest,
     file::{FileState, Slice},
+    progress::Progress,
 };
 use crate::store::{Store, StoreError};
 
@@ -30,6 +31,7 @@ pub(crate) struct Reading {
 pub(crate) struct Source<'s> {
     pub(crate) store: &'s dyn Store,
     pub(crate) max_file_bytes: u64,
+    pub(crate) progress: &'s Progress,
 }
 
 /// How exactly a note is wanted.
@@ -119,6 +121,7 @@ impl Source<'_> {
                     None => reading.moved_on.push(Arc::clone(state)),
                 }
             }
+            self.progress.step(batch.len());
         })
     }
 

@@ -144,6 +144,7 @@ impl Index {
             new.extend(state.filter(|state| state.path.is_note()));
         }
         next.known = files.clone();
+        let _under_way = source.progress.begin(new.len());
         let pieces: Vec<Part> =
             cut(&new).into_par_iter().map(|piece| piece_of(piece, source, go_on)).collect::<Result<_, _>>()?;
         let first = next.parts.len();
@@ -261,6 +262,7 @@ fn piece_of(states: &[&Arc<FileState>], source: Source<'_>, go_on: GoOn<'_>) -> 
             Some(digest) => builder.add(&state.path, stamp, read_at, &digest, text),
             None => builder.add(&state.path, stamp, read_at, &Digest::default(), text),
         });
+        source.progress.step(1);
     }
     let files = states.iter().map(|state| state.id).collect();
     let segment = builder.finish().ok_or(IndexError::Stopped)?;

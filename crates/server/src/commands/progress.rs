@@ -1,0 +1,64 @@
+use std::{
+    io::{IsTerminal, Write, stderr},
+    sync::mpsc::{RecvTimeoutError, channel},
+    thread,
+    time::Duration,
+};
+
+use lapidary_pipeline::Pipeline;
+
+/// What is over sooner needs no bar.
+const PATIENCE: Duration = Duration::from_millis(300);
+const DRAW_EVERY: Duration = Duration::from_millis(100);
+const WIDTH: usize = 30;
+
+/// Does something that may have to wait for the index, and draws a bar meanwhile if a person is looking.
+pub(super) fn shown<T>(pipeline: &Pipeline, work: impl FnOnce() -> T) -> T {
+    if !stderr().is_terminal() {
+        return work();
+    }
+    thread::scope(|scope| {
+        let (done, waiting) = channel::<()>();
+        scope.spawn(move || {
+            let mut drawn = false;
+            let mut wait = PATIENCE;
+            while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(wait) {
+                wait = DRAW_EVERY;
+                if let Some(percent) = pipeline.indexing() {
+                    draw(&bar(percent));
+                    drawn = true;
+                }
+            }
+            if drawn {
+                draw("");
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
+fn bar(percent: u8) -> String {
+    let full = WIDTH * usize::from(percent.min(100)) / 100;
+    format!("indexing the vault [{}{}] {percent:>3} %", "#".repeat(full), " ".repeat(WIDTH - full))
+}
+
+/// Over what was drawn before. A terminal that takes nothing has nobody in front of it.
+fn draw(line: &str) {
+    let mut terminal = stderr().lock();
+    let drawn = write!(terminal, "\r\x1b[K{line}").and_then(|()| terminal.flush());
+    drawn.unwrap_or_default();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share() {
+        assert_eq!(bar(0), format!("indexing the vault [{}]   0 %", " ".repeat(30)));
+        assert_eq!(bar(50), format!("indexing the vault [{}{}]  50 %", "#".repeat(15), " ".repeat(15)));
+        assert_eq!(bar(100), format!("indexing the vault [{}] 100 %", "#".repeat(30)));
+    }
+}
