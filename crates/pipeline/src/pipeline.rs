@@ -198,9 +198,9 @@ impl Pipeline {
         wait.recv_timeout(within).unwrap_or_default();
     }
 
-    /// The profile of a question that was asked earlier; if there is none of that name any more, that of everybody.
-    pub(crate) fn profile_called(&self, name: &str) -> Arc<Profile> {
-        Arc::clone(self.setup.others.iter().find(|profile| profile.name == name).unwrap_or(&self.setup.profile))
+    /// The profile of a question that was asked earlier, if there is still one of that name.
+    pub(crate) fn profile_called(&self, name: &str) -> Option<Arc<Profile>> {
+        self.setup.others.iter().find(|profile| profile.name == name).map(Arc::clone)
     }
 
     /// Makes a call on this thread.
@@ -281,6 +281,7 @@ impl Pipeline {
         AuditLine {
             time: self.setup.clock.now(),
             caller: request.caller.id.clone(),
+            known_as: request.caller.known_as.clone(),
             one_client: request.caller.one_client,
             profile: request.caller.profile.name.clone(),
             tool: request.tool.chars().take(100).collect(),
@@ -372,7 +373,7 @@ impl Pipeline {
         let limits = &self.setup.limits.repetition;
         let mut rendered = render_refusal(family, &reason);
         if limits.noticed && line.one_client {
-            let failures = self.repetition.failed(&line.caller);
+            let failures = self.repetition.failed(&line.caller, line.time);
             if limits.max_failures > 0 && failures >= limits.max_failures {
                 rendered.add_notice(&format!(
                     "{failures} calls in a row have failed. Stop trying, and ask the person what to do."

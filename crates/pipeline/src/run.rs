@@ -33,7 +33,7 @@ const SHOWN_DIFF: usize = 6_000;
 /// And at a terminal.
 const WHOLE_DIFF: usize = 1_000_000;
 /// The argument that names the vault.
-const VAULT: &str = "vault";
+pub(crate) const VAULT: &str = "vault";
 
 /// A call on its way, and what the log will say of it.
 pub(crate) struct Call<'a> {
@@ -76,8 +76,11 @@ impl<'a> Call<'a> {
         self.repairs.extend(repairs);
         self.cancel.check()?;
         let concerned = served.unwrap_or_else(|| self.pipeline.setup.vaults.first());
-        if let Some(heard) = self.hear_of_answer(entry, concerned) {
-            return heard;
+        match self.hear_of_answer(entry, concerned) {
+            None => {}
+            Some(Heard::Reply(rendered)) => return Ok(End::Answer(rendered)),
+            Some(Heard::Refused(reason)) => return Err(reason),
+            Some(Heard::MayRead) => self.agreed = Some(ChangeSet::default().digest()),
         }
         if let Some(question) = self.before_reading(entry, concerned, request)? {
             return Ok(End::Ask(question));
@@ -288,8 +291,14 @@ impl<'a> Call<'a> {
                 *agreed = Some(digest);
                 Ok(None)
             }
-            Some(Answer { verdict: Verdict::Declined, .. }) => Err(Reason::Declined),
-            Some(Answer { verdict: Verdict::Unanswered, .. }) => Err(Reason::ConsentExpired),
+            Some(Answer { state, verdict: Verdict::Declined }) => {
+                consent.void(state, &subject, now);
+                Err(Reason::Declined)
+            }
+            Some(Answer { state, verdict: Verdict::Unanswered }) => {
+                consent.void(state, &subject, now);
+                Err(Reason::ConsentExpired)
+            }
             None if request.caller.can_ask => {
                 let state = consent.seal(&subject, now, setup.limits.answer_within)?;
                 Ok(Some(Question { message: shown(SHOWN_DIFF), state }))
@@ -306,8 +315,8 @@ impl<'a> Call<'a> {
     }
 
     /// A person may have answered the question that this very call led to.
-    fn hear_of_answer(&self, entry: &Entry, served: &ServedVault) -> Option<Result<End, Reason>> {
-        let Setup { rules, waits_for_approval, .. } = &self.pipeline.setup;
+    fn hear_of_answer(&self, entry: &Entry, served: &ServedVault) -> Option<Heard> {
+        let Setup { rules, waits_for_approval, clock, .. } = &self.pipeline.setup;
         let may_be_asked = match entry.spec.effect {
             Effect::Read => rules.on_reading(&entry.spec) == Decision::Ask,
             Effect::Write | Effect::Destroy => entry.spec.needs_vault,
@@ -315,14 +324,8 @@ impl<'a> Call<'a> {
         if self.agreed.is_some() || !waits_for_approval || !may_be_asked {
             return None;
         }
-        let heard = approvals::hear(&served.waiting, &approvals::question_id(&self.line));
-        match heard {
-            Ok(None) => None,
-            Ok(Some(Heard::Reply(rendered))) => Some(Ok(End::Answer(rendered))),
-            Ok(Some(Heard::Refused(reason))) => Some(Err(reason)),
-            // Where nothing can be kept, nobody has answered anything.
-            Err(_) => None,
-        }
+        // Where nothing can be kept, nobody has answered anything.
+        approvals::hear(&served.waiting, &approvals::question_id(&self.line), clock.now()).unwrap_or_default()
     }
 
     /// What the owner's rules say of a tool that only looks.
