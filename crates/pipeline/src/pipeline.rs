@@ -227,6 +227,7 @@ impl Pipeline {
             }
         };
         line.tool = entry.spec.name().to_owned();
+        line.via = agreed.map(|_| "approvals");
         let mut call = Call {
             pipeline: self,
             profile: &request.caller.profile,
@@ -238,6 +239,7 @@ impl Pipeline {
             spent: Arc::default(),
             asked: Asked::raw(entry.spec.name(), &request.arguments),
             agreed,
+            at_least: Decision::Allow,
         };
         // A panic is our bug; it must cost one call, not the server.
         let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or_else(|_| Err(broken(cancel)));
@@ -340,7 +342,11 @@ impl Pipeline {
     fn repeated(&self, line: &AuditLine, asked: &Asked, reason: &Reason, rendered: &Rendered) -> Option<Reason> {
         let passing = matches!(
             reason,
-            Reason::Interrupted(_) | Reason::Disk { .. } | Reason::KeepsChanging { .. } | Reason::Internal
+            Reason::Interrupted(_)
+                | Reason::Disk { .. }
+                | Reason::KeepsChanging { .. }
+                | Reason::ApprovalPending { .. }
+                | Reason::Internal
         );
         if passing { None } else { self.noticed(line, asked, rendered) }
     }

@@ -77,6 +77,17 @@ impl Rules {
         self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
     }
 
+    /// What is said of a tool that stands for others: only rules that name it or its group are about it.
+    pub(crate) fn on_relaying(&self, spec: &Spec) -> Decision {
+        let about = |rule: &&Rule| {
+            (rule.group.is_some() || rule.tool.is_some())
+                && (&rule.effect, &rule.path) == (&None, &None)
+                && rule.group.is_none_or(|group| group == spec.declaration.group)
+                && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+        };
+        self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
+    }
+
     /// What is said of looking by other ways than tools, at what this group is for.
     pub(crate) fn on_looking(&self, group: Group) -> Decision {
         let about = |rule: &&Rule| {

@@ -53,6 +53,8 @@ pub(crate) struct Call<'a> {
     pub(crate) asked: Asked,
     /// A person has agreed to this change already.
     pub(crate) agreed: Option<ContentHash>,
+    /// What the rules say of the tool that led to this one.
+    pub(crate) at_least: Decision,
 }
 
 pub(crate) enum End {
@@ -122,6 +124,10 @@ impl<'a> Call<'a> {
         if inner.spec.name() == outer.spec.name() {
             return Err(bad_argument(outer, "name", "must be another tool than this one"));
         }
+        self.at_least = self.pipeline.setup.rules.on_relaying(&outer.spec);
+        if self.at_least == Decision::Deny {
+            return Err(Reason::DeniedByRule);
+        }
         self.line.via = Some(outer.spec.name());
         self.line.tool = inner.spec.name().to_owned();
         self.line.arguments = digest(&Value::Object(arguments.clone()));
@@ -162,6 +168,7 @@ impl<'a> Call<'a> {
             report(Stage::Planned);
             let specs = self.specs(entry, &through);
             let decision = judge(&changes, &specs, &scope, &self.pipeline.setup, &request.caller)?;
+            let decision = if changes.is_empty() { decision } else { decision.max(self.at_least) };
             if dry_run {
                 self.line.dry_run = true;
                 self.line.receipt = Receipt::of(&changes);
@@ -318,7 +325,7 @@ impl<'a> Call<'a> {
     fn hear_of_answer(&self, entry: &Entry, served: &ServedVault) -> Option<Heard> {
         let Setup { rules, waits_for_approval, clock, .. } = &self.pipeline.setup;
         let may_be_asked = match entry.spec.effect {
-            Effect::Read => rules.on_reading(&entry.spec) == Decision::Ask,
+            Effect::Read => rules.on_reading(&entry.spec).max(self.at_least) == Decision::Ask,
             Effect::Write | Effect::Destroy => entry.spec.needs_vault,
         };
         if self.agreed.is_some() || !waits_for_approval || !may_be_asked {
@@ -338,7 +345,7 @@ impl<'a> Call<'a> {
         if entry.spec.effect != Effect::Read {
             return Ok(None);
         }
-        match self.pipeline.setup.rules.on_reading(&entry.spec) {
+        match self.pipeline.setup.rules.on_reading(&entry.spec).max(self.at_least) {
             Decision::Allow => Ok(None),
             Decision::Deny => Err(Reason::DeniedByRule),
             Decision::Ask => {

@@ -61,7 +61,9 @@ fn a_change_waits_and_a_person_accepts_it() {
         let mut server = vault.serve_with(&[], &[ASK]).open(era);
         let refused = server.call("str_replace", edit());
         assert_eq!(reason(&refused), "approval_pending", "{refused}");
-        assert_eq!(server.refused("str_replace", edit()), "approval_pending", "asking again changes nothing");
+        for _ in 0..5 {
+            assert_eq!(server.refused("str_replace", edit()), "approval_pending", "asking again changes nothing");
+        }
         assert_eq!(vault.read("a.md"), b"one two three\n");
         let listed = pending(&vault);
         assert_eq!(listed.len(), 1, "and asks once: {listed:?}");
@@ -83,6 +85,8 @@ fn a_change_waits_and_a_person_accepts_it() {
         assert_eq!(vault.read("a.md"), b"one 2 three\n", "{said}");
         assert_eq!(pending(&vault), Vec::<Value>::new());
 
+        let made = vault.log().into_iter().find(|line| line["checkpoint"].is_string()).unwrap();
+        assert_eq!(made["via"], "approvals", "the log says how it came about: {made}");
         let told = server.done("str_replace", edit());
         assert!(told["checkpoint"].is_string(), "the answer of the call: {told}");
         assert!(told["notice"].as_str().unwrap().contains("A person agreed"), "{told}");
@@ -163,6 +167,7 @@ fn no_argument_counts_as_consent() {
 fn rules_decide_by_effect_group_tool_and_path() {
     let edit_at = |file: &str| ("str_replace", json!({ "file": file, "find": "two", "replace": "2" }));
     let read = || ("file_read", json!({ "file": "a.md" }));
+    let by_name = |(tool, arguments): (&str, Value)| ("call_tool", json!({ "name": tool, "arguments": arguments }));
     for (rules, (tool, arguments), expected) in [
         ("deny path=Work", edit_at("Work/b.md"), "denied_by_rule"),
         ("deny path=Work", edit_at("a.md"), "ok"),
@@ -183,6 +188,13 @@ fn rules_decide_by_effect_group_tool_and_path() {
         ("ask tool=file_read", read(), "approval_pending"),
         ("deny tool=file.read", read(), "denied_by_rule"),
         ("deny path=a.md", read(), "ok"),
+        // A tool that leads to others is judged too, if a rule names it.
+        ("deny tool=call_tool", by_name(read()), "denied_by_rule"),
+        ("deny group=agent", by_name(edit_at("a.md")), "denied_by_rule"),
+        ("ask tool=call_tool", by_name(edit_at("a.md")), "approval_pending"),
+        ("ask tool=call_tool", by_name(read()), "approval_pending"),
+        ("ask tool=call_tool", edit_at("a.md"), "ok"),
+        ("allow tool=str_replace; deny effect=write", by_name(edit_at("a.md")), "ok"),
     ] {
         let vault = vault();
         let before = vault.everything();
