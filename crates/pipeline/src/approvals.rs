@@ -4,16 +4,17 @@
 
 use std::{
     io,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use jiff::Timestamp;
 use lapidary_note::ContentHash;
-use lapidary_tools::{Kind, Reason, Rendered};
+use lapidary_tools::{Effect, Kind, Reason, Rendered};
 use lapidary_vault::store::{Progress, Waiting};
 use serde_json::{Map, Value, json};
 
-use crate::{Caller, Pipeline, Reply, Request, ServedVault, audit::AuditLine, clock::iso};
+use crate::{Caller, Pipeline, Reply, Request, audit::AuditLine, clock::iso, run::VAULT};
 
 /// Nobody remembers for longer what they were asked.
 const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -31,7 +32,7 @@ pub struct Pending {
     pub tool: String,
     /// The change itself, for the person.
     pub question: String,
-    /// Somebody has answered and it is being carried out, or was when their process ended.
+    /// Somebody has answered, and it is being carried out.
     pub taken: bool,
     arguments: Map<String, Value>,
     changes: ContentHash,
@@ -49,7 +50,11 @@ impl Pending {
 pub enum Decided {
     /// It was carried out, or at least tried: the reply to the call.
     Tried(Rendered),
+    /// Nothing changes: whoever asked may look when it calls again.
+    MayRead,
     Rejected,
+    /// The profile under which it was asked is not one of this process.
+    NoSuchProfile(String),
     /// Somebody was faster, or it is too late.
     Gone,
 }
@@ -58,23 +63,36 @@ pub enum Decided {
 pub(crate) enum Heard {
     /// A person agreed, and this came of it.
     Reply(Rendered),
+    /// A person agreed that this call may look.
+    MayRead,
     Refused(Reason),
 }
 
-/// Which question a call leads to: the same for the same call.
+/// Which question a call leads to: the same for the same call of the same client.
 pub(crate) fn question_id(line: &AuditLine) -> String {
     let vault = line.vault.as_deref().unwrap_or_default();
-    let call = format!("{vault}\n{}\n{}\n{}", line.profile, line.tool, line.arguments);
+    let call = format!("{vault}\n{}\n{}\n{}\n{}", line.known_as, line.profile, line.tool, line.arguments);
     ContentHash::of(call.as_bytes()).to_string().trim_start_matches("sha256:").chars().take(ID).collect()
 }
 
 /// What became of the question that this call led to; `None` if there is nothing to hear.
-pub(crate) fn hear(waiting: &Waiting, id: &str) -> io::Result<Option<Heard>> {
+pub(crate) fn hear(waiting: &Waiting, id: &str, now: SystemTime) -> io::Result<Option<Heard>> {
     let Some((Progress::Settled, text)) = waiting.find(id)? else { return Ok(None) };
-    waiting.remove(id, Progress::Settled)?;
+    // Of two who make the call at a time one hears the answer; and nobody that of a question they have forgotten.
+    if !waiting.remove(id, Progress::Settled)? {
+        return Ok(None);
+    }
+    // Left by a process that ended between writing the answer down and this.
+    waiting.remove(id, Progress::Taken)?;
+    if is_late(&text, now) {
+        return Ok(None);
+    }
     let settled: Value = serde_json::from_str(&text).unwrap_or_default();
     if settled["rejected"] == true {
         return Ok(Some(Heard::Refused(Reason::Declined)));
+    }
+    if settled["mayRead"] == true {
+        return Ok(Some(Heard::MayRead));
     }
     let (Value::Object(structured), Value::Array(text)) = (settled["structured"].clone(), &settled["text"]) else {
         return Ok(None);
@@ -101,10 +119,11 @@ pub(crate) fn wait(
     let vault = line.vault.clone().unwrap_or_default();
     if let Some((progress, text)) = waiting.find(&id)?
         && let Some(before) = parse(&id, &vault, &text)
-        && (progress == Progress::Taken || (before.changes == changes && !is_late(&before, now)))
+        && (progress == Progress::Taken || (before.changes == changes && !is_late(&text, now)))
     {
         return Ok(Reason::ApprovalPending { id });
     }
+    tidy(waiting, now)?;
     let record = json!({
         "asked": iso(now),
         "caller": line.caller,
@@ -145,8 +164,22 @@ fn hash(written: &str) -> Option<ContentHash> {
     Some(ContentHash::from_bytes(bytes))
 }
 
-fn is_late(pending: &Pending, now: SystemTime) -> bool {
-    now.duration_since(pending.asked).is_ok_and(|passed| passed > OPEN_FOR)
+/// Whether a question or an answer has waited too long for somebody. What cannot be read is of no use any more.
+fn is_late(text: &str, now: SystemTime) -> bool {
+    let record: Value = serde_json::from_str(text).unwrap_or_default();
+    let since = record["answered"].as_str().or_else(|| record["asked"].as_str());
+    let since = since.and_then(|since| since.parse::<Timestamp>().ok()).map(SystemTime::from);
+    since.is_none_or(|since| now.duration_since(since).is_ok_and(|passed| passed > OPEN_FOR))
+}
+
+/// Removes what has waited too long. The text of notes must not stay there for ever.
+fn tidy(waiting: &Waiting, now: SystemTime) -> io::Result<()> {
+    for (id, progress, text) in waiting.list()? {
+        if progress != Progress::Taken && is_late(&text, now) {
+            waiting.forget(&id)?;
+        }
+    }
+    Ok(())
 }
 
 impl Pipeline {
@@ -155,14 +188,11 @@ impl Pipeline {
         let now = self.setup.clock.now();
         let mut all = Vec::new();
         for served in self.setup.vaults.iter() {
+            tidy(&served.waiting, now)?;
             for (id, progress, text) in served.waiting.list()? {
-                let Some(pending) = parse(&id, served.vault.name(), &text) else {
-                    // An answer that nobody has come for.
-                    continue;
-                };
-                if is_late(&pending, now) {
-                    served.waiting.remove(&id, progress)?;
-                } else if progress != Progress::Settled {
+                // An answer that nobody has come for is not asked any more.
+                if let Some(pending) = parse(&id, served.vault.name(), &text).filter(|_| progress != Progress::Settled)
+                {
                     all.push(Pending { taken: progress == Progress::Taken, ..pending });
                 }
             }
@@ -174,39 +204,54 @@ impl Pipeline {
     /// A person's answer. If it is yes, exactly the change that was shown is made, or none.
     pub fn decide(&self, pending: &Pending, agreed: bool) -> io::Result<Decided> {
         let Ok(served) = self.setup.vaults.pick(Some(&pending.vault)) else { return Ok(Decided::Gone) };
-        let ServedVault { waiting, .. } = served;
-        if is_late(pending, self.setup.clock.now()) || !waiting.take(&pending.id)? {
-            return Ok(Decided::Gone);
-        }
+        let Some(profile) = self.profile_called(&pending.profile) else {
+            return Ok(Decided::NoSuchProfile(pending.profile.clone()));
+        };
+        let (waiting, now) = (&served.waiting, self.setup.clock.now());
+        tidy(waiting, now)?;
+        // Held until the answer is written down.
+        let Some(_taken) = waiting.take(&pending.id)? else { return Ok(Decided::Gone) };
+        let settle = |mut answer: Value| {
+            answer["answered"] = json!(iso(now));
+            waiting.settle(&pending.id, &answer.to_string())
+        };
         if !agreed {
-            waiting.settle(&pending.id, &json!({ "rejected": true }).to_string())?;
+            settle(json!({ "rejected": true }))?;
             return Ok(Decided::Rejected);
         }
-        let request = Request {
-            tool: pending.tool.clone(),
-            arguments: pending.arguments.clone(),
-            caller: Caller {
-                id: pending.caller.clone(),
-                one_client: false,
-                can_ask: false,
-                profile: self.profile_called(&pending.profile),
-            },
-            answer: None,
-            progress: None,
+        let spec = profile.catalogue.find(&pending.tool).ok().map(|entry| &entry.spec);
+        if spec.is_some_and(|spec| spec.effect == Effect::Read) {
+            // Read when it is asked for again, by what may be read then. So no text of a note is kept here.
+            settle(json!({ "mayRead": true }))?;
+            return Ok(Decided::MayRead);
+        }
+        let mut arguments = pending.arguments.clone();
+        if spec.is_some_and(|spec| spec.needs_vault) {
+            // It may have another name in this process, or be one of several here and the only one there.
+            arguments.retain(|name, _| !name.eq_ignore_ascii_case(VAULT));
+            arguments.insert(VAULT.to_owned(), json!(pending.vault));
+        }
+        let caller = Caller {
+            id: pending.caller.clone(),
+            known_as: String::new(),
+            one_client: false,
+            can_ask: false,
+            profile: Arc::clone(&profile),
         };
+        let request = Request { tool: pending.tool.clone(), arguments, caller, answer: None, progress: None };
         let cancel = self.cancel(&request);
         let (reply, refused) = self.carry_out(&request, &cancel, Some(pending.changes));
         let Reply::Done(rendered) = reply else {
-            waiting.remove(&pending.id, Progress::Taken)?;
+            waiting.forget(&pending.id)?;
             return Ok(Decided::Gone);
         };
         if refused == Some(Kind::ChangedMeanwhile) {
             // The next call asks about the change as it is by then.
-            waiting.remove(&pending.id, Progress::Taken)?;
+            waiting.forget(&pending.id)?;
         } else {
-            let settled =
-                json!({ "structured": rendered.structured, "text": rendered.text, "isError": rendered.is_error });
-            waiting.settle(&pending.id, &settled.to_string())?;
+            settle(json!({
+                "structured": rendered.structured, "text": rendered.text, "isError": rendered.is_error,
+            }))?;
         }
         Ok(Decided::Tried(rendered))
     }

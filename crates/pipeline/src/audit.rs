@@ -21,6 +21,7 @@ pub const AUDIT_FILE: &str = "audit.jsonl";
 pub struct AuditLine {
     pub time: SystemTime,
     pub caller: String,
+    pub known_as: String,
     pub one_client: bool,
     pub profile: String,
     pub tool: String,

@@ -19,6 +19,8 @@ pub struct Request {
 pub struct Caller {
     /// Stable for one client as long as it stays connected; stands in the log.
     pub id: String,
+    /// Who that is when it comes back, as far as anybody can tell: the name of its token, or how it is connected.
+    pub known_as: String,
     /// Whether the id stands for one client. Without sessions nobody knows who else calls under the same name.
     pub one_client: bool,
     /// Whether a person can be asked through this client.

@@ -68,6 +68,13 @@ impl Consent {
         if shown { Ok(()) } else { Err(Reason::ChangedMeanwhile) }
     }
 
+    /// A person said no, or nothing: a yes to the same question comes too late.
+    pub(crate) fn void(&self, state: &str, subject: &Subject<'_>, now: SystemTime) {
+        if let Ok((opened, _)) = self.unseal(state, subject) {
+            self.used(now).insert(opened.nonce, opened.expiry);
+        }
+    }
+
     /// The same without using it up, which [`Self::spend`] does.
     pub(crate) fn open(&self, state: &str, subject: &Subject<'_>, now: SystemTime) -> Result<Opened, Reason> {
         let (opened, shown) = self.unseal(state, subject)?;
@@ -153,6 +160,9 @@ mod tests {
         let state = seal();
         assert_eq!(consent.redeem(&state, &asked(), now), Ok(()));
         assert_eq!(consent.redeem(&state, &asked(), now), Err(Reason::ConsentExpired), "replayed");
+        let declined = seal();
+        consent.void(&declined, &asked(), now);
+        assert_eq!(consent.redeem(&declined, &asked(), now), Err(Reason::ConsentExpired), "declined before");
 
         for (other, reason) in [
             (subject("d", "t", "a", "x"), Reason::ConsentExpired),

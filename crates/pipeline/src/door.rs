@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use lapidary_tools::{Context, Disk, Gate, Group, Profile, Prompt, Proposal, Reason, Spec, prompts};
+use lapidary_tools::{Context, Disk, Gate, Group, Prompt, Proposal, Reason, Spec, prompts};
 use lapidary_vault::{ChangeSet, Scope};
 
 use crate::{
@@ -76,9 +76,13 @@ impl Gate for Door<'_> {
     }
 
     fn skills(&self, context: &Context<'_>) -> Vec<Prompt> {
-        let looks = |profile: &Profile| profile.has(Group::Read) || profile.has(Group::Vault);
+        let profile = &self.caller.profile;
+        let looks = profile.has(Group::Read) || profile.has(Group::Vault);
         let mut skills = Vec::new();
-        for served in self.pipeline.setup.vaults.iter().filter(|_| looks(&self.caller.profile)) {
+        if !looks || self.pipeline.setup.rules.on_looking(Group::Vault) != Decision::Allow {
+            return skills;
+        }
+        for served in self.pipeline.setup.vaults.iter() {
             let found = self.pipeline.view(served).and_then(|view| prompts(context, &view));
             // A vault that cannot be looked at has none, and the others have theirs.
             skills.extend(found.into_iter().flatten().filter(|prompt| prompt.is_skill));

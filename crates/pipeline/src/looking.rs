@@ -15,7 +15,7 @@ use lapidary_vault::{Sight, View};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Caller, Pipeline, Request, ServedVault,
+    Caller, Decision, Pipeline, Request, ServedVault,
     audit::{AuditLine, Outcome},
     clock::on_the_wall,
     door::Door,
@@ -59,6 +59,7 @@ impl Pipeline {
     ) -> Result<Completed, Reason> {
         let arguments = Map::from_iter([("path".to_owned(), json!(typed)), ("vault".to_owned(), json!(vault))]);
         self.look("completion/complete", arguments, caller, taken_back, move |look| {
+            look.may(Group::Vault)?;
             let view = look.view(vault.as_deref())?;
             look.with_context(|context| complete_path(context, &view, &typed))
         })
@@ -79,6 +80,7 @@ impl Pipeline {
                 return Err(Reason::ResourceUnknown { uri });
             };
             look.line.files = vec![path.to_string()];
+            look.may(Group::Read)?;
             let view = look.view(vault.as_deref())?;
             view.may_read(&path).map_err(|denied| Reason::closed(path.clone(), denied))?;
             let mut sight = Sight::new(path);
@@ -108,16 +110,30 @@ impl Pipeline {
         let deadline = self.setup.limits.deadline;
         let cancel = Arc::new(Cancel::after(deadline));
         let request = Request { tool: method.to_owned(), arguments, caller, answer: None, progress: None };
-        let place = self.enter_to_read().await;
+        let line = self.line(&request);
+        let mut taken_back = std::pin::pin!(taken_back);
+        let mut too_late = std::pin::pin!(tokio::time::sleep(deadline));
+        let entered = tokio::select! {
+            place = self.enter_to_read() => Ok(place),
+            () = &mut taken_back => Err(Interruption::TakenBack),
+            () = &mut too_late => Err(Interruption::Deadline { allowed: deadline }),
+        };
+        let _place = match entered {
+            Ok(place) => place,
+            Err(interruption) => {
+                let reason = Reason::Interrupted(interruption);
+                self.record(AuditLine { outcome: Outcome::Refused(reason.clone()), ..line }, Instant::now(), 0);
+                return Err(reason);
+            }
+        };
         let (this, stop) = (Arc::clone(self), Arc::clone(&cancel));
         let looking = tokio::task::spawn_blocking(move || this.look_here(&request, &stop, work));
         let interruption = tokio::select! {
             done = looking => return done.unwrap_or(Err(Reason::Internal)),
-            () = taken_back => Interruption::TakenBack,
-            () = tokio::time::sleep(deadline) => Interruption::Deadline { allowed: deadline },
+            () = &mut taken_back => Interruption::TakenBack,
+            () = &mut too_late => Interruption::Deadline { allowed: deadline },
         };
         cancel.take_back();
-        drop(place);
         Err(Reason::Interrupted(interruption))
     }
 
@@ -144,7 +160,7 @@ impl Pipeline {
     /// A look that nobody asked for.
     pub(crate) fn unrecorded<T>(&self, method: &str, work: impl FnOnce(&mut Look<'_>) -> T) -> T {
         let profile = Arc::clone(&self.setup.profile);
-        let caller = Caller { id: String::new(), one_client: false, can_ask: false, profile };
+        let caller = Caller { id: String::new(), known_as: String::new(), one_client: false, can_ask: false, profile };
         let request = Request { tool: method.to_owned(), arguments: Map::new(), caller, answer: None, progress: None };
         let cancel = Cancel::after(self.setup.limits.deadline);
         work(&mut Look { pipeline: self, cancel: &cancel, caller: &request.caller, line: self.line(&request) })
@@ -169,19 +185,31 @@ impl Look<'_> {
         Err(Reason::ToolOff { tool: self.line.tool.clone(), off: Off::Profile })
     }
 
+    /// Whether the owner lets it see what this group of tools is for. Nobody can be asked here.
+    pub(crate) fn may(&self, group: Group) -> Result<(), Reason> {
+        // The text of notes is more than what there is.
+        if group == Group::Read && !self.caller.profile.has(Group::Read) {
+            return Err(Reason::ToolOff { tool: self.line.tool.clone(), off: Off::Profile });
+        }
+        match self.pipeline.setup.rules.on_looking(group) {
+            Decision::Allow => Ok(()),
+            Decision::Ask => Err(Reason::NobodyToAsk),
+            Decision::Deny => Err(Reason::DeniedByRule),
+        }
+    }
+
     fn read(&mut self, uri: &str) -> Result<Contents, Reason> {
         let ResourceUri { resource, vault } = ResourceUri::parse(uri)?;
         let contents = match &resource {
             Resource::Status => return status(&self.states()),
             Resource::Tags => {
+                self.may(Group::Vault)?;
                 let view = self.view(vault.as_deref())?;
                 self.with_context(|context| read_tags(context, &view))?
             }
-            Resource::File(_) if !self.caller.profile.has(Group::Read) => {
-                return Err(Reason::ToolOff { tool: self.line.tool.clone(), off: Off::Profile });
-            }
             Resource::File(path) => {
                 self.line.files = vec![path.to_string()];
+                self.may(Group::Read)?;
                 let view = self.view(vault.as_deref())?;
                 self.with_context(|context| read_file(context, &view, path))?
             }

@@ -203,9 +203,9 @@ impl Pipeline {
         wait.recv_timeout(within).unwrap_or_default();
     }
 
-    /// The profile of a question that was asked earlier; if there is none of that name any more, that of everybody.
-    pub(crate) fn profile_called(&self, name: &str) -> Arc<Profile> {
-        Arc::clone(self.setup.others.iter().find(|profile| profile.name == name).unwrap_or(&self.setup.profile))
+    /// The profile of a question that was asked earlier, if there is still one of that name.
+    pub(crate) fn profile_called(&self, name: &str) -> Option<Arc<Profile>> {
+        self.setup.others.iter().find(|profile| profile.name == name).map(Arc::clone)
     }
 
     /// Makes a call on this thread.
@@ -232,6 +232,7 @@ impl Pipeline {
             }
         };
         line.tool = entry.spec.name().to_owned();
+        line.via = agreed.map(|_| "approvals");
         let mut call = Call {
             pipeline: self,
             profile: &request.caller.profile,
@@ -243,6 +244,7 @@ impl Pipeline {
             spent: Arc::default(),
             asked: Asked::raw(entry.spec.name(), &request.arguments),
             agreed,
+            at_least: Decision::Allow,
         };
         // A panic is our bug; it must cost one call, not the server.
         let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or_else(|_| Err(broken(cancel)));
@@ -286,6 +288,7 @@ impl Pipeline {
         AuditLine {
             time: self.setup.clock.now(),
             caller: request.caller.id.clone(),
+            known_as: request.caller.known_as.clone(),
             one_client: request.caller.one_client,
             profile: request.caller.profile.name.clone(),
             tool: request.tool.chars().take(100).collect(),
@@ -344,7 +347,11 @@ impl Pipeline {
     fn repeated(&self, line: &AuditLine, asked: &Asked, reason: &Reason, rendered: &Rendered) -> Option<Reason> {
         let passing = matches!(
             reason,
-            Reason::Interrupted(_) | Reason::Disk { .. } | Reason::KeepsChanging { .. } | Reason::Internal
+            Reason::Interrupted(_)
+                | Reason::Disk { .. }
+                | Reason::KeepsChanging { .. }
+                | Reason::ApprovalPending { .. }
+                | Reason::Internal
         );
         if passing { None } else { self.noticed(line, asked, rendered) }
     }
@@ -377,7 +384,7 @@ impl Pipeline {
         let limits = &self.setup.limits.repetition;
         let mut rendered = render_refusal(family, &reason);
         if limits.noticed && line.one_client {
-            let failures = self.repetition.failed(&line.caller);
+            let failures = self.repetition.failed(&line.caller, line.time);
             if limits.max_failures > 0 && failures >= limits.max_failures {
                 rendered.add_notice(&format!(
                     "{failures} calls in a row have failed. Stop trying, and ask the person what to do."

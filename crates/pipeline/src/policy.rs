@@ -1,7 +1,7 @@
 //! Whether a planned change may happen. Judged on the actual changes, never on what a call says about itself.
 
 use lapidary_tools::{Effect, Group, Reason, Refused, Spec};
-use lapidary_vault::{Change, ChangeSet, PathPrefix, Scope};
+use lapidary_vault::{Change, ChangeSet, PathPrefix, Scope, VaultPath};
 
 use crate::{Caller, Setup};
 
@@ -31,20 +31,21 @@ impl Rule {
         Self { effect: Some(effect), group: None, tool: None, path: None, decision }
     }
 
-    fn fits(&self, spec: &Spec, changes: &ChangeSet) -> bool {
-        let below =
-            |prefix: &PathPrefix| changes.changes.iter().flat_map(Change::paths).any(|path| prefix.covers(path));
-        self.effect.is_none_or(|effect| effect == effect_of(changes))
+    /// Whether it is about what a change does to one of its paths.
+    fn fits(&self, spec: &Spec, change: &Change, path: &VaultPath) -> bool {
+        // A folder takes along what is in it. To allow a part of that is not to allow the whole.
+        let takes_along = matches!(change, Change::MoveFolder { .. }) && self.decision != Decision::Allow;
+        let touches = |prefix: &PathPrefix| prefix.covers(path) || (takes_along && prefix.is_within(path));
+        self.effect.is_none_or(|effect| effect == effect_of(change))
             && self.group.is_none_or(|group| group == spec.declaration.group)
             && self.tool.as_ref().is_none_or(|tool| tool == spec.name())
-            && self.path.as_ref().is_none_or(below)
+            && self.path.as_ref().is_none_or(touches)
     }
 }
 
 /// What a change does, whatever its tool could do: only what is gone for good is destroyed.
-fn effect_of(changes: &ChangeSet) -> Effect {
-    let destroys = |change: &Change| matches!(change, Change::Delete { .. });
-    if changes.changes.iter().any(destroys) { Effect::Destroy } else { Effect::Write }
+fn effect_of(change: &Change) -> Effect {
+    if matches!(change, Change::Delete { .. }) { Effect::Destroy } else { Effect::Write }
 }
 
 /// The owner's rules; the first that fits decides.
@@ -52,9 +53,15 @@ fn effect_of(changes: &ChangeSet) -> Effect {
 pub struct Rules(pub Vec<Rule>);
 
 impl Rules {
+    /// Each path of each change is decided on its own, and the strictest word on any of them holds: what is allowed in
+    /// one folder must not open another that happens to be part of the same change.
     fn decide(&self, spec: &Spec, changes: &ChangeSet) -> Decision {
-        // Without any rule nobody has allowed it.
-        self.0.iter().find(|rule| rule.fits(spec, changes)).map_or(Decision::Ask, |rule| rule.decision)
+        let on = |change: &Change, path: &VaultPath| {
+            // Without any rule nobody has allowed it.
+            self.0.iter().find(|rule| rule.fits(spec, change, path)).map_or(Decision::Ask, |rule| rule.decision)
+        };
+        let all = changes.changes.iter().flat_map(|change| change.paths().map(move |path| on(change, path)));
+        all.max().unwrap_or(Decision::Ask)
     }
 
     /// What is said of a tool that only looks: it may, unless a rule is about it.
@@ -66,6 +73,28 @@ impl Rules {
                 && rule.effect.is_none_or(|effect| effect == Effect::Read)
                 && rule.group.is_none_or(|group| group == spec.declaration.group)
                 && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+        };
+        self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
+    }
+
+    /// What is said of a tool that stands for others: only rules that name it or its group are about it.
+    pub(crate) fn on_relaying(&self, spec: &Spec) -> Decision {
+        let about = |rule: &&Rule| {
+            (rule.group.is_some() || rule.tool.is_some())
+                && (&rule.effect, &rule.path) == (&None, &None)
+                && rule.group.is_none_or(|group| group == spec.declaration.group)
+                && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+        };
+        self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
+    }
+
+    /// What is said of looking by other ways than tools, at what this group is for.
+    pub(crate) fn on_looking(&self, group: Group) -> Decision {
+        let about = |rule: &&Rule| {
+            (rule.effect == Some(Effect::Read) || rule.group.is_some())
+                && (&rule.tool, &rule.path) == (&None, &None)
+                && rule.effect.is_none_or(|effect| effect == Effect::Read)
+                && rule.group.is_none_or(|wanted| wanted == group)
         };
         self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
     }
@@ -107,7 +136,7 @@ pub(crate) fn judge(
     if changes.is_empty() {
         return Ok(Decision::Allow);
     }
-    if effect_of(changes) > caller.profile.most {
+    if changes.changes.iter().any(|change| effect_of(change) > caller.profile.most) {
         return Ok(Decision::Deny);
     }
     let decision = tools.iter().map(|tool| setup.rules.decide(tool, changes)).max().unwrap_or(Decision::Ask);
@@ -118,7 +147,6 @@ pub(crate) fn judge(
 #[cfg(test)]
 mod tests {
     use lapidary_tools::TOOLS;
-    use lapidary_vault::VaultPath;
 
     use super::*;
 
@@ -151,6 +179,38 @@ mod tests {
             (vec![Rule { path: below("home"), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Allow),
         ] {
             assert_eq!(Rules(rules.clone()).decide(&spec, &changes), decision, "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_allowed_in_one_folder_opens_no_other() {
+        let spec = TOOLS.iter().map(|tool| tool.spec()).find(|spec| spec.name() == "file_move").unwrap();
+        let path = |path: &str| VaultPath::parse(path).unwrap();
+        let create = |at: &str| Change::Create { path: path(at), bytes: Vec::new() };
+        let folder = |from: &str, to: &str| Change::MoveFolder { from: path(from), to: path(to) };
+        let rule = |at: &str, decision| Rule {
+            effect: None,
+            group: None,
+            tool: None,
+            path: Some(PathPrefix::parse(at).unwrap()),
+            decision,
+        };
+        let rest = |decision| Rule::effect(Effect::Write, decision);
+        let inbox = || vec![rule("Inbox", Decision::Allow), rest(Decision::Ask)];
+        let private = || vec![rule("Work/Private", Decision::Deny), rest(Decision::Allow)];
+        let part = || vec![rule("Work/Open", Decision::Allow), rest(Decision::Ask)];
+        for (rules, changes, decision) in [
+            (inbox(), vec![create("Inbox/a.md")], Decision::Allow),
+            (inbox(), vec![create("Inbox/a.md"), create("Journal/b.md")], Decision::Ask),
+            (inbox(), vec![folder("Inbox/x", "Inbox/y")], Decision::Allow),
+            (inbox(), vec![folder("Journal", "Inbox/Journal")], Decision::Ask),
+            (private(), vec![folder("Work", "Old")], Decision::Deny),
+            (private(), vec![folder("Old", "Work")], Decision::Deny),
+            (private(), vec![folder("Home", "Old")], Decision::Allow),
+            (part(), vec![folder("Work", "Work 2")], Decision::Ask),
+        ] {
+            let changes = ChangeSet { changes };
+            assert_eq!(Rules(rules.clone()).decide(&spec, &changes), decision, "{rules:?}: {changes:?}");
         }
     }
 }

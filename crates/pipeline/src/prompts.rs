@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{Completed, FilledPrompt, Prompt, Reason, complete_prompt, fill_prompt, prompts, prompts_mark};
+use lapidary_tools::{
+    Completed, FilledPrompt, Group, Prompt, Reason, complete_prompt, fill_prompt, prompts, prompts_mark,
+};
 use serde_json::{Map, Value, json};
 
 use crate::{Caller, Pipeline, ServedVault, looking::Look};
@@ -22,7 +24,11 @@ impl Pipeline {
         caller: Caller,
         taken_back: impl Future<Output = ()>,
     ) -> Result<Vec<Prompt>, Reason> {
-        self.look("prompts/list", Map::new(), caller, taken_back, |look| Ok(look.prompts())).await
+        self.look("prompts/list", Map::new(), caller, taken_back, |look| {
+            look.may(Group::Vault)?;
+            Ok(look.prompts())
+        })
+        .await
     }
 
     /// The text of one.
@@ -34,6 +40,7 @@ impl Pipeline {
         taken_back: impl Future<Output = ()>,
     ) -> Result<FilledPrompt, Reason> {
         self.look("prompts/get", arguments.clone(), caller, taken_back, move |look| {
+            look.may(Group::Read)?;
             let view = look.view(Some(vault_of(look.pipeline, &name)?))?;
             let filled = look.with_context(|context| fill_prompt(context, &view, &name, &arguments))?;
             look.line.reply_bytes = filled.text.len();
@@ -54,6 +61,7 @@ impl Pipeline {
     ) -> Result<Completed, Reason> {
         let arguments = Map::from_iter([(argument.clone(), json!(typed))]);
         self.look("completion/complete", arguments, caller, taken_back, move |look| {
+            look.may(Group::Vault)?;
             let view = look.view(Some(vault_of(look.pipeline, &prompt)?))?;
             look.with_context(|context| complete_prompt(context, &view, &prompt, &argument, &typed))
         })

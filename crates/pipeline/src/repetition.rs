@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{Mutex, MutexGuard, PoisonError},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use lapidary_note::ContentHash;
@@ -85,11 +85,14 @@ fn canonical(spec: &Spec, arguments: &Map<String, Value>) -> Map<String, Value> 
 }
 
 impl Search {
-    /// At least half of all their words are in both.
+    /// At least half of all their words are in both. Who goes through days or chapters searches for another one each
+    /// time, so words with numbers have to be the same.
     fn is_like(&self, other: &Self) -> bool {
         let common = self.words.intersection(&other.words).count();
         let all = self.words.len() + other.words.len() - common;
-        self.scope == other.scope && 2 * common >= all
+        let numbers = |word: &&String| word.contains(char::is_numeric);
+        let same_numbers = self.words.iter().filter(numbers).eq(other.words.iter().filter(numbers));
+        self.scope == other.scope && 2 * common >= all && same_numbers
     }
 }
 
@@ -111,7 +114,8 @@ pub(crate) struct Repetition {
 #[derive(Default)]
 struct Recent {
     calls: VecDeque<Seen>,
-    failures: usize,
+    /// How many in a row, and the last of them.
+    failures: Option<(usize, SystemTime)>,
 }
 
 struct Seen {
@@ -121,6 +125,9 @@ struct Seen {
     /// The state of the vault, once there is a suspicion.
     mark: Option<ContentHash>,
 }
+
+/// After that it is another conversation, or one that no longer has the answer.
+const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
 /// Callers come and go; a server that runs for weeks must not remember them all.
 const CALLERS: usize = 256;
@@ -140,22 +147,22 @@ impl Repetition {
         limits: &RepetitionLimits,
         mark: impl FnOnce() -> Option<ContentHash>,
     ) -> Option<Repeated> {
-        let mut recent = self.recent();
-        let calls = &mut of_caller(&mut recent, caller).calls;
-        let same: Vec<SystemTime> = calls
-            .iter()
-            .filter(|seen| seen.asked.call == asked.call && seen.outcome == outcome)
-            .map(|seen| seen.at)
-            .collect();
+        let (same, suspected) = {
+            let mut recent = self.recent();
+            let calls = &mut of_caller(&mut recent, caller).calls;
+            calls.retain(|seen| is_fresh(seen.at, at));
+            let same = calls.iter().filter(|seen| seen.asked.call == asked.call && seen.outcome == outcome);
+            let same: Vec<SystemTime> = same.map(|seen| seen.at).collect();
+            (same, alike(calls, asked).count() + 1 >= limits.allowed)
+        };
         if let Some(last) = same.last().filter(|_| same.len() >= limits.allowed) {
             return Some(Repeated { times: same.len(), last: *last, similar: false });
         }
-        let is_like = |seen: &&Seen| match (&seen.asked.search, &asked.search) {
-            (Some(before), Some(now)) => now.is_like(before),
-            _ => false,
-        };
-        let like: Vec<&Seen> = calls.iter().filter(is_like).collect();
-        let mark = if like.len() + 1 >= limits.allowed { mark() } else { None };
+        // Nobody else waits for the disk meanwhile.
+        let mark = if asked.search.is_some() && suspected { mark() } else { None };
+        let mut recent = self.recent();
+        let calls = &mut of_caller(&mut recent, caller).calls;
+        let like: Vec<&Seen> = alike(calls, asked).collect();
         if like.len() >= limits.allowed
             && let Some(last) = like.last().filter(|last| mark.is_some() && last.mark == mark)
         {
@@ -169,16 +176,17 @@ impl Repetition {
     }
 
     /// How many calls of this caller have failed in a row, this one included.
-    pub(crate) fn failed(&self, caller: &str) -> usize {
+    pub(crate) fn failed(&self, caller: &str, at: SystemTime) -> usize {
         let mut recent = self.recent();
         let recent = of_caller(&mut recent, caller);
-        recent.failures += 1;
-        recent.failures
+        let before = recent.failures.filter(|(_, last)| is_fresh(*last, at)).map_or(0, |(count, _)| count);
+        recent.failures = Some((before + 1, at));
+        before + 1
     }
 
     pub(crate) fn succeeded(&self, caller: &str) {
         if let Some(recent) = self.recent().get_mut(caller) {
-            recent.failures = 0;
+            recent.failures = None;
         }
     }
 
@@ -190,6 +198,18 @@ impl Repetition {
     fn recent(&self) -> MutexGuard<'_, BTreeMap<String, Recent>> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_fresh(then: SystemTime, now: SystemTime) -> bool {
+    now.duration_since(then).is_ok_and(|passed| passed <= REMEMBERED)
+}
+
+/// The searches that looked for nearly the same.
+fn alike<'c>(calls: &'c VecDeque<Seen>, asked: &Asked) -> impl Iterator<Item = &'c Seen> {
+    calls.iter().filter(|seen| match (&seen.asked.search, &asked.search) {
+        (Some(before), Some(now)) => now.is_like(before),
+        _ => false,
+    })
 }
 
 fn of_caller<'r>(recent: &'r mut BTreeMap<String, Recent>, caller: &str) -> &'r mut Recent {
@@ -240,6 +260,33 @@ mod tests {
         assert_eq!(ask("b", "x", "one"), None, "another caller");
         repetition.forget();
         assert_eq!(ask("a", "x", "one"), None, "the vault changed");
+    }
+
+    #[test]
+    fn what_was_asked_in_another_conversation_does_not_count() {
+        let repetition = Repetition::default();
+        let read = asked("file_read", json!({ "file": "x" }));
+        let at = |at| repetition.record("a", &read, hash("one"), at, &LIMITS, || None);
+        let second = Duration::from_secs(1);
+        for number in 0..3 {
+            assert_eq!(at(UNIX_EPOCH + number * second), None);
+        }
+        assert!(at(UNIX_EPOCH + REMEMBERED).is_some());
+        assert_eq!(at(UNIX_EPOCH + REMEMBERED + second), None, "the first of them was long ago");
+        assert_eq!(at(UNIX_EPOCH + 10 * REMEMBERED), None);
+    }
+
+    #[test]
+    fn who_goes_through_days_or_chapters_goes_in_no_circle() {
+        let repetition = Repetition::default();
+        for number in 1..9 {
+            for query in
+                [format!("2026-11-0{number}"), format!("chapter {number} summary"), format!("Week{number} plan")]
+            {
+                let search = asked("search_content", json!({ "query": query }));
+                assert_eq!(times(&repetition, "a", &search, &query, "1"), None, "{query}");
+            }
+        }
     }
 
     #[test]
@@ -296,8 +343,10 @@ mod tests {
     #[test]
     fn failures_are_counted_until_something_works() {
         let repetition = Repetition::default();
-        assert_eq!([repetition.failed("a"), repetition.failed("a"), repetition.failed("b")], [1, 2, 1]);
-        repetition.succeeded("a");
-        assert_eq!(repetition.failed("a"), 1);
+        let failed = |caller| repetition.failed(caller, UNIX_EPOCH);
+        assert_eq!([failed("a"), failed("a"), failed("b")], [1, 2, 1]);
+        assert_eq!(repetition.failed("a", UNIX_EPOCH + 2 * REMEMBERED), 1, "another day");
+        repetition.succeeded("b");
+        assert_eq!(failed("b"), 1);
     }
 }

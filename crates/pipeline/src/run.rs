@@ -33,7 +33,7 @@ const SHOWN_DIFF: usize = 6_000;
 /// And at a terminal.
 const WHOLE_DIFF: usize = 1_000_000;
 /// The argument that names the vault.
-const VAULT: &str = "vault";
+pub(crate) const VAULT: &str = "vault";
 
 /// A call on its way, and what the log will say of it.
 pub(crate) struct Call<'a> {
@@ -53,6 +53,8 @@ pub(crate) struct Call<'a> {
     pub(crate) asked: Asked,
     /// A person has agreed to this change already.
     pub(crate) agreed: Option<ContentHash>,
+    /// What the rules say of the tool that led to this one.
+    pub(crate) at_least: Decision,
 }
 
 pub(crate) enum End {
@@ -76,8 +78,11 @@ impl<'a> Call<'a> {
         self.repairs.extend(repairs);
         self.cancel.check()?;
         let concerned = served.unwrap_or_else(|| self.pipeline.setup.vaults.first());
-        if let Some(heard) = self.hear_of_answer(entry, concerned) {
-            return heard;
+        match self.hear_of_answer(entry, concerned) {
+            None => {}
+            Some(Heard::Reply(rendered)) => return Ok(End::Answer(rendered)),
+            Some(Heard::Refused(reason)) => return Err(reason),
+            Some(Heard::MayRead) => self.agreed = Some(ChangeSet::default().digest()),
         }
         if let Some(question) = self.before_reading(entry, concerned, request)? {
             return Ok(End::Ask(question));
@@ -119,6 +124,10 @@ impl<'a> Call<'a> {
         if inner.spec.name() == outer.spec.name() {
             return Err(bad_argument(outer, "name", "must be another tool than this one"));
         }
+        self.at_least = self.pipeline.setup.rules.on_relaying(&outer.spec);
+        if self.at_least == Decision::Deny {
+            return Err(Reason::DeniedByRule);
+        }
         self.line.via = Some(outer.spec.name());
         self.line.tool = inner.spec.name().to_owned();
         self.line.arguments = digest(&Value::Object(arguments.clone()));
@@ -159,6 +168,7 @@ impl<'a> Call<'a> {
             report(Stage::Planned);
             let specs = self.specs(entry, &through);
             let decision = judge(&changes, &specs, &scope, &self.pipeline.setup, &request.caller)?;
+            let decision = if changes.is_empty() { decision } else { decision.max(self.at_least) };
             if dry_run {
                 self.line.dry_run = true;
                 self.line.receipt = Receipt::of(&changes);
@@ -288,8 +298,14 @@ impl<'a> Call<'a> {
                 *agreed = Some(digest);
                 Ok(None)
             }
-            Some(Answer { verdict: Verdict::Declined, .. }) => Err(Reason::Declined),
-            Some(Answer { verdict: Verdict::Unanswered, .. }) => Err(Reason::ConsentExpired),
+            Some(Answer { state, verdict: Verdict::Declined }) => {
+                consent.void(state, &subject, now);
+                Err(Reason::Declined)
+            }
+            Some(Answer { state, verdict: Verdict::Unanswered }) => {
+                consent.void(state, &subject, now);
+                Err(Reason::ConsentExpired)
+            }
             None if request.caller.can_ask => {
                 let state = consent.seal(&subject, now, setup.limits.answer_within)?;
                 Ok(Some(Question { message: shown(SHOWN_DIFF), state }))
@@ -306,23 +322,17 @@ impl<'a> Call<'a> {
     }
 
     /// A person may have answered the question that this very call led to.
-    fn hear_of_answer(&self, entry: &Entry, served: &ServedVault) -> Option<Result<End, Reason>> {
-        let Setup { rules, waits_for_approval, .. } = &self.pipeline.setup;
+    fn hear_of_answer(&self, entry: &Entry, served: &ServedVault) -> Option<Heard> {
+        let Setup { rules, waits_for_approval, clock, .. } = &self.pipeline.setup;
         let may_be_asked = match entry.spec.effect {
-            Effect::Read => rules.on_reading(&entry.spec) == Decision::Ask,
+            Effect::Read => rules.on_reading(&entry.spec).max(self.at_least) == Decision::Ask,
             Effect::Write | Effect::Destroy => entry.spec.needs_vault,
         };
         if self.agreed.is_some() || !waits_for_approval || !may_be_asked {
             return None;
         }
-        let heard = approvals::hear(&served.waiting, &approvals::question_id(&self.line));
-        match heard {
-            Ok(None) => None,
-            Ok(Some(Heard::Reply(rendered))) => Some(Ok(End::Answer(rendered))),
-            Ok(Some(Heard::Refused(reason))) => Some(Err(reason)),
-            // Where nothing can be kept, nobody has answered anything.
-            Err(_) => None,
-        }
+        // Where nothing can be kept, nobody has answered anything.
+        approvals::hear(&served.waiting, &approvals::question_id(&self.line), clock.now()).unwrap_or_default()
     }
 
     /// What the owner's rules say of a tool that only looks.
@@ -335,7 +345,7 @@ impl<'a> Call<'a> {
         if entry.spec.effect != Effect::Read {
             return Ok(None);
         }
-        match self.pipeline.setup.rules.on_reading(&entry.spec) {
+        match self.pipeline.setup.rules.on_reading(&entry.spec).max(self.at_least) {
             Decision::Allow => Ok(None),
             Decision::Deny => Err(Reason::DeniedByRule),
             Decision::Ask => {

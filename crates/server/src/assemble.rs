@@ -6,7 +6,7 @@ use lapidary_pipeline::{
     AUDIT_FILE, Clock, Decision, Limits, Pipeline, RepetitionLimits, Rule, Rules, ServedVault, Setup, Vaults,
 };
 use lapidary_query::nearest;
-use lapidary_tools::{Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOLS};
+use lapidary_tools::{BUILT_IN_PROFILES, Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOLS};
 use lapidary_vault::{
     FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
     store::{DemoFolder, FolderStore, LogFile, Retention, StateFolder, SystemTrash, Waiting},
@@ -51,7 +51,8 @@ pub(crate) enum StartError {
     Random(String),
 }
 
-pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError> {
+/// Making a profile takes a moment, so only those that somebody can have are made, unless all are wanted.
+pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<Assembled, StartError> {
     let (chosen, demo) = match &config.vaults {
         config::Vaults::Chosen(chosen) => (chosen.clone(), None),
         config::Vaults::Demo => {
@@ -77,7 +78,11 @@ pub(crate) fn assemble(config: &config::Config) -> Result<Assembled, StartError>
         let profile = profiles.make(token.profile.as_deref().unwrap_or(&config.profile))?;
         Ok((token.digest, Identity { name: token.name.clone(), profile }))
     });
-    let tokens = Tokens(tokens.collect::<Result<_, StartError>>()?);
+    let tokens = Tokens::new(tokens.collect::<Result<_, StartError>>()?);
+    if every_profile {
+        let own = config.profiles.keys().map(String::as_str);
+        BUILT_IN_PROFILES.into_iter().chain(own).try_for_each(|name| profiles.make(name).map(|_| ()))?;
+    }
     let others = profiles.made.into_values().collect();
     let setup = Setup {
         profile,

@@ -223,22 +223,45 @@ pub(crate) enum ApprovalWord {
         /// Print JSON instead of a table
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        flags: Flags,
     },
     /// Print what would change
     Show {
         /// Its name in the list; the first characters are enough
         id: String,
+        #[command(flatten)]
+        flags: Flags,
     },
     /// Look at it once more and make the change
     Accept {
         /// Its name in the list; the first characters are enough
         id: String,
+        #[command(flatten)]
+        flags: Flags,
     },
     /// Refuse it; nothing changes
     Reject {
         /// Its name in the list; the first characters are enough
         id: String,
+        #[command(flatten)]
+        flags: Flags,
     },
+}
+
+impl Approvals {
+    /// The options behind the last word, where people write them.
+    fn flags(&mut self) -> Flags {
+        match &mut self.word {
+            None => Flags::default(),
+            Some(
+                ApprovalWord::List { flags, .. }
+                | ApprovalWord::Show { flags, .. }
+                | ApprovalWord::Accept { flags, .. }
+                | ApprovalWord::Reject { flags, .. },
+            ) => std::mem::take(flags),
+        }
+    }
 }
 
 /// Where to listen; what is left out comes from the settings.
@@ -310,18 +333,25 @@ where
         Word::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
         Word::Audit(with) => (with.flags, Command::Audit(with.own), None),
         Word::Checkpoints(with) => (with.flags, Command::Checkpoints(with.own), None),
-        Word::Approvals(with) => (with.flags, Command::Approvals(with.own), None),
+        Word::Approvals(mut with) => {
+            let flags = both(with.flags, with.own.flags())?;
+            (flags, Command::Approvals(with.own), None)
+        }
     };
     if http.is_some() && command != Command::Serve {
         return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));
     }
     let http = once(http, inner_http).ok_or_else(|| conflict("--http is given twice"))?;
-    if flags.profile.is_some() && inner.profile.is_some() {
-        return Err(conflict("--profile is given twice"));
-    }
-    let mut flags = join(flags, inner).ok_or_else(|| conflict("--config is given twice"))?;
+    let mut flags = both(flags, inner)?;
     flags.http = http.map(Option::unwrap_or_default);
     Ok(Invocation { flags, command })
+}
+
+fn both(outer: Flags, inner: Flags) -> Result<Flags, clap::Error> {
+    if outer.profile.is_some() && inner.profile.is_some() {
+        return Err(conflict("--profile is given twice"));
+    }
+    join(outer, inner).ok_or_else(|| conflict("--config is given twice"))
 }
 
 fn conflict(message: &str) -> clap::Error {

@@ -39,7 +39,9 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
             return ExitCode::from(MISCONFIGURED);
         }
     };
-    let assembled = match assemble(&config) {
+    // What waits for an answer may have been asked under any of them.
+    let every_profile = matches!(invocation.command, Command::Approvals(_));
+    let assembled = match assemble(&config, every_profile) {
         Ok(assembled) => assembled,
         Err(problem) => {
             log::error(&problem.to_string());
@@ -113,7 +115,9 @@ fn configure(invocation: &Invocation) -> Result<Config, String> {
 
 /// Text from notes and callers as a terminal may show it: codes that move the cursor or hide things are made visible.
 fn printable(text: &str) -> String {
-    let shown = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
+    let turns_text = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let hides = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || turns_text(c);
+    let shown = |c: char| if hides(c) { '\u{fffd}' } else { c };
     text.chars().map(shown).collect()
 }
 

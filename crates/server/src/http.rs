@@ -66,7 +66,8 @@ fn router(mcp: Mcp, settings: &Http, tokens: Tokens) -> Router {
     let service = StreamableHttpService::new(move || Ok(mcp.for_session()), Arc::new(sessions), config);
     Router::new()
         .route_service(&settings.endpoint_path, service)
-        .layer(from_fn_with_state(tokens, identity::identify))
+        // Of what is not there, nobody is asked who they are: clients look for other ways to identify themselves.
+        .route_layer(from_fn_with_state(tokens, identity::identify))
         .route("/healthz", get(|| async { axum::Json(serde_json::json!({ "status": "ok" })) }))
 }
 

@@ -77,7 +77,12 @@ impl Mcp {
             Connection::Stdio => ("stdio".to_owned(), true),
             Connection::Http => http_caller(context),
         };
-        Caller { id, one_client, can_ask: asking::can_ask(context), profile: self.profile(context) }
+        let known_as = match (self.shared.connection, identity(context)) {
+            (Connection::Stdio, _) => "stdio".to_owned(),
+            (Connection::Http, None) => "http".to_owned(),
+            (Connection::Http, Some(known)) => format!("http:{}", known.name),
+        };
+        Caller { id, known_as, one_client, can_ask: asking::can_ask(context), profile: self.profile(context) }
     }
 
     /// That of the token which came with the request, or that of everybody.

@@ -13,6 +13,8 @@ pub struct Entry {
     pub tool: &'static dyn AnyTool,
     pub spec: Spec,
     pub standing: Standing,
+    /// Whether the profile has it, be it on or off.
+    pub(crate) in_profile: bool,
 }
 
 impl Entry {
@@ -80,8 +82,13 @@ impl Catalogue {
     /// With several vaults, every tool that works on one takes its name. A profile takes away from what is selected, and
     /// adds nothing.
     pub fn new(selection: &Selection, profile: &ProfileRules, vaults: &[String]) -> Result<Self, SelectionError> {
-        let mut entries: Vec<Entry> =
-            TOOLS.iter().map(|tool| Entry { tool: *tool, spec: tool.spec(), standing: Standing::Deferred }).collect();
+        let entry = |tool: &&'static dyn AnyTool| Entry {
+            tool: *tool,
+            spec: tool.spec(),
+            standing: Standing::Deferred,
+            in_profile: true,
+        };
+        let mut entries: Vec<Entry> = TOOLS.iter().map(entry).collect();
         let specs: Vec<&Spec> = entries.iter().map(|entry| &entry.spec).collect();
         let chosen = selection.chosen.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let excluded =
@@ -94,9 +101,11 @@ impl Catalogue {
             }
             let of_server = standing(&entry.spec, &chosen, &excluded, selection.read_only);
             let covered = |choices: &[Choice]| choices.iter().any(|choice| choice.covers(&entry.spec));
-            let in_profile = covered(&allowed) && !covered(&refused);
+            // A tool that could never do anything is not offered either.
+            let in_vain = profile.most == Effect::Read && writes(&entry.spec);
+            entry.in_profile = covered(&allowed) && !covered(&refused) && !in_vain;
             entry.standing = match of_server {
-                Standing::Listed | Standing::Deferred if !in_profile => Standing::Off(Off::Profile),
+                Standing::Listed | Standing::Deferred if !entry.in_profile => Standing::Off(Off::Profile),
                 of_server => of_server,
             };
         }
@@ -168,12 +177,15 @@ impl Choice {
     }
 }
 
+/// A relay does nothing itself; what it leads to is judged on its own.
+fn writes(spec: &Spec) -> bool {
+    spec.effect != Effect::Read && spec.needs_vault
+}
+
 /// Read-only wins over exclusion, exclusion over choice. A choice without `default` is all there is.
 fn standing(spec: &Spec, chosen: &[Choice], excluded: &[Choice], read_only: bool) -> Standing {
-    // A relay does nothing itself; what it leads to is judged on its own.
-    let writes = spec.effect != Effect::Read && spec.needs_vault;
     let open_ended = chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, Choice::Default | Choice::All));
-    if read_only && writes {
+    if read_only && writes(spec) {
         Standing::Off(Off::ReadOnly)
     } else if excluded.iter().any(|choice| choice.covers(spec)) {
         Standing::Off(Off::Excluded)

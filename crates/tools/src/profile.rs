@@ -61,8 +61,9 @@ impl Profile {
         vaults: &[String],
     ) -> Result<Self, SelectionError> {
         let catalogue = Catalogue::new(selection, rules, vaults)?;
-        let in_profile = |entry: &&Entry| entry.standing != Standing::Off(Off::Profile);
-        let groups = catalogue.entries().iter().filter(in_profile).map(|entry| entry.spec.declaration.group).collect();
+        // What was not chosen may still be the profile's; what the owner excluded is nobody's.
+        let has = |entry: &&Entry| entry.in_profile && entry.standing != Standing::Off(Off::Excluded);
+        let groups = catalogue.entries().iter().filter(has).map(|entry| entry.spec.declaration.group).collect();
         Ok(Self { name: name.to_owned(), catalogue, most: rules.most, groups })
     }
 

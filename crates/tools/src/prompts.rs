@@ -1,6 +1,6 @@
 //! Notes in `Prompts/` with the tag `mcp-tools-prompt`, which clients offer to people as prompts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lapidary_note::{
     Content, ContentHash, Frontmatter, Note, PromptSlot, Value as Property, filled_prompt, prompt_slots,
@@ -26,6 +26,7 @@ const DEEPEST: usize = 16;
 pub struct Prompt {
     /// The vault, and the path below `Prompts` without its ending.
     pub name: String,
+    pub vault: String,
     pub title: String,
     pub description: Option<String>,
     pub arguments: Vec<PromptArgument>,
@@ -49,12 +50,14 @@ pub struct FilledPrompt {
 
 /// The prompts of a vault, then its playbooks, in path order, as far as the caller may see them.
 pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<Prompt>, Reason> {
-    let mut prompts = Vec::new();
+    let (mut prompts, mut names) = (Vec::new(), BTreeSet::new());
     for (path, source) in all_notes(context, view)? {
         // One that is gone again, or cannot be read, is no prompt.
         let Ok(file) = reading::read(view, &path) else { continue };
         let Ok(shown) = reading::show(&path, &file) else { continue };
-        prompts.extend(prompt_in(view.vault(), &path, shown.text(), source));
+        // `Prompts/Skills/x.md` and `Skills/x.md`, or `x.md` and `x/SKILL.md`: of two of one name the first is offered.
+        let found = prompt_in(view.vault(), &path, shown.text(), source);
+        prompts.extend(found.filter(|found| names.insert(found.name.clone())));
     }
     Ok(prompts)
 }
@@ -211,14 +214,15 @@ fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: Source) -> Optio
     let whole = path.as_str();
     let below = match source {
         Source::Prompts => whole.strip_prefix(FOLDER)?.strip_prefix('/')?,
-        // The folder is part of the name, so that no prompt has the same.
+        // The folder is part of the name, so that it is seldom that of a prompt.
         Source::Skills => whole,
     };
     let name = &below[..below.len() - ".md".len()];
     // A playbook may have a folder of its own, with other files that it needs.
     let name = name.strip_suffix("/SKILL").filter(|_| is_skill).unwrap_or(name);
     let title = name.rsplit('/').next().unwrap_or(name).to_owned();
-    Some(Prompt { name: format!("{vault}/{name}"), title, description, arguments, is_skill, path: path.clone() })
+    let (name, vault) = (format!("{vault}/{name}"), vault.to_owned());
+    Some(Prompt { name, vault, title, description, arguments, is_skill, path: path.clone() })
 }
 
 /// What a note begins with.

@@ -159,7 +159,7 @@ pub enum Reason {
     ProposalChanged,
     #[error("The person who was asked said no.")]
     Declined,
-    #[error("This change needs a person's consent, and there is nobody to ask.")]
+    #[error("This needs a person's consent, and there is nobody to ask.")]
     NobodyToAsk,
     #[error("A person has to agree to this first. It waits for them as `{id}`.")]
     ApprovalPending { id: String },
@@ -167,7 +167,7 @@ pub enum Reason {
     ConsentExpired,
     #[error("What was asked about is not what would be changed now.")]
     ChangedMeanwhile,
-    #[error("The owner's rules do not allow this change.")]
+    #[error("The owner's rules do not allow this.")]
     DeniedByRule,
     #[error("{}", repeated(*.times, .last, *.similar))]
     Repeated { times: usize, last: String, similar: bool },

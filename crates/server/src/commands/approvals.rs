@@ -13,20 +13,21 @@ use crate::{
 /// What waits for a person, and their answer.
 pub(super) fn run(command: &Approvals, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
     let pipeline = &assembled.pipeline;
-    match command.word.as_ref().unwrap_or(&ApprovalWord::List { json: false }) {
-        ApprovalWord::List { json } => list(pipeline, *json, out),
-        ApprovalWord::Show { id } => match find(pipeline, id)? {
+    let Some(word) = &command.word else { return list(pipeline, false, out) };
+    match word {
+        ApprovalWord::List { json, .. } => list(pipeline, *json, out),
+        ApprovalWord::Show { id, .. } => match find(pipeline, id)? {
             Some(pending) => {
                 writeln!(out, "{}", printable(&pending.question))?;
                 Ok(Done::Well)
             }
             None => Ok(Done::Refused),
         },
-        ApprovalWord::Accept { id } => match find(pipeline, id)? {
+        ApprovalWord::Accept { id, .. } => match find(pipeline, id)? {
             Some(pending) => accept(pipeline, &pending, out),
             None => Ok(Done::Refused),
         },
-        ApprovalWord::Reject { id } => match find(pipeline, id)? {
+        ApprovalWord::Reject { id, .. } => match find(pipeline, id)? {
             Some(pending) => told(pipeline.decide(&pending, false)?, out),
             None => Ok(Done::Refused),
         },
@@ -46,7 +47,7 @@ fn list(pipeline: &Pipeline, as_json: bool, out: &mut dyn Write) -> Result<Done,
     }
     let row = |pending: &Pending| {
         let question = pending.question.lines().next().unwrap_or_default();
-        let said = if pending.taken { "being carried out, or interrupted" } else { question };
+        let said = if pending.taken { "being carried out" } else { question };
         [pending.id.clone(), pending.asked_at(), printable(&pending.caller), printable(said)]
     };
     table::print(out, &pending.iter().map(row).collect::<Vec<_>>())?;
@@ -99,6 +100,17 @@ fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
         Decided::Tried(rendered) => {
             writeln!(out, "{}", printable(&rendered.text.concat()))?;
             Ok(if rendered.is_error { Done::Refused } else { Done::Well })
+        }
+        Decided::MayRead => {
+            writeln!(out, "Agreed. The client reads it when it makes the call again.")?;
+            Ok(Done::Well)
+        }
+        Decided::NoSuchProfile(name) => {
+            log::error(&format!(
+                "it was asked under the profile `{}`, which is not configured here; use the configuration of the server",
+                printable(&name)
+            ));
+            Ok(Done::Refused)
         }
         Decided::Rejected => {
             writeln!(out, "Rejected. Nothing was changed.")?;

@@ -41,7 +41,8 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
 
 /// A person at the command line. Whoever repeats themselves there has a reason.
 pub(super) fn owner(pipeline: &Pipeline, can_ask: bool) -> Caller {
-    Caller { id: "cli".to_owned(), one_client: false, can_ask, profile: Arc::clone(pipeline.profile()) }
+    let name = || "cli".to_owned();
+    Caller { id: name(), known_as: name(), one_client: false, can_ask, profile: Arc::clone(pipeline.profile()) }
 }
 
 pub(super) fn complete(pipeline: &Pipeline, request: Request) -> Reply {

@@ -81,16 +81,19 @@ impl<'a> Draft<'a> {
     /// Every profile that is named has to be one.
     fn find_profiles(&self) -> Result<(), ConfigError> {
         let own = &self.config.profiles;
-        let check = |name: &str, place: &Option<Place>| match place {
-            Some(place) if !own.contains_key(name) && !BUILT_IN_PROFILES.contains(&name) => {
-                let known = BUILT_IN_PROFILES.iter().map(|name| (*name).to_owned()).chain(own.keys().cloned());
-                Err(Refused::NoProfile { name: name.to_owned(), known: known.collect() }.at(place.clone()))
+        let is_one = |name: &str| own.contains_key(name) || BUILT_IN_PROFILES.contains(&name);
+        let known = || BUILT_IN_PROFILES.iter().map(|name| (*name).to_owned()).chain(own.keys().cloned()).collect();
+        let Config { profile, tokens, .. } = &self.config;
+        if let Some(place) = self.profile_place.as_ref().filter(|_| !is_one(profile)) {
+            return Err(Refused::NoProfile { name: profile.clone(), known: known() }.at(place.clone()));
+        }
+        let lost = tokens.iter().find(|token| token.profile.as_deref().is_some_and(|profile| !is_one(profile)));
+        match lost.zip(self.tokens_place.as_ref()) {
+            Some((token, place)) => {
+                Err(Refused::NoProfileOfToken { name: token.name.clone(), known: known() }.at(place.clone()))
             }
-            _ => Ok(()),
-        };
-        check(&self.config.profile, &self.profile_place)?;
-        let named = self.config.tokens.iter().filter_map(|token| token.profile.as_deref());
-        named.into_iter().try_for_each(|profile| check(profile, &self.tokens_place))
+            None => Ok(()),
+        }
     }
 
     fn keep_state_out_of_vaults(&self) -> Result<(), ConfigError> {

@@ -46,10 +46,20 @@ fn profile(name: &str, raw: &Raw) -> Result<ProfileRules, Refused> {
 
 /// A table of `[tokens.NAME]` with `token` and `profile`, or `NAME:PROFILE:TOKEN` separated by `;`.
 pub(super) fn tokens(raw: &Raw) -> Result<Vec<Token>, Refused> {
-    match raw {
-        Raw::Table(tokens) => tokens.iter().map(|(name, raw)| from_table(name, raw)).collect(),
-        written => written.entries(';')?.into_iter().map(from_text).collect(),
+    let tokens: Vec<Token> = match raw {
+        Raw::Table(tokens) => tokens.iter().map(|(name, raw)| from_table(name, raw)).collect::<Result<_, _>>()?,
+        written => written.entries(';')?.into_iter().map(from_text).collect::<Result<_, _>>()?,
+    };
+    // Without a token nobody needs one, and whoever writes this believes that they do.
+    if tokens.is_empty() {
+        return Err(Refused::NotToken);
     }
+    for (at, token) in tokens.iter().enumerate() {
+        if let Some(other) = tokens[..at].iter().find(|other| other.digest == token.digest) {
+            return Err(Refused::SameToken { name: token.name.clone(), other: other.name.clone() });
+        }
+    }
+    Ok(tokens)
 }
 
 fn from_table(name: &str, raw: &Raw) -> Result<Token, Refused> {
@@ -133,10 +143,13 @@ mod tests {
         let secret = "a-long-enough-secret";
         let hash =
             format!("sha256:{}", Sha256::digest(secret).iter().map(|byte| format!("{byte:02x}")).collect::<String>());
-        let by_text = tokens(&text(&format!("phone:reader:{secret}; desk::{hash}"))).unwrap();
-        assert_eq!(by_text[0].digest, by_text[1].digest);
+        let by_text = tokens(&text(&format!("phone:reader:{secret}"))).unwrap();
+        let by_hash = tokens(&text(&format!("desk::{hash}"))).unwrap();
+        assert_eq!(by_text[0].digest, by_hash[0].digest);
         assert_eq!((by_text[0].name.as_str(), by_text[0].profile.as_deref()), ("phone", Some("reader")));
-        assert_eq!(by_text[1].profile, None);
+        assert_eq!(by_hash[0].profile, None);
+        let twice = tokens(&text(&format!("phone:reader:{secret}; desk::{hash}"))).unwrap_err().to_string();
+        assert!(twice.contains("phone") && twice.contains("desk") && !twice.contains(secret), "{twice}");
         let by_table =
             tokens(&table_of(&[("phone", table_of(&[("token", text(secret)), ("profile", text("reader"))]))]));
         assert_eq!(by_table.unwrap()[0], by_text[0]);
@@ -150,6 +163,12 @@ mod tests {
             let refused = tokens(&text(written)).unwrap_err().to_string();
             assert!(!refused.contains("secret") && !refused.contains("short"), "{refused}");
         }
+    }
+
+    #[test]
+    fn a_lock_without_a_key_is_refused() {
+        assert_eq!(tokens(&text(" ; ")), Err(Refused::NotToken));
+        assert_eq!(tokens(&table_of(&[])), Err(Refused::NotToken));
     }
 
     #[test]

@@ -48,6 +48,11 @@ pub(crate) enum Refused {
     EmptyProfile { name: String },
     #[error("there is no profile '{name}'; there are: {}", known.join(", "))]
     NoProfile { name: String, known: Vec<String> },
+    // What stands where the profile belongs may be the token.
+    #[error("the token '{name}' names a profile that there is not; there are: {}", known.join(", "))]
+    NoProfileOfToken { name: String, known: Vec<String> },
+    #[error("'{name}' and '{other}' have the same token; give each client its own")]
+    SameToken { name: String, other: String },
     #[error("is not a token; write NAME:PROFILE:TOKEN, several separated by ';'")]
     NotToken,
     #[error("'{name}' has no `token`")]

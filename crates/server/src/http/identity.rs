@@ -1,6 +1,9 @@
 //! Who calls over HTTP: the clients that the owner gave a token, or everybody where none was given.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use axum::{
     extract::{Request, State},
@@ -21,9 +24,28 @@ pub(crate) struct Identity {
 
 /// The tokens by which clients are known, as hashes. None of them means that nobody needs one.
 #[derive(Clone, Default)]
-pub(crate) struct Tokens(pub(crate) Arc<[([u8; 32], Identity)]>);
+pub(crate) struct Tokens {
+    known: Arc<[([u8; 32], Identity)]>,
+    /// Whose each session is: to know its name is not enough to speak or to listen in it.
+    sessions: Arc<Mutex<Sessions>>,
+}
+
+#[derive(Default)]
+struct Sessions {
+    owners: BTreeMap<String, String>,
+    /// The oldest first.
+    order: VecDeque<String>,
+}
+
+/// Clients come and go; whoever is forgotten opens a new session.
+const SESSIONS: usize = 10_000;
+const SESSION: &str = "mcp-session-id";
 
 impl Tokens {
+    pub(crate) fn new(known: Vec<([u8; 32], Identity)>) -> Self {
+        Self { known: known.into(), sessions: Arc::default() }
+    }
+
     fn find(&self, headers: &HeaderMap) -> Option<&Identity> {
         let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
         let (scheme, token) = value.split_once(' ')?;
@@ -34,26 +56,72 @@ impl Tokens {
         // All are compared to the end: how long it takes tells nothing.
         let same = |known: &[u8; 32]| known.iter().zip(&digest).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0;
         let known: Vec<&Identity> =
-            self.0.iter().filter(|(known, _)| same(known)).map(|(_, identity)| identity).collect();
+            self.known.iter().filter(|(known, _)| same(known)).map(|(_, identity)| identity).collect();
         known.first().copied()
     }
+
+    /// Whether a request that names a session was sent by whoever opened it.
+    fn is_theirs(&self, headers: &HeaderMap, name: &str) -> bool {
+        match session(headers) {
+            None => true,
+            Some(session) => self.sessions().owners.get(session).is_some_and(|owner| owner == name),
+        }
+    }
+
+    fn opened(&self, session: &str, name: &str) {
+        let mut sessions = self.sessions();
+        let Sessions { owners, order } = &mut *sessions;
+        if owners.contains_key(session) {
+            return;
+        }
+        owners.insert(session.to_owned(), name.to_owned());
+        order.push_back(session.to_owned());
+        if order.len() > SESSIONS {
+            order.pop_front().and_then(|oldest| owners.remove(&oldest));
+        }
+    }
+
+    /// A panic while it was held cannot have left it half changed.
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn session(headers: &HeaderMap) -> Option<&str> {
+    // What is no text is no session of ours.
+    headers.get(SESSION).map(|id| id.to_str().unwrap_or_default())
 }
 
 /// Lets a request pass that is known, and notes who it is.
 pub(super) async fn identify(State(tokens): State<Tokens>, mut request: Request, next: Next) -> Response {
-    if !tokens.0.is_empty() {
-        let Some(identity) = tokens.find(request.headers()) else { return unknown() };
-        let identity = identity.clone();
-        request.extensions_mut().insert(identity);
+    if tokens.known.is_empty() {
+        return next.run(request).await;
     }
-    next.run(request).await
+    let Some(identity) = tokens.find(request.headers()).cloned() else { return unknown() };
+    if !tokens.is_theirs(request.headers(), &identity.name) {
+        return no_session();
+    }
+    let name = identity.name.clone();
+    request.extensions_mut().insert(identity);
+    let response = next.run(request).await;
+    if let Some(session) = session(response.headers()) {
+        tokens.opened(session, &name);
+    }
+    response
+}
+
+/// The same whether it is somebody else's or nobody's; clients open a new one.
+fn no_session() -> Response {
+    refused(StatusCode::NOT_FOUND, "Session not found").into_response()
 }
 
 fn unknown() -> Response {
     let message = "This server needs a token: send it as `Authorization: Bearer …`. The owner finds or sets it in the \
                    configuration (`tokens`).";
-    let body = axum::Json(serde_json::json!({
-        "jsonrpc": "2.0", "id": null, "error": { "code": -32001, "message": message },
-    }));
-    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], body).into_response()
+    ([(header::WWW_AUTHENTICATE, "Bearer")], refused(StatusCode::UNAUTHORIZED, message)).into_response()
+}
+
+fn refused(status: StatusCode, message: &str) -> impl IntoResponse {
+    let error = serde_json::json!({ "code": -32001, "message": message });
+    (status, axum::Json(serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error })))
 }

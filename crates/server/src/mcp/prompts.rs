@@ -9,10 +9,10 @@ use std::{
 };
 
 use lapidary_pipeline::{Pipeline, SeenPrompts};
-use lapidary_tools::{FilledPrompt, Reason};
+use lapidary_tools::{Family, FilledPrompt, Reason, render_refusal};
 use rmcp::{
     ErrorData,
-    model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
+    model::{ErrorCode, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
     service::SubscriptionContext,
 };
 use tokio::sync::watch;
@@ -119,6 +119,9 @@ pub(super) fn error(reason: &Reason) -> ErrorData {
     let message = format!("{reason} {}", reason.hint());
     match reason {
         Reason::PromptUnknown { .. } | Reason::InvalidArguments { .. } => ErrorData::invalid_params(message, None),
-        _ => ErrorData::internal_error(message, None),
+        _ => {
+            let data = render_refusal(Family::Obsidian, reason).structured["error"]["data"].take();
+            ErrorData::new(ErrorCode(reason.kind().facts().number), message, Some(data))
+        }
     }
 }

@@ -64,11 +64,16 @@ impl HttpServer {
 
     /// Opens a session as older clients do.
     pub(crate) fn session(&self) -> String {
+        self.session_with(&[])
+    }
+
+    pub(crate) fn session_with(&self, extra: &[(&str, &str)]) -> String {
         let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
         } });
         let accept = ("Accept", "application/json, text/event-stream");
-        let opened = self.send("POST", "/mcp", &[("Content-Type", "application/json"), accept], &hello.to_string());
+        let headers = [&[("Content-Type", "application/json"), accept], extra].concat();
+        let opened = self.send("POST", "/mcp", &headers, &hello.to_string());
         let mut head = String::new();
         let mut lines = BufReader::new(opened);
         while !head.ends_with("\r\n\r\n") {

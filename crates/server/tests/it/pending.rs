@@ -1,11 +1,17 @@
 //! Changes that wait for a person where the client cannot ask: `lapidary approvals`, the owner's rules, and what becomes
 //! of the call.
 
-use std::process::Stdio;
+use std::{
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Era, Vault, reason};
+use crate::{
+    harness::{Era, Vault, files_below, reason},
+    http::HttpServer,
+};
 
 const ASK: (&str, &str) = ("LAPIDARY_APPROVAL", "write=ask");
 
@@ -25,7 +31,13 @@ fn pending(vault: &Vault) -> Vec<Value> {
 
 /// A person at a terminal, who types this.
 fn at_terminal(vault: &Vault, arguments: &[&str], typed: &str) -> String {
-    let mut line = format!("'{}' --vault '{}'", env!("CARGO_BIN_EXE_lapidary"), vault.path().display());
+    at_terminal_of(vault, &[&vault.path()], arguments, typed)
+}
+
+/// The same with several vaults.
+fn at_terminal_of(vault: &Vault, vaults: &[&Path], arguments: &[&str], typed: &str) -> String {
+    let mut line = format!("'{}'", env!("CARGO_BIN_EXE_lapidary"));
+    vaults.iter().for_each(|vault| line += &format!(" --vault '{}'", vault.display()));
     arguments.iter().for_each(|argument| line += &format!(" {argument}"));
     let state = vault.path().parent().unwrap().join("state");
     let mut child = std::process::Command::new("script")
@@ -49,7 +61,9 @@ fn a_change_waits_and_a_person_accepts_it() {
         let mut server = vault.serve_with(&[], &[ASK]).open(era);
         let refused = server.call("str_replace", edit());
         assert_eq!(reason(&refused), "approval_pending", "{refused}");
-        assert_eq!(server.refused("str_replace", edit()), "approval_pending", "asking again changes nothing");
+        for _ in 0..5 {
+            assert_eq!(server.refused("str_replace", edit()), "approval_pending", "asking again changes nothing");
+        }
         assert_eq!(vault.read("a.md"), b"one two three\n");
         let listed = pending(&vault);
         assert_eq!(listed.len(), 1, "and asks once: {listed:?}");
@@ -71,6 +85,8 @@ fn a_change_waits_and_a_person_accepts_it() {
         assert_eq!(vault.read("a.md"), b"one 2 three\n", "{said}");
         assert_eq!(pending(&vault), Vec::<Value>::new());
 
+        let made = vault.log().into_iter().find(|line| line["checkpoint"].is_string()).unwrap();
+        assert_eq!(made["via"], "approvals", "the log says how it came about: {made}");
         let told = server.done("str_replace", edit());
         assert!(told["checkpoint"].is_string(), "the answer of the call: {told}");
         assert!(told["notice"].as_str().unwrap().contains("A person agreed"), "{told}");
@@ -151,6 +167,7 @@ fn no_argument_counts_as_consent() {
 fn rules_decide_by_effect_group_tool_and_path() {
     let edit_at = |file: &str| ("str_replace", json!({ "file": file, "find": "two", "replace": "2" }));
     let read = || ("file_read", json!({ "file": "a.md" }));
+    let by_name = |(tool, arguments): (&str, Value)| ("call_tool", json!({ "name": tool, "arguments": arguments }));
     for (rules, (tool, arguments), expected) in [
         ("deny path=Work", edit_at("Work/b.md"), "denied_by_rule"),
         ("deny path=Work", edit_at("a.md"), "ok"),
@@ -171,6 +188,13 @@ fn rules_decide_by_effect_group_tool_and_path() {
         ("ask tool=file_read", read(), "approval_pending"),
         ("deny tool=file.read", read(), "denied_by_rule"),
         ("deny path=a.md", read(), "ok"),
+        // A tool that leads to others is judged too, if a rule names it.
+        ("deny tool=call_tool", by_name(read()), "denied_by_rule"),
+        ("deny group=agent", by_name(edit_at("a.md")), "denied_by_rule"),
+        ("ask tool=call_tool", by_name(edit_at("a.md")), "approval_pending"),
+        ("ask tool=call_tool", by_name(read()), "approval_pending"),
+        ("ask tool=call_tool", edit_at("a.md"), "ok"),
+        ("allow tool=str_replace; deny effect=write", by_name(edit_at("a.md")), "ok"),
     ] {
         let vault = vault();
         let before = vault.everything();
@@ -192,7 +216,147 @@ fn a_read_that_is_asked_about_is_answered_after_a_yes() {
     assert_eq!(server.refused("file_read", read.clone()), "approval_pending");
     let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
     at_terminal(&vault, &["approvals", "accept", &id], "y\n");
-    assert_eq!(server.done("file_read", read)["content"], "one two three\n");
+    let kept = files_below(&state(&vault));
+    let has_text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).contains("one two three");
+    assert!(!kept.iter().any(|(name, bytes)| name.contains("approvals/") && has_text(bytes)), "no note is kept there");
+    vault.write("a.md", b"four\n");
+    assert_eq!(server.done("file_read", read.clone())["content"], "four\n", "it reads what is there");
+    assert_eq!(server.refused("file_read", read), "approval_pending", "a yes counts once");
+}
+
+fn state(vault: &Vault) -> PathBuf {
+    vault.path().parent().unwrap().join("state")
+}
+
+/// The files of the questions, by how far they have come.
+fn questions(vault: &Vault) -> Vec<PathBuf> {
+    let all = files_below(&state(vault));
+    all.into_keys().filter(|name| name.contains("approvals/")).map(|name| state(vault).join(name)).collect()
+}
+
+#[test]
+fn an_answer_that_nobody_came_for_in_time_is_forgotten() {
+    let vault = vault();
+    let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
+    let append = json!({ "file": "a.md", "content": "more\n" });
+    server.call("file_append", append.clone());
+    let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
+    at_terminal(&vault, &["approvals", "accept", &id], "y\n");
+    let make_old = || {
+        for file in questions(&vault) {
+            let mut record: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+            for time in ["asked", "answered"] {
+                if record.get(time).is_some() {
+                    record[time] = json!("2026-01-01T00:00:00.000Z");
+                }
+            }
+            std::fs::write(&file, record.to_string()).unwrap();
+        }
+    };
+    make_old();
+    assert_eq!(
+        server.refused("file_append", append),
+        "approval_pending",
+        "the old yes is not told as one to this call"
+    );
+    assert_eq!(vault.read("a.md"), b"one two three\nmore\n");
+    make_old();
+    // Neither a question nor an answer stays for ever, also if the owner never looks.
+    server.call("str_replace", edit());
+    assert_eq!(questions(&vault).len(), 1, "{:?}", questions(&vault));
+}
+
+#[test]
+fn a_yes_whose_process_was_killed_can_be_given_again() {
+    let vault = vault();
+    let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
+    server.call("str_replace", edit());
+    let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
+    let open = questions(&vault).remove(0);
+    let taken = open.to_str().unwrap().replace(".open.", ".taken.");
+    std::fs::rename(&open, taken).unwrap();
+    assert_eq!(pending(&vault)[0]["taken"], false);
+    assert_eq!(server.refused("str_replace", edit()), "approval_pending");
+    at_terminal(&vault, &["approvals", "accept", &id], "y\n");
+    assert_eq!(vault.read("a.md"), b"one 2 three\n");
+    assert!(server.done("str_replace", edit())["notice"].as_str().unwrap().contains("A person agreed"));
+    assert_eq!(questions(&vault), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn an_answer_finds_its_vault_also_where_several_are_served() {
+    let (vault, other) = (vault(), Vault::new(&[("a.md", b"one two three\n")]));
+    let elsewhere = other.path().parent().unwrap().join("Other");
+    std::fs::rename(other.path(), &elsewhere).unwrap();
+    let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
+    server.call("str_replace", edit());
+    let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
+    let said = at_terminal_of(&vault, &[&elsewhere, &vault.path()], &["approvals", "accept", &id], "y\n");
+    assert_eq!(vault.read("a.md"), b"one 2 three\n", "{said}");
+    assert_eq!(std::fs::read(elsewhere.join("a.md")).unwrap(), b"one two three\n");
+    assert!(server.done("str_replace", edit())["notice"].as_str().unwrap().contains("A person agreed"));
+}
+
+#[test]
+fn what_was_asked_under_a_profile_that_is_not_there_is_not_made_under_another() {
+    let vault = vault();
+    let config = vault.path().parent().unwrap().join("own.toml");
+    std::fs::write(&config, "profile = \"scribe\"\n[profiles.scribe]\nallow = [\"all\"]\n").unwrap();
+    let config = config.to_str().unwrap();
+    let mut server = vault.serve_with(&["--config", config], &[ASK]).open(Era::Modern);
+    server.call("str_replace", edit());
+    let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
+    let said = at_terminal(&vault, &["approvals", "accept", &id], "y\n");
+    assert!(said.contains("scribe"), "{said}");
+    assert_eq!(vault.read("a.md"), b"one two three\n");
+    assert_eq!(pending(&vault).len(), 1, "it still waits");
+    let said = at_terminal(&vault, &["approvals", "accept", &id, "--config", config], "y\n");
+    assert_eq!(vault.read("a.md"), b"one 2 three\n", "{said}");
+}
+
+#[test]
+fn an_answer_is_told_to_whoever_asked() {
+    let vault = vault();
+    let tokens = "phone:curator:a-token-for-the-phone; desk:curator:a-token-for-the-desk-1";
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[ASK, ("LAPIDARY_TOKENS", tokens)]);
+    let call = |token: &str| {
+        let bearer = format!("Bearer {token}");
+        let params = json!({ "name": "str_replace", "arguments": edit() });
+        server.post(&[("Authorization", &bearer)], "tools/call", Some("str_replace"), params).1
+    };
+    assert!(call("a-token-for-the-phone").contains("approval_pending"));
+    let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
+    at_terminal(&vault, &["approvals", "accept", &id], "y\n");
+    let other = call("a-token-for-the-desk-1");
+    assert!(other.contains("text_missing") && !other.contains("A person agreed"), "{other}");
+    assert!(call("a-token-for-the-phone").contains("A person agreed"));
+}
+
+/// What one rule allows in a folder opens no other folder that the same change touches.
+#[test]
+fn a_change_of_several_files_is_judged_on_each_of_them() {
+    let notes: &[(&str, &[u8])] =
+        &[("Inbox/a.md", b"one two\n"), ("Journal/b.md", b"one two\n"), ("Work/Private/c.md", b"one two\n")];
+    let edit_at =
+        |file: &str| json!({ "tool": "str_replace", "args": { "file": file, "find": "two", "replace": "2" } });
+    let move_to = |from: &str, to: &str| ("file_move", json!({ "from": from, "to": to }));
+    const INBOX: &str = "allow path=Inbox; ask effect=write";
+    for (rules, (tool, arguments), expected) in [
+        (INBOX, ("bulk_apply", json!({ "ops": [edit_at("Inbox/a.md")] })), "ok"),
+        (INBOX, ("bulk_apply", json!({ "ops": [edit_at("Inbox/a.md"), edit_at("Journal/b.md")] })), "approval_pending"),
+        (INBOX, move_to("Journal/b.md", "Inbox/b.md"), "approval_pending"),
+        (INBOX, move_to("Inbox/a.md", "Inbox/b.md"), "ok"),
+        ("deny path=Work/Private", move_to("Work", "Old"), "denied_by_rule"),
+        ("deny path=Work/Private", move_to("Journal", "Old"), "ok"),
+    ] {
+        let vault = Vault::new(notes);
+        let before = vault.everything();
+        let mut server = vault.serve_with(&[], &[("LAPIDARY_APPROVAL_RULES", rules)]).open(Era::Modern);
+        let result = server.call(tool, arguments.clone());
+        let found = if result["isError"] == true { reason(&result) } else { "ok".to_owned() };
+        assert_eq!(found, expected, "{rules}: {tool} {arguments}: {result}");
+        assert_eq!(vault.everything() == before, expected != "ok", "{rules}: {tool} {arguments}");
+    }
 }
 
 #[test]

@@ -159,6 +159,76 @@ fn a_profile_that_may_not_look_reads_no_resources_and_prompts_either() {
     }
 }
 
+const PROMPT: (&str, &[u8]) = ("Prompts/p.md", b"---\ntags: mcp-tools-prompt\n---\nprivate words\n");
+
+#[test]
+fn rules_about_reading_hold_for_what_is_no_tool() {
+    let read = || ("resources/read", json!({ "uri": "obsidian://vault/a.md" }));
+    let tags = || ("resources/read", json!({ "uri": "obsidian://tags" }));
+    let complete = || {
+        let reference = json!({ "type": "ref/resource", "uri": "obsidian://vault/{+path}" });
+        ("completion/complete", json!({ "ref": reference, "argument": { "name": "path", "value": "a" } }))
+    };
+    let prompt = || ("prompts/get", json!({ "name": "Notes/p" }));
+    for (rules, (method, params), expected) in [
+        ("deny effect=read", read(), Some("denied_by_rule")),
+        ("deny effect=read", tags(), Some("denied_by_rule")),
+        ("deny effect=read", complete(), Some("denied_by_rule")),
+        ("deny effect=read", prompt(), Some("denied_by_rule")),
+        ("ask group=read", read(), Some("approval_unavailable")),
+        ("ask group=read", prompt(), Some("approval_unavailable")),
+        ("ask group=read", tags(), None),
+        ("deny group=vault", read(), None),
+        ("deny group=vault", tags(), Some("denied_by_rule")),
+        ("deny group=vault", complete(), Some("denied_by_rule")),
+        ("deny effect=write", read(), None),
+        ("deny tool=file_read", read(), None),
+    ] {
+        let vault = Vault::new(&[NOTES[0], PROMPT]);
+        let mut server = vault.serve_with(&[], &[("LAPIDARY_APPROVAL_RULES", rules)]).open(Era::Modern);
+        let reply = server.request(method, params);
+        let refused = reply["error"]["data"]["reason"].as_str();
+        assert_eq!(refused, expected, "{rules}: {method}: {reply}");
+        assert_eq!(reply.get("result").is_some(), expected.is_none(), "{rules}: {method}: {reply}");
+    }
+}
+
+#[test]
+fn a_profile_has_no_more_by_other_ways_than_by_its_tools() {
+    let vault = Vault::new(&[NOTES[0], PROMPT]);
+    let config = vault.path().parent().unwrap().join("lapidary.toml");
+    let config = config.to_str().unwrap();
+    let own =
+        |profile: &str| std::fs::write(config, format!("profile = \"own\"\n[profiles.own]\n{profile}\n")).unwrap();
+    let read = || ("resources/read", json!({ "uri": "obsidian://vault/a.md" }));
+    let prompt = || ("prompts/get", json!({ "name": "Notes/p" }));
+    for (profile, flags, (method, params)) in [
+        ("allow = [\"vault\"]", vec![], read()),
+        ("allow = [\"vault\"]", vec![], prompt()),
+        // What the server does not offer anyway is not the profile's for that.
+        ("allow = [\"edit\"]", vec!["--tools", "edit"], read()),
+        ("allow = [\"all\"]", vec!["--exclude-tools", "read"], read()),
+        ("allow = [\"all\"]", vec!["--exclude-tools", "read"], prompt()),
+    ] {
+        own(profile);
+        let mut server = vault.serve_with(&[&["--config", config][..], &flags].concat(), &[]).open(Era::Modern);
+        let reply = server.request(method, params);
+        assert_eq!(reply["error"]["data"]["reason"], "tool_disabled", "{profile} {flags:?} {method}: {reply}");
+    }
+}
+
+#[test]
+fn where_nothing_may_be_changed_no_tool_that_changes_is_offered() {
+    let vault = Vault::new(NOTES);
+    let config = vault.path().parent().unwrap().join("lapidary.toml");
+    std::fs::write(&config, "profile = \"own\"\n[profiles.own]\nallow = [\"all\"]\neffect = \"read\"\n").unwrap();
+    let mut server = vault.serve_with(&["--config", config.to_str().unwrap()], &[]).open(Era::Modern);
+    let listed = server.request("tools/list", json!({}))["result"]["tools"].clone();
+    let writes = |tool: &&Value| tool["annotations"]["readOnlyHint"] == false && tool["name"] != "call_tool";
+    assert_eq!(listed.as_array().unwrap().iter().find(writes), None);
+    assert_eq!(server.refused("str_replace", edit("a.md").1), "tool_disabled");
+}
+
 fn post(server: &HttpServer, token: Option<&str>, method: &str, name: Option<&str>, params: Value) -> (u16, Value) {
     let bearer = token.map(|token| format!("Bearer {token}"));
     let extra: Vec<(&str, &str)> = bearer.iter().map(|bearer| ("Authorization", bearer.as_str())).collect();
@@ -223,10 +293,53 @@ fn a_session_of_another_token_gives_no_more() {
 }
 
 #[test]
+fn a_session_belongs_to_the_token_that_opened_it() {
+    const PHONE: (&str, &str) = ("Authorization", "Bearer a-token-for-the-phone");
+    const DESK: (&str, &str) = ("Authorization", "Bearer a-token-for-the-desk-1");
+    let vault = Vault::new(NOTES);
+    let tokens = "phone:curator:a-token-for-the-phone; desk:curator:a-token-for-the-desk-1";
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[("LAPIDARY_TOKENS", tokens)]);
+    let session = server.session_with(&[PHONE]);
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
+    let ask = |method: &str, token| {
+        let headers = [
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+            ("Mcp-Session-Id", session.as_str()),
+            token,
+        ];
+        server.request(method, "/mcp", &headers, if method == "POST" { &list } else { "" }).0
+    };
+    assert_eq!(ask("POST", PHONE), 200);
+    for method in ["POST", "GET", "DELETE"] {
+        assert_eq!(ask(method, DESK), 404, "{method}");
+    }
+    assert_eq!(ask("POST", PHONE), 200, "it is still there");
+    let metadata = server.request("GET", "/.well-known/oauth-protected-resource", &[], "").0;
+    assert_eq!(metadata, 404, "there is no other way in, and clients hear that it is not there");
+}
+
+#[test]
 fn a_profile_that_is_none_is_said_at_the_start() {
     let vault = Vault::new(NOTES);
     let output = vault.run(&["tools", "--profile", "raeder"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(said.contains("raeder") && said.contains("reader, editor, curator"), "{said}");
+}
+
+#[test]
+fn a_token_in_the_wrong_place_is_not_repeated() {
+    let vault = Vault::new(NOTES);
+    let mut command = vault.command();
+    command
+        .arg("--vault")
+        .arg(vault.path())
+        .arg("tools")
+        .env("LAPIDARY_TOKENS", "phone:a-token-in-its-place:reader-reader-reader");
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("phone") && said.contains("reader, editor, curator"), "{said}");
+    assert!(!said.contains("a-token-in-its-place"), "{said}");
 }

@@ -31,3 +31,51 @@ fn playbooks_are_prompts_and_are_found_with_the_tools() {
     assert_eq!(without.request("prompts/list", json!({}))["result"]["prompts"], json!([]));
     assert!(without.done("find_tool", json!({ "query": "plan my next week" })).get("skills").is_none());
 }
+
+#[test]
+fn with_several_vaults_it_is_said_where_a_playbook_is_and_how_a_tool_is_called() {
+    let vault = Vault::new(&[("Skills/Weekly review.md", b"Look back at the week\n"), ("a.md", b"x\n")]);
+    let other = vault.path().parent().unwrap().join("Other");
+    std::fs::create_dir(&other).unwrap();
+    let more = ["--vault", other.to_str().unwrap()];
+    let mut server = vault.serve_with(&more, &[("LAPIDARY_SKILLS_FOLDER", "Skills")]).open(Era::Modern);
+    let found = server.call("find_tool", json!({ "query": "look back at the week" }));
+    let (skill, text) = (&found["structuredContent"]["skills"][0], found["content"][0]["text"].as_str().unwrap());
+    assert_eq!((&skill["path"], &skill["vault"]), (&json!("Skills/Weekly review.md"), &json!("Notes")));
+    assert!(text.contains("`Skills/Weekly review.md` in the vault `Notes`"), "{text}");
+    let found = server.done("find_tool", json!({ "query": "file_read", "limit": 1 }));
+    assert_eq!(found["matches"][0]["example"]["vault"], "Notes", "{found}");
+}
+
+#[test]
+fn no_two_prompts_have_one_name() {
+    let prompt: &[u8] = b"---\ntags: mcp-tools-prompt\n---\nx\n";
+    let vault = Vault::new(&[
+        ("Prompts/Skills/x.md", prompt),
+        ("Skills/x.md", b"y\n"),
+        ("Skills/x/SKILL.md", b"z\n"),
+        ("Skills/y.md", b"y\n"),
+    ]);
+    let mut server = vault.serve_with(&[], &[("LAPIDARY_SKILLS_FOLDER", "Skills")]).open(Era::Modern);
+    let listed = server.request("prompts/list", json!({}))["result"]["prompts"].clone();
+    let names: Vec<&str> = listed.as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Notes/Skills/x", "Notes/Skills/y"]);
+}
+
+#[test]
+fn nobody_is_told_of_tools_that_they_do_not_have() {
+    let vault = Vault::new(&[("a.md", b"x\n")]);
+    for (flags, told, not_told) in [
+        (&[][..], &["`find_tool`", "`call_tool`", "`obsidian_get_note`"][..], &[][..]),
+        (&["--tools", "files"], &[], &["`find_tool`", "`call_tool`", "`obsidian_get_note`"]),
+        (&["--exclude-tools", "call_tool"], &["`find_tool`", "called by its name"], &["`call_tool`"]),
+    ] {
+        let mut server = vault.serve_with(flags, &[]).open(Era::Modern);
+        let said = server.request("server/discover", json!({}))["result"]["instructions"].as_str().unwrap().to_owned();
+        assert!(told.iter().all(|part| said.contains(part)), "{flags:?}: {said}");
+        assert!(!not_told.iter().any(|part| said.contains(part)), "{flags:?}: {said}");
+    }
+    let mut server = vault.serve_with(&["--exclude-tools", "call_tool"], &[]).open(Era::Modern);
+    let found = server.call("find_tool", json!({ "query": "file_read", "limit": 1 })).to_string();
+    assert!(!found.contains("`call_tool`"), "{found}");
+}

@@ -149,11 +149,11 @@ impl Reason {
                 "Nothing was changed: a file is not what it was. Make the call without `proposal_token` to see the new diff.".into()
             }
             Self::Declined => "Nothing was changed. Ask the person what to do instead.".into(),
-            Self::NobodyToAsk => "Nothing was changed. The owner can allow such changes in the approval settings, or use a client that can ask.".into(),
+            Self::NobodyToAsk => "Nothing was done. The owner can allow it in the approval settings, or use a client that can ask.".into(),
             Self::ApprovalPending { id } => format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {id}` and to accept or reject it at a terminal; then make the same call again to hear what came of it."),
             Self::ConsentExpired => "Nothing was changed. Make the call again so that the person is asked again.".into(),
             Self::ChangedMeanwhile => "Nothing was changed. Read the note again and repeat the call.".into(),
-            Self::DeniedByRule => "Nothing was changed. Tell the person what you would have changed.".into(),
+            Self::DeniedByRule => "Nothing was done. Tell the person what you wanted to do.".into(),
             Self::Repeated { similar: true, .. } => "Use what the earlier searches found, or search elsewhere: another folder, mode or page, or other words.".into(),
             Self::Repeated { last, .. } => format!("Use the answer of {last}, or do something different."),
             Self::Interrupted(Interruption::WriteUnfinished) => "Read the note to see whether the change is there.".into(),

@@ -25,6 +25,11 @@ impl PathPrefix {
         self.covers_folded(&folded(path.as_str()))
     }
 
+    /// Whether it lies in this folder.
+    pub fn is_within(&self, folder: &VaultPath) -> bool {
+        self.is_below(&folded(folder.as_str()))
+    }
+
     pub(super) fn covers_folded(&self, path: &str) -> bool {
         path.strip_prefix(&self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }

@@ -258,7 +258,7 @@ pub(super) fn private_file() -> OpenOptions {
 }
 
 #[cfg(unix)]
-fn same_file(file: &File, path: &Path) -> bool {
+pub(super) fn same_file(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
@@ -268,7 +268,7 @@ fn same_file(file: &File, path: &Path) -> bool {
 
 /// Elsewhere an open file cannot be renamed away, so the path still names it.
 #[cfg(not(unix))]
-fn same_file(_: &File, _: &Path) -> bool {
+pub(super) fn same_file(_: &File, _: &Path) -> bool {
     true
 }
 

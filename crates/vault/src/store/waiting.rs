@@ -1,8 +1,17 @@
 //! Questions that wait for a person, who may answer them in another process.
 
-use std::{fs, io, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    fs::{self, File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
-use super::state::{StateFolder, private_file, private_folder};
+use super::state::{StateFolder, private_file, private_folder, same_file};
 
 /// One file for each question; its name says how far it has come, so that only one answer can count.
 #[derive(Clone, Debug)]
@@ -16,6 +25,10 @@ pub enum Progress {
     /// Answered; whoever asked has not heard of it yet.
     Settled,
 }
+
+/// The right to carry out an answer. It is a lock, so a process that ends in the middle gives it back.
+#[derive(Debug)]
+pub struct Taken(#[expect(dead_code, reason = "held, not read")] File);
 
 impl Progress {
     const ALL: [Self; 3] = [Self::Open, Self::Taken, Self::Settled];
@@ -40,11 +53,17 @@ impl Waiting {
         self.write(id, Progress::Open, text)
     }
 
-    /// The question, and how far it has come.
+    /// The question, and how far it has come. One whose answer was being carried out by a process that is gone is open
+    /// again.
     pub fn find(&self, id: &str) -> io::Result<Option<(Progress, String)>> {
         // Whoever looks while a file gets its next name finds it under that one.
         for progress in Progress::ALL {
-            match fs::read_to_string(self.path(id, progress)?) {
+            let path = self.path(id, progress)?;
+            match fs::read_to_string(&path) {
+                Ok(_) if progress == Progress::Taken && self.path(id, Progress::Settled)?.exists() => {}
+                Ok(text) if progress == Progress::Taken && hold(&path)?.is_some() => {
+                    return Ok(Some((Progress::Open, text)));
+                }
                 Ok(text) => return Ok(Some((progress, text))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
@@ -60,24 +79,36 @@ impl Waiting {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
-        let mut found = Vec::new();
+        let mut ids = BTreeSet::new();
         for entry in entries {
             let name = entry?.file_name();
             let Some((id, ending)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };
-            if Progress::ALL.iter().any(|progress| progress.ending() == ending)
-                && let Some((progress, text)) = self.find(id)?
-            {
-                found.push((id.to_owned(), progress, text));
+            if Progress::ALL.iter().any(|progress| progress.ending() == ending) {
+                ids.insert(id.to_owned());
+            }
+        }
+        let mut found = Vec::new();
+        for id in ids {
+            if let Some((progress, text)) = self.find(&id)? {
+                found.push((id, progress, text));
             }
         }
         Ok(found)
     }
 
     /// Takes an open question, which only one can do.
-    pub fn take(&self, id: &str) -> io::Result<bool> {
-        match fs::rename(self.path(id, Progress::Open)?, self.path(id, Progress::Taken)?) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+    pub fn take(&self, id: &str) -> io::Result<Option<Taken>> {
+        let (open, taken) = (self.path(id, Progress::Open)?, self.path(id, Progress::Taken)?);
+        // Locked under its old name: nobody may see it taken and free.
+        let Some(held) = hold(&open)? else {
+            // Whoever took it before is gone, or still at it.
+            return Ok(if open.exists() { None } else { hold(&taken)?.map(Taken) });
+        };
+        match fs::rename(&open, &taken) {
+            Ok(()) if same_file(&held, &taken) => Ok(Some(Taken(held))),
+            // It was written anew meanwhile.
+            Ok(()) => Ok(hold(&taken)?.map(Taken)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -85,21 +116,29 @@ impl Waiting {
     /// Writes the answer to a taken question down.
     pub fn settle(&self, id: &str, text: &str) -> io::Result<()> {
         self.write(id, Progress::Settled, text)?;
-        self.remove(id, Progress::Taken)
+        self.remove(id, Progress::Taken).map(|_| ())
     }
 
-    pub fn remove(&self, id: &str, progress: Progress) -> io::Result<()> {
+    /// Whether it was there: of several who remove it at a time, one hears yes.
+    pub fn remove(&self, id: &str, progress: Progress) -> io::Result<bool> {
         match fs::remove_file(self.path(id, progress)?) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
         }
+    }
+
+    /// Removes it, however far it has come.
+    pub fn forget(&self, id: &str) -> io::Result<()> {
+        Progress::ALL.into_iter().try_for_each(|progress| self.remove(id, progress).map(|_| ()))
     }
 
     /// Under another name first: nobody may read half of it.
     fn write(&self, id: &str, progress: Progress, text: &str) -> io::Result<()> {
         use io::Write;
         let path = self.path(id, progress)?;
-        let beside = path.with_extension(format!("{}.new", std::process::id()));
+        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+        let beside = path.with_extension(format!("{}-{number}.new", std::process::id()));
         let mut file = private_file().write(true).create(true).truncate(true).open(&beside)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
@@ -118,6 +157,23 @@ impl Waiting {
     }
 }
 
+/// Two calls may write at a time.
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
+
+/// The lock on a question that is there and that nobody holds.
+fn hold(path: &Path) -> io::Result<Option<File>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,13 +187,32 @@ mod tests {
         waiting.put("ab12", "first").unwrap();
         waiting.put("ab12", "again").unwrap();
         assert_eq!(waiting.find("ab12").unwrap(), Some((Progress::Open, "again".into())));
-        assert!(waiting.take("ab12").unwrap());
-        assert!(!waiting.take("ab12").unwrap());
+        let taken = waiting.take("ab12").unwrap();
+        assert!(taken.is_some() && waiting.take("ab12").unwrap().is_none());
         assert_eq!(waiting.list().unwrap(), [("ab12".into(), Progress::Taken, "again".into())]);
         waiting.settle("ab12", "yes").unwrap();
         assert_eq!(waiting.list().unwrap(), [("ab12".into(), Progress::Settled, "yes".into())]);
         waiting.remove("ab12", Progress::Settled).unwrap();
         assert_eq!(waiting.list().unwrap(), []);
         assert!(waiting.find("../ab").is_err());
+    }
+
+    #[test]
+    fn a_question_whose_answer_was_interrupted_is_open_again() {
+        let (base, vault) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let waiting = Waiting::new(Arc::new(StateFolder::new(base.path().into(), vault.path().into())));
+        waiting.put("ab12", "first").unwrap();
+        drop(waiting.take("ab12").unwrap());
+        assert_eq!(waiting.find("ab12").unwrap(), Some((Progress::Open, "first".into())));
+        let again = waiting.take("ab12").unwrap();
+        assert!(again.is_some());
+        assert_eq!(waiting.find("ab12").unwrap(), Some((Progress::Taken, "first".into())));
+        drop(again);
+        waiting.put("ab12", "second").unwrap();
+        let anew = waiting.take("ab12").unwrap();
+        assert_eq!(waiting.list().unwrap(), [("ab12".into(), Progress::Taken, "second".into())]);
+        drop(anew);
+        waiting.forget("ab12").unwrap();
+        assert_eq!(waiting.list().unwrap(), []);
     }
 }

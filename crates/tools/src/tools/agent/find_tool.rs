@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{Context, Declaration, Entry, Example, Family, Gives, Group, Kind, Reason, Standing, spec::AgentTool};
+use crate::{
+    Context, Declaration, Entry, Example, Family, Gives, Group, Kind, Prompt, Reason, Standing, spec::AgentTool,
+};
 
 pub(crate) struct FindTool;
 
@@ -31,6 +33,9 @@ pub(crate) struct Output {
     /// Playbooks of the person for such tasks; read one as a note.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skills: Vec<Skill>,
+    /// Whether `call_tool` is to be had.
+    #[serde(skip)]
+    relays: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -40,6 +45,9 @@ struct Skill {
     name: String,
     /// As a note.
     path: String,
+    /// Where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vault: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
 }
@@ -82,8 +90,9 @@ impl AgentTool for FindTool {
         let limit = input.limit.unwrap_or(SHOWN);
         let skills = skills(context, &input.query, limit);
         let total = ranked.len();
-        let matches = ranked.into_iter().take(limit).map(found).collect();
-        Ok(Output { matches, total, skills })
+        let matches = ranked.into_iter().take(limit).map(|entry| found(entry, context.vaults)).collect();
+        let relays = context.catalogue.on().any(|entry| entry.spec.name() == "call_tool");
+        Ok(Output { matches, total, skills, relays })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
@@ -91,7 +100,11 @@ impl AgentTool for FindTool {
             return Some("No tool fits these words. Try others, or fewer.".to_owned());
         }
         let one = |found: &Found| {
-            let how = if found.listed { "call it directly" } else { "run it with `call_tool`" };
+            let how = match (found.listed, output.relays) {
+                (true, _) => "call it directly",
+                (false, true) => "run it with `call_tool`",
+                (false, false) => "call it by this name, though it is not listed",
+            };
             let example = found
                 .example
                 .as_ref()
@@ -102,10 +115,11 @@ impl AgentTool for FindTool {
         let shown: Vec<String> = output.matches.iter().map(one).collect();
         let mut text = format!("**{} of {} tools**\n\n{}", output.matches.len(), output.total, shown.join("\n\n"));
         if !output.skills.is_empty() {
-            text += "\n\n**Playbooks** (read one with `obsidian_get_note`)";
-            for Skill { path, description, .. } in &output.skills {
+            text += "\n\n**Playbooks** (notes; read one before you begin)";
+            for Skill { path, vault, description, .. } in &output.skills {
+                let place = vault.as_ref().map_or(String::new(), |vault| format!(" in the vault `{vault}`"));
                 let said = description.as_ref().map_or(String::new(), |text| format!(": {text}"));
-                text += &format!("\n- `{path}`{said}");
+                text += &format!("\n- `{path}`{place}{said}");
             }
         }
         Some(text)
@@ -154,17 +168,23 @@ fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<Skill> {
         let described = prompt.description.as_deref().unwrap_or_default();
         let common = stems(&format!("{} {described}", prompt.title)).intersection(&wanted).count();
         if common > 0 {
-            let path = prompt.path.to_string();
-            fitting.push((common, Skill { name: prompt.name, path, description: prompt.description }));
+            let Prompt { name, vault, path, description, .. } = prompt;
+            let vault = (context.vaults.len() > 1).then_some(vault);
+            fitting.push((common, Skill { name, path: path.to_string(), vault, description }));
         }
     }
     fitting.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
     fitting.into_iter().take(limit).map(|(_, skill)| skill).collect()
 }
 
-fn found(entry: &Entry) -> Found {
+fn found(entry: &Entry, vaults: &[String]) -> Found {
     let worked = |example: Example| match (example.gives.last(), example.input) {
-        (Gives::Output(_) | Gives::Including(_), Value::Object(arguments)) => Some(arguments),
+        (Gives::Output(_) | Gives::Including(_), Value::Object(mut arguments)) => {
+            // An example that is refused for want of it would be none.
+            let vault = vaults.first().filter(|_| vaults.len() > 1 && entry.spec.needs_vault);
+            arguments.extend(vault.map(|vault| ("vault".to_owned(), json!(vault))));
+            Some(arguments)
+        }
         _ => None,
     };
     Found {
