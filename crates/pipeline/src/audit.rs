@@ -7,7 +7,7 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{Interruption, Reason, Walked};
+use lapidary_tools::{Interruption, Kind, Reason, Walked};
 use lapidary_vault::{News, Receipt, Stop, VaultPath, store::LogFile};
 use serde_json::{Map, Value, json};
 
@@ -32,6 +32,8 @@ pub struct AuditLine {
     pub files: Vec<String>,
     pub arguments: ContentHash,
     pub dry_run: bool,
+    /// Operations of a batch that came to nothing.
+    pub refused: Vec<(String, Kind)>,
     /// What was changed, or would have been.
     pub receipt: Receipt,
     pub outcome: Outcome,
@@ -93,6 +95,10 @@ impl AuditLine {
         }
         if self.dry_run {
             put("dry_run", json!(true));
+        }
+        if !self.refused.is_empty() {
+            let one = |(tool, kind): &(String, Kind)| json!({ "tool": tool, "reason": kind.facts().id });
+            put("refused", self.refused.iter().map(one).collect());
         }
         if let [changed] = &self.receipt.changed[..] {
             put("before_hash", json!(changed.before.map(|hash| hash.to_string())));

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use lapidary_tools::{Context, Disk, Gate, Group, Prompt, Proposal, Reason, Spec, prompts};
+use lapidary_tools::{Context, Disk, Gate, Group, Kind, Prompt, Proposal, Reason, Spec, clipped, prompts};
 use lapidary_vault::{ChangeSet, Scope};
 
 use crate::{
@@ -16,6 +16,9 @@ use crate::{
 
 /// How long a proposal is open.
 const PROPOSAL_OPEN: Duration = Duration::from_secs(5 * 60);
+
+/// Of a batch that is refused all over, the log need not tell every operation.
+const LOGGED: usize = 20;
 
 /// The gate of one call.
 pub(crate) struct Door<'a> {
@@ -29,6 +32,8 @@ pub(crate) struct Door<'a> {
     scope: Mutex<Option<Arc<Scope>>>,
     /// The tokens that the plan is built on.
     opened: Mutex<Vec<Opened>>,
+    /// Operations of a batch that came to nothing.
+    refused: Mutex<Vec<(String, Kind)>>,
 }
 
 impl<'a> Door<'a> {
@@ -38,13 +43,27 @@ impl<'a> Door<'a> {
         served: Option<&'a ServedVault>,
         agreed: bool,
     ) -> Self {
-        Self { pipeline, caller, served, agreed, scope: Mutex::default(), opened: Mutex::default() }
+        Self {
+            pipeline,
+            caller,
+            served,
+            agreed,
+            scope: Mutex::default(),
+            opened: Mutex::default(),
+            refused: Mutex::default(),
+        }
     }
 
     /// A plan begins, in which this may be read and changed.
     pub(crate) fn look_through(&self, scope: Arc<Scope>) {
         *held(&self.scope) = Some(scope);
         held(&self.opened).clear();
+        held(&self.refused).clear();
+    }
+
+    /// What the log has to tell of the plan besides its changes.
+    pub(crate) fn take_refused(&self) -> Vec<(String, Kind)> {
+        std::mem::take(&mut *held(&self.refused))
     }
 
     /// The change is about to be made: the tokens that it is built on count now, and never again.
@@ -68,6 +87,13 @@ impl Gate for Door<'_> {
         match judge(changes, &[tool], &scope, &self.pipeline.setup, self.caller)? {
             Decision::Deny => Err(Reason::DeniedByRule),
             Decision::Allow | Decision::Ask => Ok(()),
+        }
+    }
+
+    fn refused(&self, tool: &str, reason: &Reason) {
+        let mut refused = held(&self.refused);
+        if refused.len() < LOGGED {
+            refused.push((clipped(tool), reason.kind()));
         }
     }
 

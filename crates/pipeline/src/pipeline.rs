@@ -121,6 +121,11 @@ impl Pipeline {
         self.setup.rules.on(Effect::Write)
     }
 
+    /// Whether the owner's rules have a word on some calls that they do not have on all.
+    pub fn has_particular_rules(&self) -> bool {
+        self.setup.rules.are_mixed()
+    }
+
     /// A token that stops a call: when the caller takes it back, and at the latest when its time is up. A call may ask
     /// for more time than usual; if it asks for less, the tool itself sees to it, and answers with what it has.
     pub fn cancel(&self, request: &Request) -> Arc<Cancel> {
@@ -297,6 +302,7 @@ impl Pipeline {
             files: Vec::new(),
             arguments: digest(&Value::Object(request.arguments.clone())),
             dry_run: false,
+            refused: Vec::new(),
             receipt: Receipt::default(),
             outcome: Outcome::Ok,
             walked: None,

@@ -99,6 +99,11 @@ impl Rules {
         self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
     }
 
+    /// Whether some of them stop or hold up what others let pass.
+    pub(crate) fn are_mixed(&self) -> bool {
+        self.0.iter().any(|rule| rule.decision != Decision::Allow && rule.effect != Some(Effect::Destroy))
+    }
+
     /// What a rule says of every change of this effect.
     pub(crate) fn on(&self, effect: Effect) -> Decision {
         let general = |rule: &&Rule| {

@@ -101,7 +101,11 @@ impl<'a> Call<'a> {
             spent: &spent,
         };
         match served {
-            Some(served) => self.in_vault(entry, served, &context, &gate, &arguments, request),
+            Some(served) => {
+                let end = self.in_vault(entry, served, &context, &gate, &arguments, request);
+                self.line.refused = gate.take_refused();
+                end
+            }
             None => match entry.tool.plan(&context, None, arguments)? {
                 Planned::Answer { output, text } => Ok(self.answer(output, text)),
                 Planned::Relay { tool, arguments } => self.relay(entry, &tool, arguments, request),

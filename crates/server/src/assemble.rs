@@ -41,7 +41,7 @@ pub(crate) enum StartError {
     Scope(#[from] ScopeError),
     #[error("`{list}` of the vault '{vault}': {error}")]
     Globs { vault: String, list: &'static str, error: GlobError },
-    #[error("skills_folder: write a folder of the vault, like Skills")]
+    #[error("skills_folder: write a folder of the vault that is not hidden, like Skills")]
     Skills,
     #[error("the demo vault could not be unpacked: {0}")]
     Demo(std::io::Error),
@@ -91,7 +91,7 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
         rules: rules(&config.approval)?,
         waits_for_approval: config.approval.pending,
         asks_before_deleting: config.ask_before_deleting,
-        skills: config.skills.as_deref().map(VaultPath::parse).transpose().map_err(|_| StartError::Skills)?,
+        skills: config.skills.as_deref().map(skills_folder).transpose()?,
         limits: limits(config),
         clock: Clock::system(),
         warn: log::warn,
@@ -160,6 +160,13 @@ impl Profiles<'_> {
         self.made.insert(name.to_owned(), Arc::clone(&profile));
         Ok(profile)
     }
+}
+
+/// What begins with a dot is closed to everybody, so no playbook would ever be found there.
+fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
+    let folder = VaultPath::parse(written).map_err(|_| StartError::Skills)?;
+    let hidden = folder.as_str().split('/').any(|name| name.starts_with('.'));
+    if hidden { Err(StartError::Skills) } else { Ok(folder) }
 }
 
 fn rules(approval: &config::Approval) -> Result<Rules, StartError> {

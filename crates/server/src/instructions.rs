@@ -69,6 +69,9 @@ pub(crate) fn policy(pipeline: &Arc<Pipeline>, profile: &Profile) -> String {
     };
     let approval = match pipeline.decision_on_writing() {
         _ if only_reads => "",
+        Decision::Allow if pipeline.has_particular_rules() => {
+            " The owner's rules deny some calls, or ask a person about them first."
+        }
         Decision::Allow => "",
         Decision::Ask => " Every change is shown to a person first.",
         Decision::Deny => " The owner's rules allow no change.",

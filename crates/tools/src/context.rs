@@ -40,6 +40,8 @@ pub struct ScanLimits {
 pub trait Gate: Sync {
     /// Whether a tool may make these changes, by the scope and by the owner's rules; a person may still have to be asked.
     fn judge(&self, tool: &Spec, changes: &ChangeSet) -> Result<(), Reason>;
+    /// An operation of a batch came to nothing, for the log.
+    fn refused(&self, tool: &str, reason: &Reason);
     /// A token for exactly these changes, by exactly these arguments, which is good for a while.
     fn seal(&self, proposal: &Proposal) -> Result<String, Reason>;
     /// The last lines of the vault's log, oldest first.
@@ -89,6 +91,8 @@ impl Gate for FreeGate {
     fn judge(&self, _: &Spec, _: &ChangeSet) -> Result<(), Reason> {
         Ok(())
     }
+
+    fn refused(&self, _: &str, _: &Reason) {}
 
     fn seal(&self, proposal: &Proposal) -> Result<String, Reason> {
         Ok(format!("{} {}", proposal.arguments, proposal.changes))

@@ -84,3 +84,22 @@ fn calls_are_found_by_path_tool_and_failure() {
     let first = server.done("operation_log", json!({ "limit": 1 }));
     assert_eq!((first["calls"].as_array().unwrap().len(), &first["truncated"]), (1, &json!(true)));
 }
+
+#[test]
+fn the_log_tells_which_operations_of_a_batch_came_to_nothing() {
+    let vault = Vault::new(&[("a.md", b"one\n"), ("Work/b.md", b"one\n")]);
+    let environment = [("LAPIDARY_APPROVAL_RULES", "deny path=Work")];
+    let mut server = vault.serve_with(&["--exclude-tools", "file_append"], &environment).open(Era::Modern);
+    let replace =
+        |file: &str| json!({ "tool": "str_replace", "args": { "file": file, "find": "one", "replace": "1" } });
+    let append = json!({ "tool": "file.append", "args": { "file": "a.md", "content": "x" } });
+    let batch = json!({ "atomic": false, "ops": [replace("a.md"), replace("Work/b.md"), append] });
+    server.done("bulk_apply", batch);
+    let line = vault.log().into_iter().find(|line| line["tool"] == "bulk_apply").unwrap();
+    let expected = json!([
+        { "tool": "str_replace", "reason": "denied_by_rule" }, { "tool": "file.append", "reason": "tool_disabled" },
+    ]);
+    assert_eq!(line["refused"], expected, "{line}");
+    let told = server.done("operation_log", json!({ "onlyFailed": true }));
+    assert_eq!(told["calls"][0]["outcome"], "changed, refused: denied_by_rule, tool_disabled", "{told}");
+}

@@ -264,3 +264,13 @@ fn what_only_rule_files_close_is_said_as_well() {
         assert!(!instructions.contains("secret"), "what is hidden stays untold");
     }
 }
+
+#[test]
+fn the_instructions_say_that_there_are_rules() {
+    let vault = Vault::new(&[("a.md", b"x\n")]);
+    for (rules, said) in [("deny path=Journal", true), ("allow path=Journal", false), ("", false)] {
+        let mut server = vault.serve_with(&[], &[("LAPIDARY_APPROVAL_RULES", rules)]).open(Era::Modern);
+        let told = server.request("server/discover", json!({}))["result"]["instructions"].to_string();
+        assert_eq!(told.contains("owner's rules"), said, "{rules}: {told}");
+    }
+}

@@ -79,3 +79,14 @@ fn nobody_is_told_of_tools_that_they_do_not_have() {
     let found = server.call("find_tool", json!({ "query": "file_read", "limit": 1 })).to_string();
     assert!(!found.contains("`call_tool`"), "{found}");
 }
+
+#[test]
+fn a_folder_in_which_nothing_can_be_found_is_refused_at_the_start() {
+    let vault = Vault::new(&[(".skills/a.md", b"x\n")]);
+    let mut command = vault.command();
+    let output =
+        command.arg("--vault").arg(vault.path()).arg("tools").env("LAPIDARY_SKILLS_FOLDER", ".skills").output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("skills_folder"));
+}

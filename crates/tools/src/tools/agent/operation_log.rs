@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -159,7 +161,14 @@ fn read(view: &View, line: &str) -> Option<(CallOutput, bool)> {
         (false, None) if line["asked"] == true => "asked".to_owned(),
         (false, None) => "happened".to_owned(),
     };
-    let failed = !ok && said("reason").is_some();
+    // Of a batch, what came to nothing.
+    let refused: BTreeSet<&str> =
+        line["refused"].as_array().into_iter().flatten().filter_map(|one| one["reason"].as_str()).collect();
+    let outcome = match refused.is_empty() {
+        true => outcome,
+        false => format!("{outcome}, refused: {}", Vec::from_iter(refused.iter().copied()).join(", ")),
+    };
+    let failed = (!ok && said("reason").is_some()) || !refused.is_empty();
     let tool = said("tool").or_else(|| said("event"))?;
     let client = said("client_id").unwrap_or_default();
     Some((CallOutput { time: said("ts")?, client, tool, outcome, files, checkpoint: said("checkpoint") }, failed))

@@ -116,7 +116,10 @@ impl WriteTool for BulkApply {
                 }
                 // The call itself has to end, and not only this operation.
                 Err(reason @ (Reason::Interrupted(_) | Reason::Internal)) => return Err(reason),
-                Err(reason) => done.push(Err(Refusal { next: next_hash(&reason, &changes), reason })),
+                Err(reason) => {
+                    context.gate.refused(&tool, &reason);
+                    done.push(Err(Refusal { next: next_hash(&reason, &changes), reason }));
+                }
             }
         }
         let valid = done.iter().all(Result::is_ok);
