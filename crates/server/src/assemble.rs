@@ -152,10 +152,13 @@ impl Profiles<'_> {
             return Ok(Arc::clone(made));
         }
         let own = self.config.profiles.get(name).cloned();
+        // Of those that are always there the words are known, and every start would pay for the look.
+        if let Some(rules) = &own {
+            let words: Vec<String> = rules.allow.iter().chain(&rules.exclude).cloned().collect();
+            Selection::check(&words).map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
+        }
         // The configuration was refused if there is no such profile.
         let rules = own.or_else(|| ProfileRules::built_in(name)).unwrap_or_else(ProfileRules::reader);
-        let words: Vec<String> = rules.allow.iter().chain(&rules.exclude).cloned().collect();
-        Selection::check(&words).map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
         let profile = Arc::new(Profile::new(name, &rules, self.selection, self.vaults)?);
         self.made.insert(name.to_owned(), Arc::clone(&profile));
         Ok(profile)
