@@ -156,6 +156,13 @@ pub fn prepend_to_section(
     write(file, text, &Change::new(span, content))
 }
 
+/// Whether the first line is one that stands below a heading.
+fn begins_with_underline(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default().trim();
+    let all = |mark: char| !line.is_empty() && line.chars().all(|letter| letter == mark);
+    all('=') || all('-')
+}
+
 /// New text on its way into a note.
 struct Wanted {
     content: String,
@@ -177,7 +184,9 @@ impl Wanted {
     fn apart_from(mut self, before: &str, paragraphs: Paragraphs) -> Self {
         let text = self.content.strip_prefix('\n').filter(|_| !begins_line(before, before.len()));
         let ending = Ending::of(before);
-        if ending.takes_in(text.unwrap_or(&self.content), paragraphs) {
+        let text = text.unwrap_or(&self.content);
+        // A line of `===` would make a heading of the words above it.
+        if ending.takes_in(text, paragraphs) || (ending.goes_on() && begins_with_underline(text)) {
             self.content.insert(0, '\n');
         }
         self

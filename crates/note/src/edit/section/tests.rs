@@ -75,6 +75,8 @@ fn text_is_added_at_the_end_of_a_section() {
         ("# A\n\n\n# B\n", Own, "x", AsSent, "# A\nx\n\n\n# B\n"),
         ("# A\n\n\n# B\n", Own, "x", Trimmed, "# A\nx\n# B\n"),
         ("A\n===\n# B\n", Own, "x", AsSent, "A\n===\nx\n# B\n"),
+        ("# A\none\n", Own, "===\nx", AsSent, "# A\none\n\n===\nx\n"),
+        ("# A\none\n", Own, "---\nx", AsSent, "# A\none\n\n---\nx\n"),
         ("# A\none\n\nB\n===\n", Own, "x", AsSent, "# A\none\nx\n\nB\n===\n"),
     ] {
         check(before, after, |file, text| {
