@@ -1,6 +1,7 @@
 use std::{
     fmt::{self, Write as _},
     ops::Range,
+    str::FromStr,
 };
 
 use sha2::{Digest, Sha256};
@@ -49,6 +50,25 @@ impl ContentHash {
             write!(hex, "{byte:02x}").unwrap_or_default();
             hex
         })
+    }
+}
+
+/// The whole of it, as it is written.
+impl FromStr for ContentHash {
+    type Err = HashError;
+
+    fn from_str(written: &str) -> Result<Self, HashError> {
+        let refused = || HashError { given: written.chars().take(80).collect() };
+        let hex = written.strip_prefix("sha256:").ok_or_else(refused)?;
+        // `from_str_radix` alone would take a sign.
+        if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(refused());
+        }
+        let mut bytes = [0; 32];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).map_err(|_| refused())?;
+        }
+        Ok(Self(bytes))
     }
 }
 
@@ -117,6 +137,18 @@ mod tests {
         let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(ContentHash::of(b"").to_string(), empty);
         assert_ne!(ContentHash::of(b"a\n"), ContentHash::of(b"a\r\n"));
+    }
+
+    #[test]
+    fn a_hash_is_read_as_it_is_written_and_only_as_a_whole() {
+        let hash = ContentHash::of(b"x");
+        assert_eq!(hash.to_string().parse(), Ok(hash));
+        let hex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8";
+        for wrong in
+            ["", "sha256:", hex, &format!("sha256:{hex}"), &format!("sha256:{hex}+5"), &format!("sha256:{hex}é")]
+        {
+            assert!(wrong.parse::<ContentHash>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

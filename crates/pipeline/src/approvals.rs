@@ -151,17 +151,8 @@ fn parse(id: &str, vault: &str, text: &str) -> Option<Pending> {
         question: said("question")?,
         taken: false,
         arguments,
-        changes: hash(&said("changes")?)?,
+        changes: said("changes")?.parse().ok()?,
     })
-}
-
-fn hash(written: &str) -> Option<ContentHash> {
-    let hex = written.strip_prefix("sha256:").filter(|hex| hex.len() == 64 && hex.is_ascii())?;
-    let mut bytes = [0; 32];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(ContentHash::from_bytes(bytes))
 }
 
 /// Whether a question or an answer has waited too long for somebody. What cannot be read is of no use any more.

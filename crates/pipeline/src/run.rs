@@ -354,10 +354,11 @@ impl<'a> Call<'a> {
             Decision::Deny => Err(Reason::DeniedByRule),
             Decision::Ask => {
                 let mut agreed = self.agreed;
-                let shown = |_: usize| {
-                    let files: Vec<String> = self.line.files.iter().map(|file| format!(" `{file}`")).collect();
+                let shown = |most: usize| {
                     let (tool, vault) = (entry.spec.name(), served.vault.name());
-                    format!("`{tool}` wants to read in the vault `{vault}`:{}", files.join(","))
+                    let arguments = Value::Object(request.arguments.clone()).to_string();
+                    let arguments: String = arguments.chars().take(most).collect();
+                    format!("`{tool}` wants to read in the vault `{vault}`. It is called with:\n\n{arguments}")
                 };
                 self.ask(entry, served, ChangeSet::default().digest(), shown, request, &mut agreed)
             }

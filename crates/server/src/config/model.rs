@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use lapidary_note::ContentHash;
 use lapidary_tools::{Effect, Group, ProfileRules};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,8 +148,8 @@ pub(crate) struct Token {
     pub(crate) name: String,
     /// `None` is that of everybody.
     pub(crate) profile: Option<String>,
-    /// SHA-256 of the token.
-    pub(crate) digest: [u8; 32],
+    /// Of the token.
+    pub(crate) digest: ContentHash,
 }
 
 /// When a caller goes in circles.

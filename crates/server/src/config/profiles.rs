@@ -1,8 +1,8 @@
 //! Who may use what: own profiles, and the tokens by which clients over HTTP are known.
 
+use lapidary_note::ContentHash;
 use lapidary_query::nearest;
 use lapidary_tools::{BUILT_IN_PROFILES, Effect, ProfileRules};
-use sha2::{Digest, Sha256};
 
 use super::model::Token;
 use super::raw::Raw;
@@ -84,24 +84,13 @@ fn from_text(entry: &str) -> Result<Token, Refused> {
 }
 
 /// Of the token itself, or the hash that somebody wrote instead of it.
-fn token_digest(name: &str, token: &str) -> Result<[u8; 32], Refused> {
+fn token_digest(name: &str, token: &str) -> Result<ContentHash, Refused> {
     let refused = || Refused::WeakToken { name: name.to_owned(), shortest: SHORTEST };
-    match token.strip_prefix("sha256:") {
-        Some(hex) => unhex(hex).ok_or_else(refused),
-        None if token.chars().count() < SHORTEST || token.contains(char::is_whitespace) => Err(refused()),
-        None => Ok(Sha256::digest(token.as_bytes()).into()),
+    if token.starts_with("sha256:") {
+        return token.parse().map_err(|_| refused());
     }
-}
-
-fn unhex(hex: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    if hex.len() != 64 || !hex.is_ascii() {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(bytes)
+    let weak = token.chars().count() < SHORTEST || token.contains(char::is_whitespace);
+    if weak { Err(refused()) } else { Ok(ContentHash::of(token.as_bytes())) }
 }
 
 /// Names stand in the log.
@@ -141,8 +130,7 @@ mod tests {
     #[test]
     fn a_token_is_kept_as_its_hash_and_may_be_written_as_one() {
         let secret = "a-long-enough-secret";
-        let hash =
-            format!("sha256:{}", Sha256::digest(secret).iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        let hash = ContentHash::of(secret.as_bytes());
         let by_text = tokens(&text(&format!("phone:reader:{secret}"))).unwrap();
         let by_hash = tokens(&text(&format!("desk::{hash}"))).unwrap();
         assert_eq!(by_text[0].digest, by_hash[0].digest);

@@ -11,8 +11,8 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use lapidary_note::ContentHash;
 use lapidary_tools::Profile;
-use sha2::{Digest, Sha256};
 
 /// A client that is known by its token.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub(crate) struct Identity {
 /// The tokens by which clients are known, as hashes. None of them means that nobody needs one.
 #[derive(Clone, Default)]
 pub(crate) struct Tokens {
-    known: Arc<[([u8; 32], Identity)]>,
+    known: Arc<[(ContentHash, Identity)]>,
     /// Whose each session is: to know its name is not enough to speak or to listen in it.
     sessions: Arc<Mutex<Sessions>>,
 }
@@ -42,7 +42,7 @@ const SESSIONS: usize = 10_000;
 const SESSION: &str = "mcp-session-id";
 
 impl Tokens {
-    pub(crate) fn new(known: Vec<([u8; 32], Identity)>) -> Self {
+    pub(crate) fn new(known: Vec<(ContentHash, Identity)>) -> Self {
         Self { known: known.into(), sessions: Arc::default() }
     }
 
@@ -52,9 +52,12 @@ impl Tokens {
         if !scheme.eq_ignore_ascii_case("bearer") {
             return None;
         }
-        let digest: [u8; 32] = Sha256::digest(token.trim().as_bytes()).into();
+        let digest = ContentHash::of(token.trim().as_bytes());
         // All are compared to the end: how long it takes tells nothing.
-        let same = |known: &[u8; 32]| known.iter().zip(&digest).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0;
+        let same = |known: &ContentHash| {
+            let bytes = known.as_bytes().iter().zip(digest.as_bytes());
+            bytes.fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
+        };
         let known: Vec<&Identity> =
             self.known.iter().filter(|(known, _)| same(known)).map(|(_, identity)| identity).collect();
         known.first().copied()

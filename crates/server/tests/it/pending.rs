@@ -214,6 +214,8 @@ fn a_read_that_is_asked_about_is_answered_after_a_yes() {
     let mut server = vault.serve_with(&[], &[("LAPIDARY_APPROVAL_RULES", "ask tool=file_read")]).open(Era::Modern);
     let read = json!({ "file": "a.md" });
     assert_eq!(server.refused("file_read", read.clone()), "approval_pending");
+    let asked = pending(&vault)[0]["question"].as_str().unwrap().to_owned();
+    assert!(asked.contains("`file_read`") && asked.contains(r#"{"file":"a.md"}"#), "{asked}");
     let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
     at_terminal(&vault, &["approvals", "accept", &id], "y\n");
     let kept = files_below(&state(&vault));
