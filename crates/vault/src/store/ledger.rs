@@ -93,7 +93,7 @@ impl Ledger {
     pub(crate) fn begin(&self, draft: &Draft<'_>) -> Result<(i64, String), LedgerError> {
         let name = self.place.name()?;
         self.write(Sync::Full, |transaction| {
-            let (number, id) = insert_checkpoint(transaction, draft, name, State::UnderWay)?;
+            let (number, id) = insert_checkpoint(transaction, draft, name)?;
             let mut insert = transaction.prepare_cached(
                 "INSERT INTO steps (checkpoint, position, kind, place, other, aside, before, after)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -136,8 +136,10 @@ impl Ledger {
     /// Changes that somebody began and did not finish. Only whoever has the turn may ask: the others' are under way.
     pub(crate) fn under_way(&self) -> Result<Vec<Intent>, LedgerError> {
         self.read(Vec::new(), |database| {
-            let mut found = database
-                .prepare_cached("SELECT number, id FROM checkpoints WHERE state <> 1 AND state = 0 ORDER BY number")?;
+            let mut found = database.prepare_cached(
+                "SELECT number, id FROM checkpoints
+                 WHERE number IN (SELECT checkpoint FROM steps WHERE state = 0) ORDER BY number",
+            )?;
             let found = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let found: Vec<(i64, String)> = found.collect::<Result<_, _>>()?;
             found.into_iter().map(|(number, id)| records::intent(database, number, id)).collect()
@@ -209,30 +211,21 @@ impl Ledger {
     }
 }
 
-#[derive(Clone, Copy)]
-enum State {
-    UnderWay = 0,
-    Done = 1,
-    /// It was taken back, and something of it is still looked after. No checkpoint.
-    Undone = 2,
-}
-
 fn insert_checkpoint(
     transaction: &Transaction<'_>,
     draft: &Draft<'_>,
     name: u64,
-    state: State,
 ) -> Result<(i64, String), rusqlite::Error> {
     let last: i64 = transaction
-        .prepare_cached("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'checkpoints'")?
+        .prepare_cached("SELECT coalesce(max(number), 0) FROM checkpoints")?
         .query_row([], |row| row.get(0))?;
     let (number, time) = (last + 1, nanoseconds(draft.origin.time) / 1_000_000);
     let id = format!("{:016x}", name.wrapping_add(number.cast_unsigned()));
     transaction
         .prepare_cached(
-            "INSERT INTO checkpoints (number, id, time, kind, tool, client, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO checkpoints (number, id, time, kind, tool, client) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute(params![number, id, time, draft.kind as i64, draft.origin.tool, draft.origin.client, state as i64])?;
+        .execute(params![number, id, time, draft.kind as i64, draft.origin.tool, draft.origin.client])?;
     for (hash, content) in &draft.contents {
         let mut known = transaction.prepare_cached("SELECT 1 FROM contents WHERE hash = ?1")?;
         if known.exists([bytes(hash)])? {

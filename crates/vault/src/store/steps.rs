@@ -5,7 +5,7 @@ use lapidary_lease::Lease;
 use lapidary_note::ContentHash;
 
 use super::{Open, StoreError};
-use crate::VaultPath;
+use crate::{File, VaultPath};
 
 /// A place for a file, found once and held: what is done there is done there, whatever becomes of the path meanwhile.
 #[derive(Clone)]
@@ -112,6 +112,11 @@ pub trait Steps: Send + Sync {
 
     /// What the file at a place holds, or the one beside it. Only of the latter it is asked who else has it open.
     fn inspect(&self, spot: &Spot, aside: Option<&str>, max_bytes: u64) -> Result<Inspected, StoreError>;
+
+    /// Whether the file at a place has the size and the time of one that was read. It may hold something else all the same.
+    fn looks_like(&self, _: &VaultPath, _: &File) -> bool {
+        false
+    }
 
     /// Removes the file beside a place; none there is as good.
     fn discard(&self, spot: &Spot, aside: &str) -> Result<(), StoreError>;

@@ -201,6 +201,12 @@ impl Steps for FolderStore {
         Ok(Inspected { number: number(&metadata), hash: ContentHash::of(&bytes), bytes, held })
     }
 
+    fn looks_like(&self, place: &VaultPath, read: &crate::File) -> bool {
+        let there = self.folder().map(|opened| opened.dir.symlink_metadata(place.as_str()));
+        matches!(there, Ok(Ok(there)) if there.is_file() && there.len() == read.bytes.len() as u64
+            && read.modified.is_some() && there.modified().ok().map(cap_std::time::SystemTime::into_std) == read.modified)
+    }
+
     fn discard(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
         let (folder, _) = held(spot)?;
         // Asked first: a disk that cannot be written refuses to remove even what is not there.

@@ -1,8 +1,8 @@
 //! How a change ends, and what is left to look after.
 
-use rusqlite::{Error, OptionalExtension, Transaction, params};
+use rusqlite::{Error, Transaction, params};
 
-use super::{Beside, Ledger, LedgerError, Lingering, State, database::Sync};
+use super::{Beside, Ledger, LedgerError, Lingering, database::Sync};
 
 impl Ledger {
     /// The change has happened. Of its steps only those stay written down that have an old file to look after.
@@ -10,11 +10,8 @@ impl Ledger {
     /// Not waited for: if this is lost, the next start finds the change complete and says so again.
     pub(crate) fn finish(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
         self.write(Sync::Normal, |transaction| {
-            transaction
-                .prepare_cached("UPDATE checkpoints SET state = ?2 WHERE number = ?1")?
-                .execute(params![number, State::Done as i64])?;
             keep_steps(transaction, number, beside)?;
-            forget_removed(transaction, number)
+            if number % LET_GO_EVERY == 0 { forget_removed(transaction, number) } else { Ok(()) }
         })
     }
 
@@ -22,9 +19,7 @@ impl Ledger {
     pub(crate) fn forget(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
         self.write(Sync::Normal, |transaction| {
             keep_steps(transaction, number, beside)?;
-            transaction
-                .prepare_cached("UPDATE checkpoints SET state = ?2 WHERE number = ?1")?
-                .execute(params![number, State::Undone as i64])?;
+            transaction.prepare_cached("UPDATE checkpoints SET undone = 1 WHERE number = ?1")?.execute([number])?;
             drop_undone(transaction)
         })
     }
@@ -35,10 +30,10 @@ impl Ledger {
             return Ok(());
         }
         self.write(Sync::Normal, |transaction| {
-            let mut follow =
-                transaction.prepare_cached("UPDATE steps SET place = ?3 WHERE checkpoint = ?1 AND position = ?2")?;
+            let mut follow = transaction
+                .prepare_cached("UPDATE steps SET place = ?4 WHERE state = ?1 AND checkpoint = ?2 AND position = ?3")?;
             for Lingering { checkpoint, position, path, .. } in moved {
-                follow.execute(params![checkpoint, position, path.as_str()])?;
+                follow.execute(params![OldFile::Kept as i64, checkpoint, position, path.as_str()])?;
             }
             Ok(())
         })
@@ -48,10 +43,11 @@ impl Ledger {
     pub(crate) fn let_go(&self, gone: &[Lingering]) -> Result<(), LedgerError> {
         let Some(newest) = gone.iter().map(|lingering| lingering.checkpoint).max() else { return Ok(()) };
         self.write(Sync::Normal, |transaction| {
-            let mut mark =
-                transaction.prepare_cached("UPDATE steps SET state = ?3 WHERE checkpoint = ?1 AND position = ?2")?;
+            let mut mark = transaction
+                .prepare_cached("UPDATE steps SET state = ?2 WHERE state = ?1 AND checkpoint = ?3 AND position = ?4")?;
+            let (kept, removed) = (OldFile::Kept as i64, OldFile::Removed as i64);
             for lingering in gone {
-                mark.execute(params![lingering.checkpoint, lingering.position, OldFile::Removed as i64])?;
+                mark.execute(params![kept, removed, lingering.checkpoint, lingering.position])?;
             }
             forget_removed(transaction, newest)?;
             drop_undone(transaction)
@@ -72,22 +68,24 @@ pub(super) enum OldFile {
 /// Of the steps of a change that is over, those stay written down that have a file to look after.
 fn keep_steps(transaction: &Transaction<'_>, number: i64, beside: &[Beside]) -> Result<(), Error> {
     let mut keep = transaction.prepare_cached(
-        "UPDATE steps SET state = ?3, place = ?4, aside = coalesce(?5, aside) WHERE checkpoint = ?1 AND position = ?2",
+        "UPDATE steps SET state = ?4, place = ?5, aside = coalesce(?6, aside)
+         WHERE state = ?1 AND checkpoint = ?2 AND position = ?3",
     )?;
+    let not_yet = OldFile::NotYet as i64;
     for Beside { position, place, aside, gone } in beside {
         let state = if *gone { OldFile::Removed } else { OldFile::Kept };
-        keep.execute(params![number, *position as i64, state as i64, place.as_str(), aside])?;
+        keep.execute(params![not_yet, number, *position as i64, state as i64, place.as_str(), aside])?;
     }
     transaction
-        .prepare_cached("DELETE FROM steps WHERE checkpoint = ?1 AND state = ?2")?
-        .execute(params![number, OldFile::NotYet as i64])?;
+        .prepare_cached("DELETE FROM steps WHERE state = ?1 AND checkpoint = ?2")?
+        .execute(params![not_yet, number])?;
     Ok(())
 }
 
 /// Forgets changes that were taken back when nothing of them is looked after any more.
 fn drop_undone(transaction: &Transaction<'_>) -> Result<(), Error> {
-    let settled = "SELECT number FROM checkpoints WHERE state <> 1 AND state = 2 AND NOT EXISTS
-                   (SELECT 1 FROM steps WHERE checkpoint = number AND steps.state < 2)";
+    let settled = "SELECT number FROM checkpoints WHERE undone = 1 AND NOT EXISTS
+                   (SELECT 1 FROM steps WHERE state IN (0, 1) AND checkpoint = number)";
     let mut settled = transaction.prepare_cached(settled)?;
     let settled: Vec<i64> = settled.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     for number in settled {
@@ -101,22 +99,30 @@ fn drop_undone(transaction: &Transaction<'_>) -> Result<(), Error> {
 
 /// After so many milliseconds every system has brought to disk that a file was removed.
 const LASTS: i64 = 10 * 60 * 1000;
+/// It is looked for them after so many changes.
+const LET_GO_EVERY: i64 = 16;
 
 /// Lets go of what was removed long before this change.
 fn forget_removed(transaction: &Transaction<'_>, number: i64) -> Result<(), Error> {
-    // Asked with every change, and hardly ever is there any.
-    let mut oldest = transaction.prepare_cached(
-        "SELECT time < (SELECT time FROM checkpoints WHERE number = ?1) - ?2 FROM checkpoints
-         WHERE number = (SELECT min(checkpoint) FROM steps)",
+    let mut time = transaction.prepare_cached("SELECT time FROM checkpoints WHERE number = ?1")?;
+    let now: i64 = time.query_row([number], |row| row.get(0))?;
+    let mut removed = transaction.prepare_cached(
+        "SELECT checkpoint, time FROM steps JOIN checkpoints ON number = checkpoint WHERE steps.state = ?1
+         ORDER BY checkpoint",
     )?;
-    if !oldest.query_row(params![number, LASTS], |row| row.get(0)).optional()?.unwrap_or(false) {
-        return Ok(());
+    let mut removed = removed.query([OldFile::Removed as i64])?;
+    let mut last = None;
+    while let Some(row) = removed.next()? {
+        // They stand in the order in which they were made, so this is seldom more than one.
+        if row.get::<_, i64>(1)? >= now - LASTS {
+            break;
+        }
+        last = Some(row.get::<_, i64>(0)?);
     }
-    transaction
-        .prepare_cached(
-            "DELETE FROM steps WHERE state = ?1 AND (SELECT time FROM checkpoints WHERE number = checkpoint)
-             < (SELECT time FROM checkpoints WHERE number = ?2) - ?3",
-        )?
-        .execute(params![OldFile::Removed as i64, number, LASTS])?;
+    if let Some(last) = last {
+        transaction
+            .prepare_cached("DELETE FROM steps WHERE state = ?1 AND checkpoint <= ?2")?
+            .execute(params![OldFile::Removed as i64, last])?;
+    }
     Ok(())
 }

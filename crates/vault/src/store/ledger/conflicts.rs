@@ -1,7 +1,7 @@
 use lapidary_note::ContentHash;
 use rusqlite::{Error, OptionalExtension, Transaction, params};
 
-use super::{CheckpointKind, Draft, Ledger, LedgerError, Origin, State, insert_checkpoint};
+use super::{CheckpointKind, Draft, Ledger, LedgerError, Origin, insert_checkpoint};
 use crate::{
     VaultPath,
     store::{CheckpointRecord, EntryRecord, ledger::database::Sync},
@@ -34,7 +34,7 @@ impl Ledger {
         let name = self.place.name()?;
         self.write(Sync::Full, |transaction| match known(transaction, path, &hash)? {
             Some(id) => Ok(id),
-            None => Ok(insert_checkpoint(transaction, &draft, name, State::Done)?.1),
+            None => Ok(insert_checkpoint(transaction, &draft, name)?.1),
         })
     }
 

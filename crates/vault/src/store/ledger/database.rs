@@ -15,6 +15,8 @@ const NAME: &str = "checkpoints.db";
 const FORMAT: i64 = 1;
 /// How long to wait for another server that is writing. It takes turns with us, so this is short.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How many statements are kept ready.
+const STATEMENTS: usize = 64;
 /// Smaller contents would not shrink.
 const WORTH_PACKING: usize = 200;
 
@@ -119,6 +121,8 @@ fn open_file(path: &Path) -> Result<Connection, Error> {
     };
     let database = Connection::open(path)?;
     database.busy_timeout(PATIENCE)?;
+    // More than a change needs: to prepare one of them anew costs as much as to carry it out ten times.
+    database.set_prepared_statement_cache_capacity(STATEMENTS);
     set_up(&database)?;
     #[cfg(unix)]
     if is_new {
@@ -132,6 +136,9 @@ fn open_file(path: &Path) -> Result<Connection, Error> {
     Ok(database)
 }
 
+/// Every change waits until all pages that it touches here are on disk. So there is no index that a change has to keep up
+/// with and that only a rare question needs: names and paths are looked for one after the other, and what is under way is known by its
+/// steps, which stand in the order of their states.
 fn set_up(database: &Connection) -> Result<(), Error> {
     database
         .execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
@@ -147,21 +154,19 @@ fn set_up(database: &Connection) -> Result<(), Error> {
     database.execute_batch(&format!(
         "BEGIN IMMEDIATE;
          CREATE TABLE IF NOT EXISTS checkpoints (
-            number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL,
-            kind INTEGER NOT NULL, tool TEXT NOT NULL, client TEXT NOT NULL, state INTEGER NOT NULL,
+            number INTEGER PRIMARY KEY, id TEXT NOT NULL, time INTEGER NOT NULL, kind INTEGER NOT NULL,
+            tool TEXT NOT NULL, client TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0,
             told INTEGER NOT NULL DEFAULT 0);
-         CREATE INDEX IF NOT EXISTS unfinished ON checkpoints (state) WHERE state <> 1;
+         CREATE INDEX IF NOT EXISTS taken_back ON checkpoints (number) WHERE undone = 1;
          CREATE TABLE IF NOT EXISTS entries (
             checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, path TEXT NOT NULL, moved_to TEXT,
             before BLOB, after BLOB, bytes_before INTEGER NOT NULL, bytes_after INTEGER NOT NULL,
             PRIMARY KEY (checkpoint, position)) WITHOUT ROWID;
-         CREATE INDEX IF NOT EXISTS entries_of_path ON entries (path);
          CREATE TABLE IF NOT EXISTS contents (hash BLOB PRIMARY KEY, size INTEGER NOT NULL, packed BLOB NOT NULL);
          CREATE TABLE IF NOT EXISTS steps (
             checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, kind INTEGER NOT NULL, place TEXT NOT NULL,
             other TEXT, aside TEXT, before BLOB, after BLOB, state INTEGER NOT NULL DEFAULT 0,
-            PRIMARY KEY (checkpoint, position)) WITHOUT ROWID;
-         CREATE INDEX IF NOT EXISTS open_steps ON steps (state) WHERE state < 2;
+            PRIMARY KEY (state, checkpoint, position)) WITHOUT ROWID;
          PRAGMA user_version = {FORMAT};
          COMMIT;"
     ))

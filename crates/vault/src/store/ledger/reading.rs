@@ -4,6 +4,10 @@ use rusqlite::{Connection, Error, params_from_iter, types::Value};
 use super::{Ledger, LedgerError, records};
 use crate::{VaultPath, store::CheckpointRecord};
 
+/// All but what is under way or was taken back.
+const DONE: &str =
+    "SELECT * FROM checkpoints WHERE undone = 0 AND number NOT IN (SELECT checkpoint FROM steps WHERE state = 0)";
+
 /// Which checkpoints to look for.
 #[derive(Clone, Debug, Default)]
 pub struct PathFilter {
@@ -16,7 +20,7 @@ pub struct PathFilter {
 impl Ledger {
     /// The newest checkpoints first.
     pub fn checkpoints(&self, filter: &PathFilter, limit: usize) -> Result<Vec<CheckpointRecord>, LedgerError> {
-        let mut query = "SELECT * FROM checkpoints WHERE state = 1".to_owned();
+        let mut query = DONE.to_owned();
         let mut values = Vec::new();
         if let Some(path) = &filter.path {
             query += " AND number IN (SELECT checkpoint FROM entries WHERE path = ? OR moved_to = ?
@@ -42,8 +46,8 @@ impl Ledger {
         }
         let from = prefix.to_ascii_lowercase();
         let values = [Value::from(from.clone()), Value::from(format!("{from}g"))];
-        let query = "SELECT * FROM checkpoints WHERE state = 1 AND id >= ? AND id < ? ORDER BY number DESC LIMIT 20";
-        self.read(Vec::new(), |database| with_entries(database, query, &values))
+        let query = format!("{DONE} AND id >= ? AND id < ? ORDER BY number DESC LIMIT 20");
+        self.read(Vec::new(), |database| with_entries(database, &query, &values))
     }
 
     /// Whether a change took away a file at this path, or one in this folder.

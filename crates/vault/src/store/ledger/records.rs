@@ -153,7 +153,8 @@ impl Step {
 }
 
 pub(super) fn intent(database: &Connection, number: i64, id: String) -> Result<Intent, Error> {
-    let mut steps = database.prepare_cached("SELECT * FROM steps WHERE checkpoint = ?1 ORDER BY position")?;
+    let mut steps =
+        database.prepare_cached("SELECT * FROM steps WHERE state = 0 AND checkpoint = ?1 ORDER BY position")?;
     let steps = steps.query_map([number], Step::from_row)?.collect::<Result<_, _>>()?;
     Ok(Intent { number, id, steps })
 }

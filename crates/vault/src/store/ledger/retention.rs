@@ -69,7 +69,7 @@ impl Ledger {
 fn remove(transaction: &Transaction<'_>, which: &str, bound: i64) -> Result<usize, Error> {
     let removed = transaction.execute(
         &format!(
-            "DELETE FROM checkpoints WHERE {which} AND state = 1 AND (kind = 0 OR told = 1)
+            "DELETE FROM checkpoints WHERE {which} AND undone = 0 AND (kind = 0 OR told = 1)
              AND number NOT IN (SELECT checkpoint FROM steps WHERE state < 2) AND number < (SELECT max(number) FROM checkpoints)"
         ),
         params![bound],
