@@ -2,6 +2,7 @@ mod changing;
 mod follow;
 mod renames;
 mod seek;
+mod staging;
 mod walk;
 
 use std::{

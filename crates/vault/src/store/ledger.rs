@@ -19,10 +19,7 @@ use std::{
 use lapidary_note::ContentHash;
 use rusqlite::{Connection, Transaction, params};
 
-use self::{
-    closing::OldFile,
-    database::{Opened, Sync},
-};
+use self::{closing::OldFile, database::Opened};
 use super::{StateFolder, nanoseconds};
 use crate::VaultPath;
 
@@ -89,10 +86,11 @@ impl Ledger {
         Self { place: Place::Memory, open: Mutex::default(), retention: Retention::default() }
     }
 
-    /// Writes down, for good, what is about to happen, and returns the number and the name of the checkpoint.
+    /// Writes down what is about to happen, and returns the number and the name of the checkpoint. It may happen as soon
+    /// as that lasts, see [`sync`](Self::sync).
     pub(crate) fn begin(&self, draft: &Draft<'_>) -> Result<(i64, String), LedgerError> {
         let name = self.place.name()?;
-        self.write(Sync::Full, |transaction| {
+        self.write(|transaction| {
             let (number, id) = insert_checkpoint(transaction, draft, name)?;
             let mut insert = transaction.prepare_cached(
                 "INSERT INTO steps (checkpoint, position, kind, place, other, aside, before, after)
@@ -175,28 +173,27 @@ impl Ledger {
         if !is_open && !self.place.is_there()? {
             return Ok(nothing);
         }
-        self.with_database(|database| ask(database))
+        self.with_database(|opened| ask(&opened.database))
     }
 
-    fn write<T>(
-        &self,
-        sync: Sync,
-        work: impl Fn(&Transaction<'_>) -> Result<T, rusqlite::Error>,
-    ) -> Result<T, LedgerError> {
-        self.with_database(|database| database::transaction(database, &self.place, sync, work))
+    /// It survives the end of the process; after a power cut it may not have happened, as long as it is not synced.
+    fn write<T>(&self, work: impl Fn(&Transaction<'_>) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
+        self.with_database(|opened| database::transaction(&mut opened.database, &self.place, &work))
+    }
+
+    /// Waits until everything that was written down so far lasts.
+    pub(crate) fn sync(&self) -> Result<(), LedgerError> {
+        self.with_database(|opened| opened.sync(&self.place))
     }
 
     /// Opens it if need be: for the first time, or because somebody has moved the file away since.
-    fn with_database<T>(
-        &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>,
-    ) -> Result<T, LedgerError> {
+    fn with_database<T>(&self, work: impl FnOnce(&mut Opened) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
         let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let mut opened = match held.take() {
             Some(opened) if opened.is_at(&self.place) => opened,
             _ => Opened::at(&self.place)?,
         };
-        match work(&mut opened.database) {
+        match work(&mut opened) {
             Err(error) if database::is_damaged(&error) => {
                 // Nothing can be relied upon any more. The next one begins anew.
                 drop(opened);

@@ -3,12 +3,18 @@
 use std::{
     collections::BTreeSet,
     path::Path,
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{Change, Scope, Vault, store::StoreError};
+use lapidary_vault::{
+    Change, Policy, Scope, Vault, VaultLimits,
+    store::{FolderStore, Observer, StateFolder, StoreError},
+};
 
 use crate::scratch::{Found, NO_LIMIT, Scratch, commit, create, vault_path, write};
 
@@ -161,46 +167,42 @@ fn a_file_caught_half_written_is_not_built_upon() {
     scratch.refuses(planned_within, StoreError::Changed { found: ContentHash::of(b"one\ntwo\nthree\n") });
 }
 
-/// Lets another program act after the new bytes are on their way and before they are in place. Many bytes take a while;
-/// should the other program still come too late, everything starts anew.
-fn while_we_write(change: impl Fn(&Scratch) -> Change, act: fn(&Path)) -> (Scratch, Result<(), StoreError>) {
-    loop {
+/// Lets another program act before each call by which new bytes come to their place.
+fn while_we_write(
+    change: impl Fn(&Scratch) -> Change,
+    act: fn(&Path),
+    assert: impl Fn(&Scratch, Result<(), StoreError>),
+) {
+    let mut moments = 0;
+    for moment in ["open", "write", "set rights", "sync", "name", "exchange", "bring"] {
         let scratch = Scratch::fast();
-        let change = change(&scratch);
-        let under_way = || {
-            let mut names = std::fs::read_dir(scratch.root()).unwrap().map(|entry| entry.unwrap().file_name());
-            names.any(|name| is_temporary(&name))
-        };
-        let done = AtomicBool::new(false);
-        let (result, in_time) = std::thread::scope(|scope| {
-            let other = scope.spawn(|| {
-                while !under_way() && !done.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
-                }
-                act(&scratch.at("a.md"));
-                under_way()
-            });
-            let result = scratch.commit(change);
-            done.store(true, Ordering::Relaxed);
-            (result, other.join().unwrap())
+        let (change, place, acted) = (change(&scratch), scratch.at("a.md"), Arc::new(AtomicBool::new(false)));
+        let once = Arc::clone(&acted);
+        let observer: Observer = Arc::new(move |call| {
+            if call == moment && !once.swap(true, Ordering::Relaxed) {
+                act(&place);
+            }
+            Ok(())
         });
-        if in_time {
-            return (scratch, result);
+        let store = Arc::new(FolderStore::new(scratch.root()).observed(observer));
+        let state = Arc::new(StateFolder::new(scratch.state().to_owned(), scratch.root()));
+        let vault = Vault::shared("watched".to_owned(), store, &state, Policy::default(), VaultLimits::default());
+        let result = commit(&vault, &Scope::default(), change);
+        if acted.load(Ordering::Relaxed) {
+            moments += 1;
+            assert(&scratch, result);
         }
     }
+    assert!(moments >= 4, "only {moments} moments");
 }
 
 fn is_temporary(name: &std::ffi::OsStr) -> bool {
     name.to_string_lossy().starts_with(".lapidary-")
 }
 
-fn many() -> Vec<u8> {
-    vec![b'x'; 32 << 20]
-}
-
-fn plan_many(scratch: &Scratch) -> Change {
+fn plan(scratch: &Scratch) -> Change {
     scratch.put("a.md", "old");
-    scratch.plan("a.md", many())
+    scratch.plan("a.md", "ours")
 }
 
 #[test]
@@ -208,36 +210,47 @@ fn an_editor_that_saves_while_we_write_wins() {
     // As long as the old text, as an edit of one letter is.
     let saves: [fn(&Path); 2] = [|path| save_by_rename(path, b"NEW"), |path| std::fs::write(path, b"NEW").unwrap()];
     for save in saves {
-        let (scratch, result) = while_we_write(plan_many, save);
-        assert_eq!(result, Err(StoreError::Changed { found: ContentHash::of(b"NEW") }));
-        assert_eq!(scratch.bytes("a.md"), b"NEW");
-        assert_eq!(scratch.everything().len(), 2, "no temporary file stays");
+        while_we_write(plan, save, |scratch, result| {
+            assert_eq!(result, Err(StoreError::Changed { found: ContentHash::of(b"NEW") }));
+            assert_eq!(scratch.bytes("a.md"), b"NEW");
+            assert_eq!(scratch.everything().len(), 2, "no temporary file stays");
+        });
     }
 }
 
 #[test]
 fn a_note_that_another_program_makes_while_we_write_wins() {
-    let (scratch, result) = while_we_write(|_| create("a.md", many()), |path| std::fs::write(path, "theirs").unwrap());
-    assert_eq!(result, Err(StoreError::Exists));
-    assert_eq!(scratch.bytes("a.md"), b"theirs");
-    assert_eq!(scratch.everything().len(), 2, "no temporary file stays");
+    let make = |path: &Path| std::fs::write(path, "theirs").unwrap();
+    while_we_write(
+        |_| create("a.md", "ours"),
+        make,
+        |scratch, result| {
+            assert_eq!(result, Err(StoreError::Exists));
+            assert_eq!(scratch.bytes("a.md"), b"theirs");
+            assert_eq!(scratch.everything().len(), 2, "no temporary file stays");
+        },
+    );
 }
 
 #[test]
 fn a_note_that_goes_away_while_we_write_stays_away() {
-    let (scratch, result) = while_we_write(plan_many, |path| std::fs::remove_file(path).unwrap());
-    assert_eq!(result, Err(StoreError::Missing));
-    assert_eq!(scratch.everything().len(), 1, "nothing stays but the vault");
+    let remove = |path: &Path| std::fs::remove_file(path).unwrap();
+    while_we_write(plan, remove, |scratch, result| {
+        assert_eq!(result, Err(StoreError::Missing));
+        assert_eq!(scratch.everything().len(), 1, "nothing stays but the vault");
+    });
 }
 
 #[test]
 fn a_note_that_becomes_a_folder_while_we_write_stays_one() {
-    let (scratch, result) = while_we_write(plan_many, |path| {
+    let turn = |path: &Path| {
         std::fs::remove_file(path).unwrap();
         std::fs::create_dir(path).unwrap();
+    };
+    while_we_write(plan, turn, |scratch, result| {
+        assert_eq!(result, Err(StoreError::IsFolder));
+        assert_eq!(scratch.everything().len(), 2, "no temporary file stays");
     });
-    assert_eq!(result, Err(StoreError::IsFolder));
-    assert_eq!(scratch.everything().len(), 2, "no temporary file stays");
 }
 
 /// Whoever saves by rename finds that version afterwards, or one that we made from it. For a moment it may be one that we

@@ -2,14 +2,14 @@
 
 use rusqlite::{Error, Transaction, params};
 
-use super::{Beside, Ledger, LedgerError, Lingering, database::Sync};
+use super::{Beside, Ledger, LedgerError, Lingering};
 
 impl Ledger {
     /// The change has happened. Of its steps only those stay written down that have an old file to look after.
     ///
     /// Not waited for: if this is lost, the next start finds the change complete and says so again.
     pub(crate) fn finish(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
-        self.write(Sync::Normal, |transaction| {
+        self.write(|transaction| {
             keep_steps(transaction, number, beside)?;
             if number % LET_GO_EVERY == 0 { forget_removed(transaction, number) } else { Ok(()) }
         })
@@ -17,7 +17,7 @@ impl Ledger {
 
     /// The change has not happened. Nothing of it is left, but for files that somebody found in their places and has open.
     pub(crate) fn forget(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
-        self.write(Sync::Normal, |transaction| {
+        self.write(|transaction| {
             keep_steps(transaction, number, beside)?;
             transaction.prepare_cached("UPDATE checkpoints SET undone = 1 WHERE number = ?1")?.execute([number])?;
             drop_undone(transaction)
@@ -29,7 +29,7 @@ impl Ledger {
         if moved.is_empty() {
             return Ok(());
         }
-        self.write(Sync::Normal, |transaction| {
+        self.write(|transaction| {
             let mut follow = transaction
                 .prepare_cached("UPDATE steps SET place = ?4 WHERE state = ?1 AND checkpoint = ?2 AND position = ?3")?;
             for Lingering { checkpoint, position, path, .. } in moved {
@@ -42,7 +42,7 @@ impl Ledger {
     /// Nothing is left beside those places.
     pub(crate) fn let_go(&self, gone: &[Lingering]) -> Result<(), LedgerError> {
         let Some(newest) = gone.iter().map(|lingering| lingering.checkpoint).max() else { return Ok(()) };
-        self.write(Sync::Normal, |transaction| {
+        self.write(|transaction| {
             let mut mark = transaction
                 .prepare_cached("UPDATE steps SET state = ?2 WHERE state = ?1 AND checkpoint = ?3 AND position = ?4")?;
             let (kept, removed) = (OldFile::Kept as i64, OldFile::Removed as i64);

@@ -4,7 +4,7 @@ use rusqlite::{Error, OptionalExtension, Transaction, params};
 use super::{CheckpointKind, Draft, Ledger, LedgerError, Origin, insert_checkpoint};
 use crate::{
     VaultPath,
-    store::{CheckpointRecord, EntryRecord, ledger::database::Sync},
+    store::{CheckpointRecord, EntryRecord},
 };
 
 impl Ledger {
@@ -32,10 +32,12 @@ impl Ledger {
             contents: vec![(hash, content)],
         };
         let name = self.place.name()?;
-        self.write(Sync::Full, |transaction| match known(transaction, path, &hash)? {
+        let id = self.write(|transaction| match known(transaction, path, &hash)? {
             Some(id) => Ok(id),
             None => Ok(insert_checkpoint(transaction, &draft, name)?.1),
-        })
+        })?;
+        self.sync()?;
+        Ok(id)
     }
 
     /// Late saves that no caller was told of yet.
@@ -53,14 +55,12 @@ impl Ledger {
 
     /// Whoever was to be told did not hear it.
     pub(crate) fn set_untold(&self, id: &str) -> Result<(), LedgerError> {
-        self.write(Sync::Normal, |transaction| {
-            transaction.execute("UPDATE checkpoints SET told = 0 WHERE id = ?1", [id]).map(|_| ())
-        })
+        self.write(|transaction| transaction.execute("UPDATE checkpoints SET told = 0 WHERE id = ?1", [id]).map(|_| ()))
     }
 
     /// Whether nobody else has told it meanwhile.
     pub(crate) fn set_told(&self, number: i64) -> Result<bool, LedgerError> {
-        self.write(Sync::Normal, |transaction| {
+        self.write(|transaction| {
             let told =
                 transaction.execute("UPDATE checkpoints SET told = 1 WHERE number = ?1 AND told = 0", [number])?;
             Ok(told == 1)

@@ -1,5 +1,6 @@
 use std::{
     cell::RefCell,
+    fs::File,
     io,
     path::{Path, PathBuf},
     time::Duration,
@@ -19,15 +20,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const STATEMENTS: usize = 64;
 /// Smaller contents would not shrink.
 const WORTH_PACKING: usize = 200;
-
-/// How long a transaction lasts.
-#[derive(Clone, Copy)]
-pub(super) enum Sync {
-    /// It survives a power cut from the moment it is over.
-    Full,
-    /// It survives the end of the process; after a power cut it may not have happened.
-    Normal,
-}
 
 impl Place {
     /// Whether anything has ever been written down.
@@ -61,6 +53,8 @@ fn unusable(error: &io::Error) -> LedgerError {
 pub(super) struct Opened {
     pub(super) database: Connection,
     file: Option<FileId>,
+    /// Where the database writes first, and which file that is.
+    log: Option<(File, Option<FileId>)>,
 }
 
 impl Opened {
@@ -68,7 +62,7 @@ impl Opened {
         let Place::Folder(folder) = place else {
             let database = Connection::open_in_memory()?;
             set_up(&database)?;
-            return Ok(Self { database, file: None });
+            return Ok(Self { database, file: None, log: None });
         };
         let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
         let database = match open_file(&path) {
@@ -78,7 +72,22 @@ impl Opened {
             }
             opened => opened?,
         };
-        Ok(Self { database, file: file_id(&path) })
+        Ok(Self { database, file: file_id(&path), log: None })
+    }
+
+    /// Waits until everything that was written so far survives a power cut. Not left to the database, which would wait at
+    /// the end of a transaction: by then nothing of the change itself could be on its way to disk.
+    pub(super) fn sync(&mut self, place: &Place) -> Result<(), Error> {
+        let Place::Folder(folder) = place else { return Ok(()) };
+        place.about_to("sync ledger")?;
+        let path = with_ending(&folder.file(NAME).map_err(|error| failed(&error))?, "-wal");
+        let there = file_id(&path);
+        let log = match self.log.take() {
+            Some(log) if there.is_some() && log.1 == there => log,
+            _ => (newly_opened(&path).map_err(|error| failed(&error))?, there),
+        };
+        let (file, _) = self.log.insert(log);
+        file.sync_data().map_err(|error| failed(&error))
     }
 
     /// Whether it is still what the others find there. A journal that only we can see is none.
@@ -95,6 +104,22 @@ pub(super) fn set_aside(place: &Place) -> Result<(), LedgerError> {
     let Place::Folder(folder) = place else { return Ok(()) };
     let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
     move_away(&path).map_err(|error| unusable(&error))
+}
+
+/// A file whose name lasts, too.
+fn newly_opened(path: &Path) -> io::Result<File> {
+    // Some systems sync only for those who could have written.
+    let file = std::fs::OpenOptions::new().write(true).open(path)?;
+    #[cfg(unix)]
+    if let Some(folder) = path.parent() {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(file)
+}
+
+fn failed(error: &io::Error) -> Error {
+    let code = if error.kind() == io::ErrorKind::StorageFull { ffi::SQLITE_FULL } else { ffi::SQLITE_IOERR };
+    Error::SqliteFailure(ffi::Error::new(code), Some(error.kind().to_string()))
 }
 
 type FileId = (u64, u64);
@@ -124,6 +149,7 @@ fn open_file(path: &Path) -> Result<Connection, Error> {
     // More than a change needs: to prepare one of them anew costs as much as to carry it out ten times.
     database.set_prepared_statement_cache_capacity(STATEMENTS);
     set_up(&database)?;
+    database.execute_batch("PRAGMA synchronous = NORMAL")?;
     #[cfg(unix)]
     if is_new {
         // A journal whose name is not on disk is no journal.
@@ -175,22 +201,12 @@ fn set_up(database: &Connection) -> Result<(), Error> {
 pub(super) fn transaction<T>(
     database: &mut Connection,
     place: &Place,
-    sync: Sync,
     work: impl Fn(&Transaction<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let mut set_sync = database.prepare_cached(match sync {
-        Sync::Full => "PRAGMA synchronous = FULL",
-        Sync::Normal => "PRAGMA synchronous = NORMAL",
-    })?;
-    set_sync.execute([])?;
-    drop(set_sync);
     place.about_to("begin")?;
     let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let done = work(&transaction)?;
-    place.about_to(match sync {
-        Sync::Full => "commit for good",
-        Sync::Normal => "commit",
-    })?;
+    place.about_to("commit")?;
     transaction.commit()?;
     Ok(done)
 }

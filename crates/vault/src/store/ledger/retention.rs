@@ -2,7 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::{Error, Transaction, params};
 
-use super::{Ledger, LedgerError, database::Sync, nanoseconds};
+use super::{Ledger, LedgerError, nanoseconds};
 
 /// How long old content is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Ledger {
         }
         let oldest = now.checked_sub(self.retention.age).map_or(i64::MIN, |time| nanoseconds(time) / 1_000_000);
         let limit = i64::try_from(self.retention.bytes).unwrap_or(i64::MAX);
-        let removed = self.write(Sync::Normal, |transaction| {
+        let removed = self.write(|transaction| {
             let aged = remove(transaction, "time < ?1", oldest)?;
             let mut removed = aged;
             loop {

@@ -185,10 +185,10 @@ fn what_is_too_much_goes_the_oldest_first_and_the_file_shrinks() {
         change(&ledger, &format!("{number}.md"), &noise(number, 5_000), at(number));
     }
     let size = || std::fs::metadata(desk.file()).unwrap().len();
-    ledger.with_database(|database| database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")).unwrap();
+    ledger.with_database(|opened| opened.database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")).unwrap();
     let before = size();
     ledger.prune(at(100)).unwrap();
-    ledger.with_database(|database| database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")).unwrap();
+    ledger.with_database(|opened| opened.database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")).unwrap();
     let kept = paths(&ledger);
     assert!((5..=20).contains(&kept.len()), "{kept:?}");
     let newest: Vec<String> = (0..kept.len()).map(|back| format!("{}.md", 99 - back)).collect();
@@ -332,7 +332,7 @@ fn content_that_is_not_what_it_was_is_not_given_out() {
         change(&ledger, "a.md", text, at(1));
     }
     for spoil in ["packed = X'3D414243'", "packed = X'7A00'", "packed = X''", "size = 3", "size = -1"] {
-        ledger.with_database(|database| database.execute_batch(&format!("UPDATE contents SET {spoil}"))).unwrap();
+        ledger.with_database(|opened| opened.database.execute_batch(&format!("UPDATE contents SET {spoil}"))).unwrap();
         for text in &texts {
             let found = ledger.content(&ContentHash::of(text)).unwrap();
             assert!(found.is_none() || found.as_deref() == Some(text), "{spoil}: wrong content");
