@@ -15,6 +15,7 @@ mod evaluate;
 mod index;
 mod keeper;
 mod passage;
+mod piece;
 mod scan;
 mod segment;
 mod shown;

@@ -1,4 +1,9 @@
-use super::{Node, PathFilter, Piece, PropertyFilter, SearchQuery, TaskState, Words, folded, search_tokens};
+use unicode_normalization::UnicodeNormalization;
+
+use super::{
+    Node, PathFilter, Piece, PropertyFilter, SearchQuery, TaskState, TextFilter, Words, folded, search_tokens,
+    search_words,
+};
 use crate::{Case, Pattern, PatternKind, PatternOptions};
 
 /// Groups deeper than this are read as if they were not grouped.
@@ -158,7 +163,8 @@ impl<'t> Parser<'t> {
                 self.leaf(&phrase, true, setting)
             }
             Some('/') => self.expression(setting).unwrap_or_else(|| self.word(setting)),
-            Some('[') => self.property().unwrap_or_else(|| self.word(setting)),
+            // Two of them are a link that somebody has pasted.
+            Some('[') if !self.rest().starts_with("[[") => self.property().unwrap_or_else(|| self.word(setting)),
             _ => self.operator(setting).unwrap_or_else(|| self.word(setting)),
         }
     }
@@ -207,13 +213,15 @@ impl<'t> Parser<'t> {
             escaped = c == '\\' && !escaped;
             found.then_some(at)
         })?;
-        let pattern = Box::new(compiled(&inside[..end], PatternKind::Regex, setting.match_case)?);
+        let pattern = Box::new(compiled(&inside[..end], PatternKind::Regex, setting.match_case, false)?);
         self.at += end + 2;
         self.last_loose = None;
         Some(match setting.place {
             Place::Path => Node::Path(PathFilter::PathMatches(pattern)),
             Place::Name | Place::Extension => Node::Path(PathFilter::NameMatches(pattern)),
-            Place::Anywhere | Place::Content | Place::Tag => Node::Text(pattern),
+            Place::Anywhere | Place::Content | Place::Tag => {
+                Node::Text(TextFilter { pattern, content: setting.place == Place::Content })
+            }
         })
     }
 
@@ -287,16 +295,15 @@ impl<'t> Parser<'t> {
         if trimmed.is_empty() {
             return nothing;
         }
-        let tag = trimmed.strip_prefix('#').filter(|name| name.starts_with(char::is_alphanumeric));
         match setting.place {
             Place::Path => return Node::Path(PathFilter::Path(folded(trimmed))),
             Place::Name => return Node::Path(PathFilter::Name(folded(trimmed))),
             Place::Extension => return Node::Path(PathFilter::Extension(folded(trimmed.trim_start_matches('.')))),
             Place::Tag => return Node::Tag(folded(trimmed.trim_matches(|c| matches!(c, '#' | '/')))),
-            Place::Anywhere if !quoted && tag.is_some() => {
-                return Node::Tag(folded(tag.unwrap_or_default().trim_end_matches('/')));
-            }
             Place::Anywhere | Place::Content => {}
+        }
+        if let Some(name) = tag(trimmed).filter(|_| !quoted && setting.place == Place::Anywhere) {
+            return Node::Tag(folded(name));
         }
         let (text, starred) = match text.strip_suffix('*').filter(|_| !quoted) {
             Some(text) => (text, true),
@@ -307,8 +314,7 @@ impl<'t> Parser<'t> {
             if !quoted && trimmed.is_ascii() {
                 return nothing;
             }
-            let pattern = compiled(trimmed, PatternKind::Literal, setting.match_case);
-            return pattern.map_or(nothing, |pattern| Node::Text(Box::new(pattern)));
+            return literal(trimmed, false, setting).unwrap_or(nothing);
         };
         if self.words == MOST_WORDS {
             return nothing;
@@ -318,9 +324,10 @@ impl<'t> Parser<'t> {
         words.open |= starred;
         let long = words.terms.last().is_some_and(|term| term.chars().count() >= SHORTEST_BEGINNING);
         self.last_loose = Some(words.number).filter(|_| !words.exact && long);
-        let cased = if setting.match_case { compiled(trimmed, PatternKind::Literal, true) } else { None };
-        match cased {
-            Some(pattern) => Node::All(vec![Node::Words(words), Node::Text(Box::new(pattern))]),
+        // A word stands alone, but not in a script that writes none alone.
+        let whole = !starred && text.is_ascii();
+        match literal(text.trim(), whole, setting).filter(|_| setting.match_case) {
+            Some(cased) => Node::All(vec![Node::Words(words), cased]),
             None => Node::Words(words),
         }
     }
@@ -339,17 +346,42 @@ impl<'t> Parser<'t> {
         // Of a script without spaces, a single character begins every pair in which it is the first.
         let open = single && !tail;
         let content = setting.place == Place::Content;
-        (!terms.is_empty()).then_some(Words { number: self.words, terms, exact: false, open, content })
+        let also = without_umlauts(text).filter(|_| terms.len() == 1);
+        (!terms.is_empty()).then_some(Words { number: self.words, terms, exact: false, open, content, also })
     }
+}
+
+/// The name of a tag, if somebody has written one: a number is none.
+fn tag(text: &str) -> Option<&str> {
+    let name = text.strip_prefix('#')?.trim_end_matches(['/', ',', '.', ';', '!', '?']);
+    let named = name.starts_with(char::is_alphanumeric) && !name.chars().all(char::is_numeric);
+    named.then_some(name)
+}
+
+/// A word as it is written on a keyboard that has no umlauts; nothing if it has none.
+fn without_umlauts(text: &str) -> Option<String> {
+    if text.is_ascii() {
+        return None;
+    }
+    let text: String = text.nfc().flat_map(char::to_lowercase).collect();
+    let written = text.replace('ä', "ae").replace('ö', "oe").replace('ü', "ue");
+    let mut words = search_words(&written).into_iter().filter(|_| written != text);
+    words.next().map(|word| word.term).filter(|_| words.next().is_none())
+}
+
+/// What is searched for letter by letter.
+fn literal(text: &str, whole: bool, setting: Setting) -> Option<Node> {
+    let pattern = Box::new(compiled(text, PatternKind::Literal, setting.match_case, whole)?);
+    Some(Node::Text(TextFilter { pattern, content: setting.place == Place::Content }))
 }
 
 /// A regular expression as people write it in a query; nothing if it is none.
 pub(super) fn expression(text: &str) -> Option<Pattern> {
-    compiled(text, PatternKind::Regex, false)
+    compiled(text, PatternKind::Regex, false, false)
 }
 
-fn compiled(text: &str, kind: PatternKind, match_case: bool) -> Option<Pattern> {
+fn compiled(text: &str, kind: PatternKind, match_case: bool, whole_word: bool) -> Option<Pattern> {
     let case = if match_case { Case::Sensitive } else { Case::Insensitive };
     // What is no pattern is searched for as words.
-    Pattern::compile(text, &PatternOptions { kind, case, whole_word: false, nfc: false }).ok()
+    Pattern::compile(text, &PatternOptions { kind, case, whole_word, nfc: !text.is_ascii() }).ok()
 }

@@ -10,7 +10,8 @@ fn shown(node: &Node) -> String {
         Node::Words(words) => {
             let place = if words.content { "content:" } else { "" };
             let (mark, open) = (if words.exact { "\"" } else { "" }, if words.open { "*" } else { "" });
-            format!("{place}{mark}{}{mark}{open}", words.terms.join("+"))
+            let also = words.also.as_ref().map_or(String::new(), |also| format!("|{also}"));
+            format!("{place}{mark}{}{also}{mark}{open}", words.terms.join("+"))
         }
         Node::Text(_) => "/…/".to_owned(),
         Node::Path(PathFilter::Path(text)) => format!("path={text}"),
@@ -69,6 +70,11 @@ fn every_text_is_a_query() {
         ("[a:\"]\"]", "([…])"),
         ("[]", "()"),
         ("[open", "(open*)"),
+        ("[[Slate roof#Gutter|x]]", "(slate & roof+gutter+x)"),
+        ("issue #12", "(issue & 12*)"),
+        ("#a1, #b.", "(#a1 & #b)"),
+        ("Müll", "(mull|muell*)"),
+        ("\"Müll\" Öl-Bär", "(\"mull|muell\" & ol+bar*)"),
         ("/st.ne/ aa", "(/…/ & aa*)"),
         ("/st ne/", "(/…/)"),
         ("/(/", "()"),

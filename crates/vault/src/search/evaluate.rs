@@ -3,9 +3,7 @@
 use std::{cmp::Ordering, sync::Arc};
 
 use lapidary_note::Value;
-use lapidary_query::{
-    Lexicon, Node, PathFilter, Piece, PropertyFilter, Scalar, SearchQuery, TaskState, Unit, Words, folded,
-};
+use lapidary_query::{Lexicon, Node, PathFilter, PropertyFilter, Scalar, SearchQuery, Words, folded, is_tag_or_below};
 use rayon::prelude::*;
 
 use super::{
@@ -126,9 +124,10 @@ impl<'s> Search<'s> {
             }
             Node::Not(node) => Ok(within.clone().without(&self.fulfilling(node, within)?)),
             Node::Words(words) => Ok(self.holding(words, within)),
-            Node::Text(pattern) => {
-                self.keep(within, |state| self.with_text(state, |text| holds(pattern, text)).unwrap_or(false))
-            }
+            Node::Text(filter) => self.keep(within, |state| {
+                (!filter.content && holds(&filter.pattern, without_ending(state.path.as_str())))
+                    || self.with_text(state, |text| holds(&filter.pattern, text)).unwrap_or(false)
+            }),
             Node::Path(filter) => self.keep(within, |state| path_fits(filter, state)),
             Node::Tag(wanted) => self.keep(within, |state| has_tag(state, wanted)),
             Node::Property(filter) => self.keep(within, |state| has_property(state, filter)),
@@ -178,24 +177,6 @@ impl<'s> Search<'s> {
         let text = state.text().or_else(|| self.source.read_once(state))?;
         Some(with_shown(&text, look))
     }
-
-    fn in_one_piece(&self, state: &FileState, piece: Piece, node: &Node) -> bool {
-        let digest = digest_of(state);
-        let fulfils = |text: &str| Unit::new(text).fulfils(node, self);
-        if let Piece::Task(wanted) = piece {
-            let tasks = digest.structure().tasks;
-            return tasks.iter().filter(|task| is_wanted(wanted, task.status)).any(|task| fulfils(task.text));
-        }
-        let look = |text: &str| match piece {
-            Piece::Line => text.lines().any(fulfils),
-            Piece::Block => text.split("\n\n").any(fulfils),
-            Piece::Section | Piece::Task(_) => {
-                let starts: Vec<usize> = digest.structure().headings.iter().map(|heading| heading.line).collect();
-                sections(text, &starts).into_iter().any(fulfils)
-            }
-        };
-        self.with_text(state, look).unwrap_or(false)
-    }
 }
 
 impl Lexicon for Search<'_> {
@@ -206,6 +187,11 @@ impl Lexicon for Search<'_> {
             || (words.open && last && term.starts_with(wanted.as_str()))
             || (words.terms.len() == 1
                 && self.leaf(words).is_some_and(|leaf| leaf.variants.iter().any(|variant| variant == term)))
+    }
+
+    /// Without a note in view, nothing is claimed of it.
+    fn of_note(&self, _node: &Node) -> bool {
+        false
     }
 }
 
@@ -229,16 +215,16 @@ fn is_costly(node: &Node) -> bool {
     }
 }
 
-fn digest_of(state: &FileState) -> Digest<'_> {
+pub(super) fn digest_of(state: &FileState) -> Digest<'_> {
     state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default()
 }
 
-fn holds(pattern: &lapidary_query::Pattern, text: &str) -> bool {
+pub(super) fn holds(pattern: &lapidary_query::Pattern, text: &str) -> bool {
     // What cannot be decided is not claimed.
     pattern.is_match(text) == Ok(true)
 }
 
-fn path_fits(filter: &PathFilter, state: &FileState) -> bool {
+pub(super) fn path_fits(filter: &PathFilter, state: &FileState) -> bool {
     let (path, name) = (state.path.as_str(), state.path.name());
     match filter {
         PathFilter::Path(wanted) => folded(path).contains(wanted),
@@ -251,12 +237,16 @@ fn path_fits(filter: &PathFilter, state: &FileState) -> bool {
     }
 }
 
-fn has_tag(state: &FileState, wanted: &str) -> bool {
-    let below = |name: &str| name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    digest_of(state).tags().any(|tag| below(&folded(tag.name)))
+/// A path as people say it. That it ends as all notes do says nothing.
+pub(super) fn without_ending(path: &str) -> &str {
+    path.rsplit_once('.').map_or(path, |(path, _)| path)
 }
 
-fn has_property(state: &FileState, filter: &PropertyFilter) -> bool {
+fn has_tag(state: &FileState, wanted: &str) -> bool {
+    digest_of(state).tags().any(|tag| is_tag_or_below(tag.name, wanted))
+}
+
+pub(super) fn has_property(state: &FileState, filter: &PropertyFilter) -> bool {
     let Properties::Read(properties) = digest_of(state).properties() else { return false };
     let values: Vec<(String, Vec<Scalar>)> = properties.into_iter().map(|(key, value)| (key, scalars(value))).collect();
     filter.holds(values.iter().map(|(key, values)| (key.as_str(), values.as_slice())))
@@ -272,27 +262,4 @@ fn scalars(value: Value) -> Vec<Scalar> {
         Value::List(items) => items.into_iter().flat_map(scalars).collect(),
         Value::Map(entries) => entries.into_iter().flat_map(|(_, value)| scalars(value)).collect(),
     }
-}
-
-fn is_wanted(wanted: TaskState, status: char) -> bool {
-    match wanted {
-        TaskState::Any => true,
-        TaskState::Todo => status == ' ',
-        TaskState::Done => status != ' ',
-    }
-}
-
-/// The parts of a text between headings, by the lines these stand in.
-fn sections<'t>(text: &'t str, headings: &[usize]) -> Vec<&'t str> {
-    let mut sections = Vec::new();
-    let (mut start, mut at) = (0, 0);
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        if headings.binary_search(&(number + 1)).is_ok() {
-            sections.push(&text[start..at]);
-            start = at;
-        }
-        at += line.len();
-    }
-    sections.push(&text[start..]);
-    sections
 }

@@ -5,12 +5,7 @@ use std::{cmp::Reverse, sync::Arc};
 
 use lapidary_query::{Case, Pattern, PatternKind, PatternOptions, SearchQuery};
 
-use super::{
-    ByScan, RankedNotes, RankedPage,
-    corpus::{Corpus, Readable},
-    index::Index,
-    search,
-};
+use super::{ByScan, RankedNotes, RankedPage, corpus::Corpus, index::Index, search};
 use crate::{
     Files, IndexError,
     index::{FileState, GoOn},
@@ -60,8 +55,7 @@ pub(super) fn search_by_scan(
     let states: Vec<Arc<FileState>> = found.into_iter().map(|found| found.state).collect();
     let source = files.live.source();
     let index = Index::of(&states, source, go_on)?;
-    let readable = Arc::new(Readable::new(&index, &|_| true));
-    let mut answer = search(Corpus::new(&index, readable), query, page, source, go_on)?;
+    let mut answer = search(Corpus::of_some(&index), query, page, source, go_on)?;
     answer.scanned = Some(ByScan { cut });
     if cut {
         answer.total = answer.total.max(holding);
