@@ -1,6 +1,9 @@
 //! What is shown of a note that was found: its best passage, and where that stands.
 
-use std::ops::Range;
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    ops::Range,
+};
 
 use lapidary_note::Frontmatter;
 use lapidary_query::{Unit, folded};
@@ -78,13 +81,16 @@ impl Search<'_> {
         };
         ranked.excerpt = text[around(text, span.clone(), size.context)].trim().to_owned();
         let elsewhere = found[..best.start].iter().chain(&found[best.end..]);
-        let mut shown: Vec<&Range<usize>> = Vec::new();
+        let (mut last, mut seen, mut units) = (None, HashSet::new(), Units::default());
         for (_, span) in passage.iter().chain(elsewhere) {
-            put_word(&mut ranked.words, &text[span.clone()]);
-            if shown.len() < size.max_matches && !shown.contains(&span) {
-                shown.push(span);
-                let offset = text[..span.start].encode_utf16().count();
-                ranked.matches.push(RankedMatch { text: text[span.clone()].to_owned(), offset });
+            let word = &text[span.clone()];
+            if seen.insert(word) {
+                put_word(&mut ranked.words, word);
+            }
+            // What two words of the query have found is shown once.
+            if ranked.matches.len() < size.max_matches && last != Some(span) {
+                last = Some(span);
+                ranked.matches.push(RankedMatch { text: word.to_owned(), offset: units.before(text, span.start) });
             }
         }
         if !passage.is_empty() {
@@ -92,6 +98,24 @@ impl Search<'_> {
             ranked.line = Some(line);
             ranked.section = section(digest, line);
         }
+    }
+}
+
+/// Counts UTF-16 units from where it was asked last, as a long text may have many matches.
+#[derive(Default)]
+struct Units {
+    at: usize,
+    count: usize,
+}
+
+impl Units {
+    fn before(&mut self, text: &str, at: usize) -> usize {
+        if at < self.at {
+            *self = Self::default();
+        }
+        self.count += text[self.at..at].encode_utf16().count();
+        self.at = at;
+        self.count
     }
 }
 
@@ -105,18 +129,21 @@ fn put_word(words: &mut Vec<String>, word: &str) {
 /// The matches that stand close together and hold most of what was asked for; of several such places the first.
 fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
     let (mut best, mut best_rank) = (0..0, (0, 0));
-    let mut end = 0;
-    for (start, (_, first)) in found.iter().enumerate() {
-        end = end.max(start);
-        while found.get(end).is_some_and(|(_, span)| span.start - first.start <= 2 * context) {
+    let (mut end, mut held) = (0, HashMap::<usize, usize>::new());
+    for (start, (number, first)) in found.iter().enumerate() {
+        while let Some((number, _)) = found.get(end).filter(|(_, span)| span.start - first.start <= 2 * context) {
+            *held.entry(*number).or_default() += 1;
             end += 1;
         }
-        let mut numbers: Vec<usize> = found[start..end].iter().map(|(number, _)| *number).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let rank = (numbers.len(), end - start);
+        let rank = (held.len(), end - start);
         if rank > best_rank {
             (best, best_rank) = (start..end, rank);
+        }
+        if let Entry::Occupied(mut left) = held.entry(*number) {
+            *left.get_mut() -= 1;
+            if *left.get() == 0 {
+                left.remove();
+            }
         }
     }
     best

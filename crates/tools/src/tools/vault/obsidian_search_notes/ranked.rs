@@ -62,7 +62,8 @@ fn notice(found: &RankedNotes) -> Option<String> {
     let mut said: Vec<String> = Vec::new();
     if found.scanned.is_some() {
         said.push(
-            "The index is being made; this was a plain scan, which knows no word forms. Ask again in a moment."
+            "The index is being made; this was a plain scan, which knows no word forms and no typing errors. \
+             Ask again in a moment."
                 .to_owned(),
         );
     }
