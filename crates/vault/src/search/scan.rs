@@ -1,15 +1,18 @@
 //! The search without an index: the notes that hold the words somehow are found by a scan, and the best looking of them are
 //! ranked as if they were the whole vault.
 
+mod spelling;
+
 use std::{cmp::Reverse, sync::Arc};
 
-use lapidary_query::{Case, Pattern, PatternKind, PatternOptions, SearchQuery};
+use lapidary_query::SearchQuery;
 
-use super::{ByScan, RankedNotes, RankedPage, corpus::Corpus, index::Index, search};
+use super::{ByScan, RankedNotes, RankedPage, corpus::Corpus, index::Index, search, shown::with_shown};
 use crate::{
-    Files, IndexError,
+    Files, IndexError, VaultPath,
     index::{FileState, GoOn},
 };
+use spelling::Spelling;
 
 /// So many notes are looked at closely; more would take as long as making the index.
 const MOST: usize = 150;
@@ -30,22 +33,26 @@ pub(super) fn search_by_scan(
     go_on: GoOn<'_>,
 ) -> Result<Option<RankedNotes>, IndexError> {
     let parsed = SearchQuery::parse(query);
-    let patterns: Vec<Pattern> =
-        parsed.wanted().iter().flat_map(|words| &words.terms).filter_map(|term| literal(term)).collect();
-    if patterns.is_empty() {
+    let terms = parsed.wanted().into_iter().flat_map(|words| &words.terms);
+    let spellings: Vec<Spelling> = terms.filter_map(|term| Spelling::of(term)).collect();
+    if spellings.is_empty() {
         return Ok(None);
     }
-    let mut found = files.map_texts(go_on, |entry, bytes| {
-        let path = entry.path().as_str().as_bytes();
-        let mut candidate = Candidate { words: 0, in_path: 0, lines: 0, state: Arc::clone(entry.0) };
-        for pattern in &patterns {
-            let in_path = pattern.count_lines(path, &|| false).lines;
-            let lines = pattern.count_lines(bytes, &|| !go_on()).lines;
+    let look = |state: &Arc<FileState>, text: &[u8]| {
+        let path = state.path.as_str().as_bytes();
+        let mut candidate = Candidate { words: 0, in_path: 0, lines: 0, state: Arc::clone(state) };
+        for spelling in &spellings {
+            let in_path = spelling.count_lines(path, go_on);
+            let lines = spelling.count_lines(text, go_on);
             candidate.in_path += in_path;
             candidate.lines += lines;
             candidate.words += usize::from(in_path + lines > 0);
         }
         (candidate.words > 0).then_some(candidate)
+    };
+    let mut found = files.map_texts_of(VaultPath::is_searched, go_on, |entry, bytes| match entry.is_note() {
+        true => look(entry.0, bytes),
+        false => with_shown(entry.path(), bytes, |text| look(entry.0, text.as_bytes())),
     })?;
     found.sort_by_key(|found| (Reverse(found.words), Reverse(found.in_path), Reverse(found.lines)));
     let most = found.first().map_or(0, |found| found.words);
@@ -53,23 +60,11 @@ pub(super) fn search_by_scan(
     let cut = holding > MOST;
     found.truncate(MOST);
     let states: Vec<Arc<FileState>> = found.into_iter().map(|found| found.state).collect();
-    let source = files.live.source();
-    let index = Index::of(&states, source, go_on)?;
-    let mut answer = search(Corpus::of_some(&index), query, page, source, go_on)?;
+    let index = Index::of(&states, files.live.source(), go_on)?;
+    let mut answer = search(Corpus::of_some(&index), files, query, page, go_on)?;
     answer.scanned = Some(ByScan { cut });
     if cut {
         answer.total = answer.total.max(holding);
     }
     Ok(Some(answer))
-}
-
-/// What cannot be searched for by itself is left to the closer look.
-fn literal(term: &str) -> Option<Pattern> {
-    let options = PatternOptions {
-        kind: PatternKind::Literal,
-        case: Case::Insensitive,
-        whole_word: false,
-        nfc: !term.is_ascii(),
-    };
-    Pattern::compile(term, &options).ok()
 }

@@ -24,9 +24,7 @@ fn open() -> Arc<Scope> {
 }
 
 fn asked(live: &Arc<Live>, scope: &Arc<Scope>, query: &str) -> RankedNotes {
-    let snapshot = live.notes(&|| true).unwrap();
-    let notes = Notes::new(Files::new(Arc::clone(live), Arc::clone(scope), snapshot));
-    notes.ranked(query, PAGE, &|| true).unwrap()
+    keeper::to_rank(live, scope, &|| true).unwrap().ranked(query, PAGE, &|| true).unwrap()
 }
 
 fn found(root: &Path, query: &str) -> Vec<String> {
@@ -167,11 +165,36 @@ fn a_hit_shows_its_best_passage_and_the_section_it_stands_in() {
 }
 
 #[test]
+fn a_section_that_is_named_holds_the_passage() {
+    let text = "# A\n## B\none\n## C\ntwo\n## B\nthree\n### D\nfour\n# \nfive\n# E\nsix\n";
+    let vault = vault(&[("n.md", text)]);
+    for (word, expected) in [
+        ("one", Some("A::B")),
+        ("two", Some("A::C")),
+        ("three", Some("A")),
+        ("four", Some("A::B::D")),
+        ("five", None),
+        ("six", Some("E")),
+    ] {
+        let hit = asked(&live(vault.path()), &open(), word).hits.remove(0);
+        assert_eq!(hit.section.map(|section| section.join("::")).as_deref(), expected, "{word}");
+    }
+}
+
+#[test]
+fn an_excerpt_is_long_where_there_are_no_spaces() {
+    let text = format!("{} いいい検索 {}", "あ".repeat(200), "う".repeat(200));
+    let vault = vault(&[("n.md", &text)]);
+    let hit = asked(&live(vault.path()), &open(), "検索").hits.remove(0);
+    assert_eq!(hit.excerpt, format!("{} いいい検索 {}", "あ".repeat(36), "う".repeat(39)));
+}
+
+#[test]
 fn a_segment_is_what_it_was() {
     let vault =
         vault(&[("Sub/Größe.md", "---\naliases: [Other]\n---\n# A *b*\n全文検索 #work/x\n"), ("b.md", "a a a")]);
     let live = live(vault.path());
-    let index = live.search.index(&live.notes(&|| true).unwrap(), &live, false, &|| true).unwrap();
+    let index = live.search.index(&keeper::to_rank(&live, &open(), &|| true).unwrap(), &|| true).unwrap();
     let segment = &index.parts[0].segment;
     let words: Vec<String> = (0..segment.terms())
         .map(|term| {
@@ -190,6 +213,27 @@ fn a_segment_is_what_it_was() {
         (2, "sha256:ecb68f149356"),
         "what the index keeps has changed: raise FORMAT\n{words:#?}"
     );
+}
+
+#[test]
+fn nobody_waits_for_notes_that_are_hidden() {
+    let vault = vault(&[("a.md", "slate #x"), ("secret/b.md", "slate"), ("secret/c.md", "slate")]);
+    let deny = vec![PathPrefix::parse("secret").unwrap()];
+    let narrow = Arc::new(Scope::from(Policy { deny, ..Policy::default() }));
+    let kept = live(vault.path());
+    let taken_in = || {
+        let files = kept.files(&|| true).unwrap();
+        let digests = files.files().filter(|state| state.digest().is_some()).count();
+        (kept.search.taken_in(), digests)
+    };
+    assert_eq!(asked(&kept, &narrow, "slate tag:x").total, 1);
+    assert_eq!(taken_in(), (1, 1));
+    put(vault.path(), "secret/d.md", "slate");
+    assert_eq!(asked(&kept, &narrow, "slate").total, 1);
+    assert_eq!(taken_in(), (1, 1));
+    assert_eq!(asked(&kept, &open(), "slate").total, 4);
+    assert_eq!(asked(&kept, &narrow, "slate").total, 1);
+    assert_eq!(taken_in(), (4, 4));
 }
 
 #[test]
@@ -305,6 +349,37 @@ proptest! {
         let fresh = live(folder.path());
         for query in QUERIES {
             prop_assert_eq!(asked(&kept, &open(), query), asked(&fresh, &open(), query), "{}", query);
+        }
+    }
+
+    #[test]
+    fn whoever_asks_in_between_the_answers_are_those_of_a_new_index(
+        steps in prop::collection::vec((0..NAMES.len(), prop::option::weighted(0.8, text())), 1..25),
+        askers in prop::collection::vec(0..4_usize, 25),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let closed = |prefix: &str| {
+            let deny = vec![PathPrefix::parse(prefix).unwrap()];
+            Arc::new(Scope::from(Policy { deny, ..Policy::default() }))
+        };
+        let scopes = [open(), closed("secret"), closed("x")];
+        let kept = live(folder.path());
+        for ((name, text), asker) in steps.into_iter().zip(askers) {
+            let path = format!("{}.md", NAMES[name]);
+            match text {
+                Some(text) => put(folder.path(), &path, &text),
+                None => drop(fs::remove_file(folder.path().join(path))),
+            }
+            if let Some(scope) = scopes.get(asker) {
+                let fresh = live(folder.path());
+                prop_assert_eq!(asked(&kept, scope, "slate roof"), asked(&fresh, scope, "slate roof"));
+            }
+        }
+        for scope in &scopes {
+            let fresh = live(folder.path());
+            for query in QUERIES {
+                prop_assert_eq!(asked(&kept, scope, query), asked(&fresh, scope, query), "{}", query);
+            }
         }
     }
 
