@@ -26,6 +26,10 @@ pub struct SearchQuery {
     pub root: Node,
     /// How many [`Words`] there are; their numbers are below it.
     pub words: usize,
+    /// What was written as a regular expression and is none, so that it was read as words.
+    pub no_expressions: Vec<String>,
+    /// There were more words than are looked for.
+    pub cut: bool,
 }
 
 /// A part of a query, which is true of a note or not.

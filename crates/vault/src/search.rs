@@ -55,6 +55,12 @@ pub struct RankedNotes {
     pub some_words: bool,
     /// Words that stand in no note, and what was looked for instead.
     pub meant: Vec<(String, Vec<String>)>,
+    /// What was written as a regular expression and is none.
+    pub no_expressions: Vec<String>,
+    /// There were more words than are looked for.
+    pub words_cut: bool,
+    /// Notes were left out because an expression needs too many attempts on them.
+    pub undecided: bool,
     pub scanned: Option<ByScan>,
 }
 
@@ -73,9 +79,8 @@ impl View {
         if !self.is_planned() && self.live.is_cached() {
             let known = self.live.search.is_known();
             let files = if known { self.files(go_on)? } else { self.files_to_search(go_on)? };
-            if !self.live.search.is_near(files)
-                && let Some(found) = scan::search_by_scan(files, query, page, go_on)?
-            {
+            if !self.live.search.is_near(files) {
+                let found = scan::search_by_scan(files, query, page, go_on)?;
                 keeper::build_aside(files);
                 return Ok(found);
             }
@@ -125,5 +130,15 @@ fn search(
         let leaf = search.leaf(words).filter(|leaf| leaf.meant)?;
         Some((words.terms.join(" "), leaf.variants.clone()))
     });
-    Ok(RankedNotes { total, hits, some_words: some_words && total > 0, meant: meant.collect(), scanned: None })
+    let meant = meant.collect();
+    Ok(RankedNotes {
+        total,
+        hits,
+        some_words: some_words && total > 0,
+        meant,
+        undecided: search.undecided.into_inner(),
+        words_cut: search.query.cut,
+        no_expressions: search.query.no_expressions,
+        scanned: None,
+    })
 }

@@ -14,14 +14,16 @@ const MOST_WORDS: usize = 64;
 const SHORTEST_BEGINNING: usize = 2;
 
 pub(super) fn parse(text: &str) -> SearchQuery {
-    let mut parser = Parser { text, at: 0, depth: 0, words: 0, last_loose: None };
+    let mut parser =
+        Parser { text, at: 0, depth: 0, words: 0, last_loose: None, no_expressions: Vec::new(), cut: false };
     let mut nodes = Vec::new();
     while parser.at < text.len() {
         nodes.push(parser.alternatives(Setting::default()));
         // A bracket that closes nothing.
         parser.at += 1;
     }
-    let mut query = SearchQuery { root: flat(nodes), words: parser.words };
+    let Parser { words, no_expressions, cut, .. } = parser;
+    let mut query = SearchQuery { root: flat(nodes), words, no_expressions, cut };
     if let Some(last) = parser.last_loose {
         open(&mut query.root, last);
     }
@@ -87,6 +89,8 @@ struct Parser<'t> {
     words: usize,
     /// The last word that was not quoted, if nothing came after it.
     last_loose: Option<usize>,
+    no_expressions: Vec<String>,
+    cut: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -213,7 +217,11 @@ impl<'t> Parser<'t> {
             escaped = c == '\\' && !escaped;
             found.then_some(at)
         })?;
-        let pattern = Box::new(compiled(&inside[..end], PatternKind::Regex, setting.match_case, false)?);
+        let Some(pattern) = compiled(&inside[..end], PatternKind::Regex, setting.match_case, false) else {
+            self.no_expressions.push(inside[..end].to_owned());
+            return None;
+        };
+        let pattern = Box::new(pattern);
         self.at += end + 2;
         self.last_loose = None;
         Some(match setting.place {
@@ -317,6 +325,7 @@ impl<'t> Parser<'t> {
             return literal(trimmed, false, setting).unwrap_or(nothing);
         };
         if self.words == MOST_WORDS {
+            self.cut = true;
             return nothing;
         }
         self.words += 1;

@@ -103,8 +103,16 @@ fn depth_and_length_have_an_end() {
     let operators = format!("{}aa", "line:".repeat(5_000));
     assert!(!SearchQuery::parse(&operators).is_empty());
     let long = "word ".repeat(5_000);
-    assert_eq!(SearchQuery::parse(&long).wanted().len(), 64);
+    assert_eq!((SearchQuery::parse(&long).wanted().len(), SearchQuery::parse(&long).cut), (64, true));
+    assert!(!SearchQuery::parse(&"word ".repeat(64)).cut);
     SearchQuery::parse(&"-".repeat(100_000));
+}
+
+#[test]
+fn what_is_no_expression_is_said() {
+    let said = |text: &str| SearchQuery::parse(text).no_expressions;
+    assert_eq!(said("/a(b/ /c/ path:/[/"), ["a(b", "["]);
+    assert!(said("/usr/bin /").is_empty());
 }
 
 #[test]

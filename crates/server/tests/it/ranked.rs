@@ -170,15 +170,65 @@ fn who_asks_before_there_is_an_index_is_answered_by_a_scan() {
 fn a_scan_says_that_it_was_one_and_knows_accents_and_canvases() {
     let vault = large();
     vault.write("Café.md", "Die Straße zum Café".as_bytes());
+    let text = b"---\nkind: gem\n---\na stone that says more\n\n- [ ] look\n\n#deep/down\n";
+    vault.write("tagged.md", text);
     vault.write("board.canvas", br#"{"nodes":[{"type":"text","text":"a \u00e9clair"}]}"#);
-    for (query, expected) in
-        [("cafe", "Café.md"), ("strasse", "Café.md"), ("eclair", "board.canvas"), ("zebra", ""), ("wrod77", "")]
-    {
-        let mut server = serve(&vault);
+    for (query, expected) in [
+        ("cafe", "Café.md"),
+        ("strasse", "Café.md"),
+        ("eclair", "board.canvas"),
+        ("ext:canvas", "board.canvas"),
+        ("tag:deep", "tagged.md"),
+        ("stone tag:deep", "tagged.md"),
+        ("stone [kind:gem]", "tagged.md"),
+        ("[kind:gem] -zebra", "tagged.md"),
+        ("task-todo:\"\"", "tagged.md"),
+        ("stone path:tagged", "tagged.md"),
+        ("/st[o]ne that/", "tagged.md"),
+        ("line:/st[o]ne that/ [kind]", "tagged.md"),
+        ("task-done:\"\"", ""),
+        ("???", ""),
+        ("zebra", ""),
+        ("wrod77", ""),
+    ] {
+        // With nothing learnt before.
+        let state = tempfile::tempdir().unwrap();
+        let state = [("LAPIDARY_REPETITION", "off"), ("LAPIDARY_STATE_DIR", state.path().to_str().unwrap())];
+        let mut server = vault.serve_with(&[], &state).open(Era::Modern);
         let answer = ask(&mut server, query);
         assert!(answer["notice"].as_str().unwrap().contains("plain scan"), "{query}: {answer}");
         assert_eq!(names(&answer).first().copied().unwrap_or_default(), expected, "{answer}");
     }
+}
+
+#[test]
+fn what_a_query_did_not_mean_is_said() {
+    let hard = format!("{}c", "a".repeat(2_000));
+    let files: Vec<(String, &[u8])> = ["ston", "stony", "stork", "stole", "stove", "store"]
+        .map(|word| (format!("{word}.md"), hard.as_bytes()))
+        .into();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let vault = Vault::new(&files);
+    let mut server = serve(&vault);
+    for (query, expected) in [
+        ("/ston(/", "`/ston(/` is no regular expression and was read as words."),
+        ("/(?:(?=a)a*)*(?=[bx])[bc]/", "too many attempts on some notes"),
+        ("stoxe", "found by `stole`, `store`, `stove`."),
+        ("ztony zzzz", "No note holds `ztony`; found by `stony`."),
+    ] {
+        let notice = ask(&mut server, query)["notice"].as_str().unwrap_or_default().to_owned();
+        assert!(notice.contains(expected), "{query}: {notice}");
+    }
+    let words = (0..65).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" ");
+    let notice = ask(&mut server, &words)["notice"].to_string();
+    assert!(notice.contains("only the first were looked for"), "{notice}");
+    let files: Vec<(String, Vec<u8>)> = ('a'..='h').map(|c| (format!("sto{c}e.md"), Vec::new())).collect();
+    files.iter().for_each(|(path, text)| vault.write(path, text));
+    let notice = ask(&mut server, "stoxe")["notice"].to_string();
+    assert!(notice.contains("found by `stoae`, `stobe`, `stoce`, `stode`, `stoee` and others."), "{notice}");
+    let shown = server.call(SEARCH, json!({ "mode": "omnisearch", "query": "stoae" }));
+    let shown = shown["content"][0]["text"].as_str().unwrap();
+    assert!(!shown.contains("```"), "nothing to show needs no frame: {shown}");
 }
 
 #[test]

@@ -1,6 +1,12 @@
 //! Which documents a query is true of, and in what order they are shown.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::{
+    cmp::Ordering,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering as Atomically},
+    },
+};
 
 use lapidary_note::Value;
 use lapidary_query::{Lexicon, Node, PathFilter, PropertyFilter, Scalar, SearchQuery, Words, folded, is_tag_or_below};
@@ -22,6 +28,8 @@ pub(super) struct Search<'s> {
     leaves: Vec<Option<Leaf>>,
     source: Source<'s>,
     go_on: GoOn<'s>,
+    /// An expression has given up on a note.
+    pub(super) undecided: AtomicBool,
 }
 
 /// A document that was found.
@@ -39,7 +47,7 @@ impl<'s> Search<'s> {
         let found: Vec<(usize, Leaf)> = words.par_iter().map(|words| (words.number, corpus.leaf(words))).collect();
         let mut leaves: Vec<Option<Leaf>> = (0..query.words).map(|_| None).collect();
         found.into_iter().for_each(|(number, leaf)| leaves[number] = Some(leaf));
-        Self { corpus, query, leaves, source, go_on }
+        Self { corpus, query, leaves, source, go_on, undecided: AtomicBool::new(false) }
     }
 
     pub(super) fn leaf(&self, words: &Words) -> Option<&Leaf> {
@@ -126,7 +134,7 @@ impl<'s> Search<'s> {
             Node::Words(words) => Ok(self.holding(words, within)),
             Node::Text(filter) => self.keep(within, |state| {
                 (!filter.content && holds(&filter.pattern, without_ending(state.path.as_str())))
-                    || self.with_text(state, |text| holds(&filter.pattern, text)).unwrap_or(false)
+                    || self.with_text(state, |text| self.decides(&filter.pattern, text)).unwrap_or(false)
             }),
             Node::Path(filter) => self.keep(within, |state| path_fits(filter, state)),
             Node::Tag(wanted) => self.keep(within, |state| has_tag(state, wanted)),
@@ -136,6 +144,14 @@ impl<'s> Search<'s> {
                 self.keep(&possible, |state| self.in_one_piece(state, *piece, node))
             }
         }
+    }
+
+    /// What cannot be decided is not claimed, but said.
+    fn decides(&self, pattern: &lapidary_query::Pattern, text: &str) -> bool {
+        pattern.is_match(text).unwrap_or_else(|_| {
+            self.undecided.store(true, Atomically::Relaxed);
+            false
+        })
     }
 
     fn holding(&self, words: &Words, within: &Bits) -> Bits {
@@ -242,7 +258,7 @@ pub(super) fn without_ending(path: &str) -> &str {
     path.rsplit_once('.').map_or(path, |(path, _)| path)
 }
 
-fn has_tag(state: &FileState, wanted: &str) -> bool {
+pub(super) fn has_tag(state: &FileState, wanted: &str) -> bool {
     digest_of(state).tags().any(|tag| is_tag_or_below(tag.name, wanted))
 }
 

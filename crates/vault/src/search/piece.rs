@@ -43,7 +43,7 @@ impl Search<'_> {
     }
 }
 
-fn is_wanted(wanted: TaskState, status: char) -> bool {
+pub(super) fn is_wanted(wanted: TaskState, status: char) -> bool {
     match wanted {
         TaskState::Any => true,
         TaskState::Todo => status == ' ',

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Files, FolderNames, PathPrefix, Policy, Scope, VaultLimits,
+    FolderNames, PathPrefix, Policy, Scope, VaultLimits,
     index::{Cache, Live},
     store::{CacheFile, FolderStore, StateFolder},
 };

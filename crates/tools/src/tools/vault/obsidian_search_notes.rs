@@ -253,7 +253,7 @@ fn nothing(mode: Mode, total: usize, cursor: Cursor) -> String {
         _ if total > 0 => {
             format!("There are {total} hits, and none from number {} on.", cursor.offset.saturating_add(1))
         }
-        Mode::Omnisearch => "No note fits, and none holds a word that is near. Try other words.".to_owned(),
+        Mode::Omnisearch => "No note fits. Try other words, or fewer conditions.".to_owned(),
         Mode::Text => "No matches. Every word has to occur; try fewer or shorter ones.".to_owned(),
         Mode::Jsonlogic => "No note fits the rule.".to_owned(),
     }
