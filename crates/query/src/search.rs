@@ -12,6 +12,7 @@ mod property;
 mod tests;
 mod tokens;
 mod unit;
+mod written;
 
 use crate::Pattern;
 

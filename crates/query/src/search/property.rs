@@ -69,7 +69,7 @@ impl Test {
         if let Some(quoted) = between('"') {
             return Self::Equals(folded(quoted));
         }
-        if let Some(pattern) = between('/').and_then(super::parse::expression) {
+        if let Some(pattern) = between('/').and_then(super::written::expression) {
             return Self::Matches(Box::new(pattern));
         }
         match value {

@@ -73,7 +73,7 @@ fn blocks<'t>(text: &'t str, headings: &[usize]) -> Vec<&'t str> {
 }
 
 /// The parts of a text that begin where `begins` says so of a line and its number, from 1.
-fn cut_before<'t>(text: &'t str, mut begins: impl FnMut(usize, &str) -> bool) -> Vec<&'t str> {
+fn cut_before(text: &str, mut begins: impl FnMut(usize, &str) -> bool) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut at) = (0, 0);
     for (number, line) in (1..).zip(text.split_inclusive('\n')) {
