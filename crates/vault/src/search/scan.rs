@@ -13,7 +13,7 @@ use crate::{
     Files, IndexError, VaultPath,
     index::{FileState, GoOn, Wanted},
 };
-use decide::{AtHand, fits, needs_digest};
+use decide::{AtHand, fits, needs_digest, needs_words};
 use spelling::Spelling;
 
 /// So many notes are looked at closely; more would take as long as making the index.
@@ -53,13 +53,14 @@ pub(super) fn search_by_scan(
     Ok(answer)
 }
 
-/// The notes that hold one of the words and are not ruled out by anything else.
+/// The notes that hold one of the words, if it takes any, and are not ruled out by anything else.
 fn candidates(files: &Files, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec<Candidate>, IndexError> {
     if query.is_empty() {
         return Ok(Vec::new());
     }
     let terms = query.wanted().into_iter().flat_map(|words| &words.terms);
     let spellings: Vec<Spelling> = terms.filter_map(|term| Spelling::of(term)).collect();
+    let needed = needs_words(&query.root) && !spellings.is_empty();
     let look = |state: &Arc<FileState>, text: &[u8]| {
         let path = state.path.as_str().as_bytes();
         let mut candidate = Candidate { words: 0, in_path: 0, lines: 0, state: Arc::clone(state) };
@@ -70,7 +71,7 @@ fn candidates(files: &Files, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec
             candidate.lines += lines;
             candidate.words += usize::from(in_path + lines > 0);
         }
-        (candidate.words > 0 || spellings.is_empty()).then_some(candidate)
+        (candidate.words > 0 || !needed).then_some(candidate)
     };
     let stays =
         |candidate: &Candidate, text: &str| fits(&query.root, &candidate.state, AtHand::Text(text)) != Some(false);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    FolderNames, PathPrefix, Policy, Scope, VaultLimits,
+    Files, FolderNames, PathPrefix, Policy, Scope, VaultLimits,
     index::{Cache, Live},
     store::{CacheFile, FolderStore, StateFolder},
 };
@@ -248,6 +248,26 @@ fn where_no_note_has_all_words_those_with_most_come_first() {
 }
 
 #[test]
+fn a_word_that_stands_elsewhere_is_no_misspelling() {
+    let vault = vault(&[("Gutter.md", "the guter leaks"), ("a.md", "rain 2026")]);
+    let answer = asked(&live(vault.path()), &open(), "content:gutter");
+    assert_eq!((answer.total, answer.meant), (0, vec![]));
+    assert_eq!(asked(&live(vault.path()), &open(), "gutters").total, 1, "a form of it");
+    assert_eq!(asked(&live(vault.path()), &open(), "content:gutetr").total, 1, "nobody has this");
+    assert_eq!(asked(&live(vault.path()), &open(), "2027").total, 0, "another year is no misspelling");
+}
+
+#[test]
+fn between_equals_the_one_that_was_changed_last_comes_first() {
+    let vault = vault(&[("a.md", "slate"), ("b.md", "slate"), ("c.md", "slate")]);
+    for (name, ago) in [("a.md", 30), ("b.md", 10), ("c.md", 20)] {
+        let file = fs::File::options().write(true).open(vault.path().join(name)).unwrap();
+        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(ago)).unwrap();
+    }
+    assert_eq!(found(vault.path(), "slate"), ["b.md", "c.md", "a.md"]);
+}
+
+#[test]
 fn what_was_learnt_is_known_at_the_next_start_for_the_notes_that_are_the_same() {
     let (vault, state) = (vault(&[]), tempfile::tempdir().unwrap());
     for number in 0..600 {
@@ -317,6 +337,26 @@ const QUERIES: [&str; 14] = [
     "tag:moss",
     "/s.ate r/",
     "content:slate",
+];
+
+/// Without word forms, which a scan does not know.
+const SCANNED: [&str; 16] = [
+    "\"slate\"",
+    "\"roof\" \"slate\"",
+    "\"slate roof\"",
+    "検索",
+    "\"cafe\"",
+    "\"garden\" -moss",
+    "\"moss\" OR path:x",
+    "line:(\"slate\" \"roof\")",
+    "-line:(\"slate\" \"roof\") -moss",
+    "tag:moss",
+    "-tag:moss path:secret",
+    "tag:moss OR \"garden\"",
+    "/s.ate r/",
+    "content:\"slate\"",
+    "file:roof",
+    "match-case:slate",
 ];
 
 fn text() -> impl Strategy<Value = String> {
@@ -402,6 +442,23 @@ proptest! {
             let answer = asked(&kept, &open(), &format!("\"{word}\""));
             let ranked: BTreeSet<String> = answer.hits.iter().map(|hit| hit.path.to_string()).collect();
             prop_assert_eq!(ranked, plain, "{}", word);
+        }
+    }
+
+    #[test]
+    fn a_scan_finds_what_the_index_finds(texts in prop::collection::vec(text(), NAMES.len())) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in NAMES.iter().zip(&texts) {
+            put(folder.path(), &format!("{name}.md"), text);
+        }
+        put(folder.path(), "roof.png", "");
+        for query in SCANNED {
+            let (kept, other) = (live(folder.path()), live(folder.path()));
+            let files = Files::new(Arc::clone(&other), open(), other.files(&|| true).unwrap());
+            let scanned = scan::search_by_scan(&files, query, PAGE, &|| true).unwrap();
+            let paths = |found: &RankedNotes| found.hits.iter().map(|hit| hit.path.to_string()).collect::<BTreeSet<_>>();
+            let ranked = asked(&kept, &open(), query);
+            prop_assert_eq!((paths(&scanned), scanned.total), (paths(&ranked), ranked.total), "{}", query);
         }
     }
 

@@ -49,6 +49,17 @@ fn all(mut parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     if refuted { Some(false) } else { known.then_some(true) }
 }
 
+/// Whether no note fits that holds none of the words.
+pub(super) fn needs_words(node: &Node) -> bool {
+    match node {
+        Node::All(nodes) => nodes.iter().any(needs_words),
+        Node::Any(nodes) => nodes.iter().all(needs_words),
+        Node::Within(_, node) => needs_words(node),
+        Node::Words(_) => true,
+        Node::Not(_) | Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => false,
+    }
+}
+
 /// Whether a digest says more.
 pub(super) fn needs_digest(node: &Node) -> bool {
     match node {
