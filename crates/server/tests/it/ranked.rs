@@ -349,6 +349,10 @@ fn people_get_a_table() {
     let missed = vault.run(&["search", "slaet"]);
     assert!(String::from_utf8(missed.stderr).unwrap().contains("No note holds `slaet`; found by `slate`"));
     assert_eq!(vault.run(&["search"]).status.code(), Some(2));
+    let empty = vault.run(&["search", " "]);
+    let said = String::from_utf8(empty.stderr).unwrap();
+    assert_eq!(empty.status.code(), Some(1));
+    assert!(said.contains("error: Mode `omnisearch` needs a `query`") && !said.contains("Error:"), "{said}");
     // A person at the command line leaves an index for the next time.
     let large = large();
     std::thread::sleep(Duration::from_millis(2500));
