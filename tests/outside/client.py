@@ -394,6 +394,29 @@ async def a_deferred_tool_runs_directly_and_through_call_tool(world):
 
 
 @check()
+async def a_ranked_hit_leads_to_its_section_and_the_next_search_sees_an_edit(world):
+    text = "💎\n# Roof\n\n## Gutter\n\nThe slates leak.\n\n## Ridge\n\nDry.\n"
+    world.put("Plan.md", text.encode())
+    world.put("Map.canvas", json.dumps({"nodes": [{"type": "text", "text": "slates to order"}]}).encode())
+    async with world.connect(LAPIDARY_REPETITION="off") as client:
+        async def search(query):
+            return (await done(client, "obsidian_search_notes", mode="omnisearch", query=query))["result"]["hits"]
+
+        assert [hit["filename"] for hit in await search("order slates")] == ["Map.canvas"]
+        [hit] = await search("slaets leak")
+        assert (hit["filename"], hit["section"]) == ("Plan.md", "Roof::Gutter"), hit
+        found = hit["matches"][0]
+        units = text.encode("utf-16-le")[2 * found["offset"]:]
+        assert units.startswith(found["match"].encode("utf-16-le")), found
+        section = {"type": "heading", "target": hit["section"]}
+        part = await done(client, "obsidian_get_note", target=note("Plan.md"), format="section", section=section)
+        assert "The slates leak." in json.dumps(part) and "Ridge" not in json.dumps(part), part
+        world.put("Plan.md", b"Feldspar.\n")
+        assert [hit["filename"] for hit in await search("feldspar")] == ["Plan.md"]
+        assert [hit["filename"] for hit in await search("slates")] == ["Map.canvas"]
+
+
+@check()
 async def a_read_that_is_repeated_in_vain_is_stopped_but_not_after_a_change(world):
     world.put("A.md", b"alpha\n")
     async with world.connect() as client:

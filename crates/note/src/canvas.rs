@@ -1,5 +1,5 @@
-//! What a canvas (JSON Canvas, `.canvas`) says about files: which ones and what of them it shows, and the text of its cards. Nothing else
-//! of it is understood or changed.
+//! What a canvas (JSON Canvas, `.canvas`) says: which files and what of them it shows, the text of its cards, and what stands at groups
+//! and lines. Nothing else of it is understood, and only files and texts are changed.
 
 use std::ops::Range;
 
@@ -20,6 +20,8 @@ pub enum CanvasKind {
     Subpath { file: String },
     /// The Markdown of a text card.
     Text,
+    /// What stands at a group or a line, or the address that a card shows.
+    Label,
 }
 
 /// Deeper than any canvas, and shallow enough for any stack.
@@ -77,6 +79,8 @@ enum Place {
     Top,
     Nodes,
     Node,
+    Edges,
+    Edge,
     Elsewhere,
 }
 
@@ -118,7 +122,11 @@ impl Reader<'_> {
         }
         let read = match self.peek()? {
             b'{' => self.object(place),
-            b'[' => self.list(if place == Place::Nodes { Place::Node } else { Place::Elsewhere }),
+            b'[' => self.list(match place {
+                Place::Nodes => Place::Node,
+                Place::Edges => Place::Edge,
+                Place::Top | Place::Node | Place::Edge | Place::Elsewhere => Place::Elsewhere,
+            }),
             b'"' => self.string().map(|_| ()),
             _ => self.word(),
         };
@@ -148,14 +156,18 @@ impl Reader<'_> {
                 let (_, key) = self.string()?;
                 self.take(b':')?;
                 self.space();
-                if place == Place::Node && self.peek()? == b'"' {
+                if matches!(place, Place::Node | Place::Edge) && self.peek()? == b'"' {
                     let (span, value) = self.string()?;
                     if key == "type" {
                         node.kind.clone_from(&value);
                     }
                     node.strings.push((key, span, value));
                 } else {
-                    self.value(if place == Place::Top && key == "nodes" { Place::Nodes } else { Place::Elsewhere })?;
+                    self.value(match (place, &*key) {
+                        (Place::Top, "nodes") => Place::Nodes,
+                        (Place::Top, "edges") => Place::Edges,
+                        _ => Place::Elsewhere,
+                    })?;
                 }
                 if self.take(b',').is_none() {
                     break;
@@ -166,6 +178,9 @@ impl Reader<'_> {
         let file = node.strings.iter().rev().find(|(key, ..)| key == "file").map(|(_, _, file)| file.clone());
         for (key, span, value) in node.strings {
             let kind = match (&*node.kind, &*key, &file) {
+                (_, "label", _) if place == Place::Edge => CanvasKind::Label,
+                _ if place == Place::Edge => continue,
+                ("group", "label", _) | ("link", "url", _) => CanvasKind::Label,
                 ("file", "file", _) | ("group", "background", _) => CanvasKind::Path,
                 ("file", "subpath", Some(file)) => CanvasKind::Subpath { file: file.clone() },
                 ("text", "text", _) => CanvasKind::Text,
@@ -242,7 +257,7 @@ mod tests {
 
     const CANVAS: &str = "{\n\t\"nodes\":[\n\t\t{\"id\":\"a\",\"type\":\"file\",\"subpath\":\"#A\",\"file\":\"d/Old \\u00e4.md\",\"x\":-1},\n\
                           \t\t{\"type\":\"text\",\"text\":\"see [[Old]]\\n\\ud83e\\udd80\",\"extra\":{\"file\":\"no\"}},\n\
-                          \t\t{\"type\":\"group\",\"background\":\"i.png\",\"file\":\"no\"}\n\t],\n\t\"edges\":[{\"file\":\"no\"}]\n}";
+                          \t\t{\"type\":\"group\",\"label\":\"G\",\"background\":\"i.png\",\"file\":\"no\"}\n\t],\n\t\"edges\":[{\"type\":\"text\",\"text\":\"no\",\"label\":\"E\"}]\n}";
 
     #[test]
     fn files_and_texts_are_found_where_they_mean_something() {
@@ -252,7 +267,9 @@ mod tests {
             (CanvasKind::Subpath { file: "d/Old ä.md".to_owned() }, "#A"),
             (CanvasKind::Path, "d/Old ä.md"),
             (CanvasKind::Text, "see [[Old]]\n🦀"),
+            (CanvasKind::Label, "G"),
             (CanvasKind::Path, "i.png"),
+            (CanvasKind::Label, "E"),
         ];
         assert_eq!(shown, expected);
         assert_eq!(&CANVAS[found[1].span.clone()], "\"d/Old \\u00e4.md\"");

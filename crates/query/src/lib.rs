@@ -19,8 +19,8 @@ pub use pattern::{
     ReplaceError, Replacement, Replacer, Undecided, lines_after, lines_before,
 };
 pub use search::{
-    Fuzzy, Lexicon, Node, PathFilter, Piece, PropertyFilter, Scalar, SearchQuery, TaskState, Token, Unit, Word, Words,
-    folded, search_tokens, search_words, word_forms,
+    Fuzzy, Lexicon, Node, PathFilter, Piece, PropertyFilter, Scalar, SearchQuery, TaskState, TextFilter, Token, Unit,
+    Word, Words, folded, is_tag_or_below, search_tokens, search_words, word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use words::words;

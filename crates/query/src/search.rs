@@ -12,6 +12,7 @@ mod property;
 mod tests;
 mod tokens;
 mod unit;
+mod written;
 
 use crate::Pattern;
 
@@ -19,13 +20,17 @@ pub use forms::word_forms;
 pub use fuzzy::Fuzzy;
 pub use property::{PropertyFilter, Scalar};
 pub use tokens::{Token, Word, folded, search_tokens, search_words};
-pub use unit::{Lexicon, Unit};
+pub use unit::{Lexicon, Unit, is_tag_or_below};
 
 /// A query as it was understood.
 pub struct SearchQuery {
     pub root: Node,
     /// How many [`Words`] there are; their numbers are below it.
     pub words: usize,
+    /// What was written as a regular expression and is none, so that it was read as words.
+    pub no_expressions: Vec<String>,
+    /// There were more words than are looked for.
+    pub cut: bool,
 }
 
 /// A part of a query, which is true of a note or not.
@@ -35,8 +40,7 @@ pub enum Node {
     Any(Vec<Node>),
     Not(Box<Node>),
     Words(Words),
-    /// Something in the text that is no word.
-    Text(Box<Pattern>),
+    Text(TextFilter),
     Path(PathFilter),
     /// Has this tag or one below it; folded, without `#`.
     Tag(String),
@@ -56,6 +60,15 @@ pub struct Words {
     /// The last of them may be the beginning of a word.
     pub open: bool,
     /// Only in the text of the note, not in its name or properties.
+    pub content: bool,
+    /// The same word as it is written without umlauts, if it has some.
+    pub also: Option<String>,
+}
+
+/// Something in the text or the path that is no word.
+pub struct TextFilter {
+    pub pattern: Box<Pattern>,
+    /// Only in the text.
     pub content: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Every text is a query, and asking it of any text comes to an end.
 
 use bolero::check;
-use lapidary_query::{Lexicon, SearchQuery, Unit, Words, search_words};
+use lapidary_query::{Lexicon, Node, SearchQuery, Unit, Words, search_words};
 
 /// Accepts what was typed.
 struct Literally;
@@ -9,6 +9,10 @@ struct Literally;
 impl Lexicon for Literally {
     fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
         words.terms.get(at).is_some_and(|wanted| wanted == term)
+    }
+
+    fn of_note(&self, _node: &Node) -> bool {
+        false
     }
 }
 
@@ -80,5 +84,9 @@ impl Lexicon for Prefixed {
     fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
         let wanted = &words.terms[at];
         if words.open && at + 1 == words.terms.len() { term.starts_with(wanted.as_str()) } else { wanted == term }
+    }
+
+    fn of_note(&self, _node: &Node) -> bool {
+        false
     }
 }

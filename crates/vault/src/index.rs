@@ -29,4 +29,4 @@ pub(crate) use file::{FileId, FileState, Slice};
 pub(crate) use live::Live;
 pub(crate) use snapshot::Snapshot;
 pub(crate) use sorted::SortedMap;
-pub(crate) use texts::{GoOn, Source};
+pub(crate) use texts::{GoOn, Source, Wanted};

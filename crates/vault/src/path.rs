@@ -76,6 +76,11 @@ impl VaultPath {
         name.len() > 3 && name.is_char_boundary(name.len() - 3) && name[name.len() - 3..].eq_ignore_ascii_case(".md")
     }
 
+    /// Whether there is text in it that can be searched.
+    pub fn is_searched(&self) -> bool {
+        self.is_note() || self.is_canvas()
+    }
+
     /// A board with cards, some of which show files or have text with links.
     pub fn is_canvas(&self) -> bool {
         self.name().to_ascii_lowercase().ends_with(".canvas")

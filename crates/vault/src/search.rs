@@ -14,7 +14,9 @@ mod corpus;
 mod evaluate;
 mod index;
 mod keeper;
+mod others;
 mod passage;
+mod piece;
 mod scan;
 mod segment;
 mod shown;
@@ -24,12 +26,10 @@ mod tests;
 use lapidary_query::SearchQuery;
 use rayon::prelude::*;
 
-use crate::{
-    IndexError, Notes, View,
-    index::{GoOn, Source},
-};
+use crate::{Files, IndexError, View, index::GoOn};
 use corpus::Corpus;
 use evaluate::Search;
+use others::other_files;
 
 pub use passage::{PassageSize, Ranked, RankedMatch};
 
@@ -55,6 +55,12 @@ pub struct RankedNotes {
     pub some_words: bool,
     /// Words that stand in no note, and what was looked for instead.
     pub meant: Vec<(String, Vec<String>)>,
+    /// What was written as a regular expression and is none.
+    pub no_expressions: Vec<String>,
+    /// There were more words than are looked for.
+    pub words_cut: bool,
+    /// Notes were left out because an expression needs too many attempts on them.
+    pub undecided: bool,
     pub scanned: Option<ByScan>,
 }
 
@@ -73,45 +79,66 @@ impl View {
         if !self.is_planned() && self.live.is_cached() {
             let known = self.live.search.is_known();
             let files = if known { self.files(go_on)? } else { self.files_to_search(go_on)? };
-            if !self.live.search.is_near(files)
-                && let Some(found) = scan::search_by_scan(files, query, page, go_on)?
-            {
-                keeper::build_aside(&self.live);
+            if !self.live.search.is_near(files) {
+                let found = scan::search_by_scan(files, query, page, go_on)?;
+                keeper::build_aside(files);
                 return Ok(found);
             }
         }
-        self.notes(go_on)?.ranked(query, page, go_on)
+        if self.is_planned() || self.scope.shows_all_of_the_index() {
+            return self.notes(go_on)?.ranked(query, page, go_on);
+        }
+        let files = self.files(go_on)?;
+        if !self.live.search.is_ready(files) {
+            self.live.digest_shown(files, go_on)?;
+        }
+        files.ranked(query, page, go_on)
     }
 }
 
-impl Notes {
+impl Files {
     fn ranked(&self, query: &str, page: RankedPage, go_on: GoOn<'_>) -> Result<RankedNotes, IndexError> {
-        let index = self.live.search.index(self.snapshot(), &self.live, self.is_planned(), go_on)?;
+        let index = self.live.search.index(self, go_on)?;
         let readable = self.live.search.readable(&index, self);
-        search(Corpus::new(&index, readable), query, page, self.live.source(), go_on)
+        search(Corpus::new(&index, readable), self, query, page, go_on)
     }
 }
 
+/// The notes in a corpus, and after them the other files that were asked for.
 fn search(
     corpus: Corpus<'_>,
+    files: &Files,
     text: &str,
     page: RankedPage,
-    source: Source<'_>,
     go_on: GoOn<'_>,
 ) -> Result<RankedNotes, IndexError> {
-    let mut search = Search::new(corpus, SearchQuery::parse(text), source, go_on);
+    let mut search = Search::new(corpus, SearchQuery::parse(text), files.live.source(), go_on);
     let mut found = search.found()?;
-    let some_words = found.is_empty() && search.query.relax();
+    let mut others = other_files(files, &search.query);
+    let some_words = found.is_empty() && others.is_empty() && search.query.relax();
     if some_words {
         found = search.found()?;
+        others = other_files(files, &search.query);
     }
-    let total = found.len();
+    let (notes, total) = (found.len(), found.len() + others.len());
     let best = search.page(found, page.offset, page.limit);
     let one = |found: &evaluate::Found| Some(search.ranked(search.state(found.document)?, found.score, page.size));
-    let hits = best.par_iter().filter_map(one).collect();
+    let mut hits: Vec<Ranked> = best.par_iter().filter_map(one).collect();
+    let rest = others.into_iter().skip(page.offset.saturating_sub(notes)).take(page.limit - best.len());
+    hits.extend(rest.map(|state| search.by_path(state)));
     let meant = search.query.wanted().into_iter().filter_map(|words| {
         let leaf = search.leaf(words).filter(|leaf| leaf.meant)?;
         Some((words.terms.join(" "), leaf.variants.clone()))
     });
-    Ok(RankedNotes { total, hits, some_words: some_words && total > 0, meant: meant.collect(), scanned: None })
+    let meant = meant.collect();
+    Ok(RankedNotes {
+        total,
+        hits,
+        some_words: some_words && total > 0,
+        meant,
+        undecided: search.undecided.into_inner(),
+        words_cut: search.query.cut,
+        no_expressions: search.query.no_expressions,
+        scanned: None,
+    })
 }

@@ -9,10 +9,11 @@ pub struct Fuzzy {
 }
 
 impl Fuzzy {
-    /// Nothing for a word so short that any other would be near it.
+    /// Nothing for a word so short that any other would be near it, and for a number: another one is another thing.
     pub fn new(word: &str) -> Option<Self> {
         let letters: Vec<char> = word.chars().collect();
         let limit = match letters.len() {
+            _ if letters.iter().all(|letter| letter.is_numeric()) => return None,
             0..=3 => return None,
             4..=7 => 1,
             _ => 2,
@@ -51,6 +52,7 @@ mod tests {
     fn short_words_have_no_errors_and_long_ones_two() {
         let distance = |word: &str, term: &str| Fuzzy::new(word).and_then(|word| word.distance(term));
         assert_eq!(distance("cat", "car"), None);
+        assert_eq!(distance("2026", "2025"), None);
         assert_eq!(distance("ston", "stone"), Some(1));
         assert_eq!(distance("lapidray", "lapidary"), Some(1));
         assert_eq!(distance("lapdiray", "lapidary"), Some(2));

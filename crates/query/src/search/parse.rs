@@ -1,5 +1,8 @@
-use super::{Node, PathFilter, Piece, PropertyFilter, SearchQuery, TaskState, Words, folded, search_tokens};
-use crate::{Case, Pattern, PatternKind, PatternOptions};
+use super::{
+    Node, PathFilter, Piece, PropertyFilter, SearchQuery, TaskState, TextFilter, Words, folded, search_tokens,
+    written::{compiled, tag, without_umlauts},
+};
+use crate::PatternKind;
 
 /// Groups deeper than this are read as if they were not grouped.
 const DEEPEST: usize = 32;
@@ -9,14 +12,16 @@ const MOST_WORDS: usize = 64;
 const SHORTEST_BEGINNING: usize = 2;
 
 pub(super) fn parse(text: &str) -> SearchQuery {
-    let mut parser = Parser { text, at: 0, depth: 0, words: 0, last_loose: None };
+    let mut parser =
+        Parser { text, at: 0, depth: 0, words: 0, last_loose: None, no_expressions: Vec::new(), cut: false };
     let mut nodes = Vec::new();
     while parser.at < text.len() {
         nodes.push(parser.alternatives(Setting::default()));
         // A bracket that closes nothing.
         parser.at += 1;
     }
-    let mut query = SearchQuery { root: flat(nodes), words: parser.words };
+    let Parser { words, no_expressions, cut, .. } = parser;
+    let mut query = SearchQuery { root: flat(nodes), words, no_expressions, cut };
     if let Some(last) = parser.last_loose {
         open(&mut query.root, last);
     }
@@ -82,6 +87,8 @@ struct Parser<'t> {
     words: usize,
     /// The last word that was not quoted, if nothing came after it.
     last_loose: Option<usize>,
+    no_expressions: Vec<String>,
+    cut: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -158,7 +165,8 @@ impl<'t> Parser<'t> {
                 self.leaf(&phrase, true, setting)
             }
             Some('/') => self.expression(setting).unwrap_or_else(|| self.word(setting)),
-            Some('[') => self.property().unwrap_or_else(|| self.word(setting)),
+            // Two of them are a link that somebody has pasted.
+            Some('[') if !self.rest().starts_with("[[") => self.property().unwrap_or_else(|| self.word(setting)),
             _ => self.operator(setting).unwrap_or_else(|| self.word(setting)),
         }
     }
@@ -207,13 +215,19 @@ impl<'t> Parser<'t> {
             escaped = c == '\\' && !escaped;
             found.then_some(at)
         })?;
-        let pattern = Box::new(compiled(&inside[..end], PatternKind::Regex, setting.match_case)?);
+        let Some(pattern) = compiled(&inside[..end], PatternKind::Regex, setting.match_case, false) else {
+            self.no_expressions.push(inside[..end].to_owned());
+            return None;
+        };
+        let pattern = Box::new(pattern);
         self.at += end + 2;
         self.last_loose = None;
         Some(match setting.place {
             Place::Path => Node::Path(PathFilter::PathMatches(pattern)),
             Place::Name | Place::Extension => Node::Path(PathFilter::NameMatches(pattern)),
-            Place::Anywhere | Place::Content | Place::Tag => Node::Text(pattern),
+            Place::Anywhere | Place::Content | Place::Tag => {
+                Node::Text(TextFilter { pattern, content: setting.place == Place::Content })
+            }
         })
     }
 
@@ -287,16 +301,15 @@ impl<'t> Parser<'t> {
         if trimmed.is_empty() {
             return nothing;
         }
-        let tag = trimmed.strip_prefix('#').filter(|name| name.starts_with(char::is_alphanumeric));
         match setting.place {
             Place::Path => return Node::Path(PathFilter::Path(folded(trimmed))),
             Place::Name => return Node::Path(PathFilter::Name(folded(trimmed))),
             Place::Extension => return Node::Path(PathFilter::Extension(folded(trimmed.trim_start_matches('.')))),
             Place::Tag => return Node::Tag(folded(trimmed.trim_matches(|c| matches!(c, '#' | '/')))),
-            Place::Anywhere if !quoted && tag.is_some() => {
-                return Node::Tag(folded(tag.unwrap_or_default().trim_end_matches('/')));
-            }
             Place::Anywhere | Place::Content => {}
+        }
+        if let Some(name) = tag(trimmed).filter(|_| !quoted && setting.place == Place::Anywhere) {
+            return Node::Tag(folded(name));
         }
         let (text, starred) = match text.strip_suffix('*').filter(|_| !quoted) {
             Some(text) => (text, true),
@@ -307,10 +320,10 @@ impl<'t> Parser<'t> {
             if !quoted && trimmed.is_ascii() {
                 return nothing;
             }
-            let pattern = compiled(trimmed, PatternKind::Literal, setting.match_case);
-            return pattern.map_or(nothing, |pattern| Node::Text(Box::new(pattern)));
+            return literal(trimmed, false, setting).unwrap_or(nothing);
         };
         if self.words == MOST_WORDS {
+            self.cut = true;
             return nothing;
         }
         self.words += 1;
@@ -318,9 +331,10 @@ impl<'t> Parser<'t> {
         words.open |= starred;
         let long = words.terms.last().is_some_and(|term| term.chars().count() >= SHORTEST_BEGINNING);
         self.last_loose = Some(words.number).filter(|_| !words.exact && long);
-        let cased = if setting.match_case { compiled(trimmed, PatternKind::Literal, true) } else { None };
-        match cased {
-            Some(pattern) => Node::All(vec![Node::Words(words), Node::Text(Box::new(pattern))]),
+        // A word stands alone, but not in a script that writes none alone.
+        let whole = !starred && text.is_ascii();
+        match literal(text.trim(), whole, setting).filter(|_| setting.match_case) {
+            Some(cased) => Node::All(vec![Node::Words(words), cased]),
             None => Node::Words(words),
         }
     }
@@ -339,17 +353,13 @@ impl<'t> Parser<'t> {
         // Of a script without spaces, a single character begins every pair in which it is the first.
         let open = single && !tail;
         let content = setting.place == Place::Content;
-        (!terms.is_empty()).then_some(Words { number: self.words, terms, exact: false, open, content })
+        let also = without_umlauts(text).filter(|_| terms.len() == 1);
+        (!terms.is_empty()).then_some(Words { number: self.words, terms, exact: false, open, content, also })
     }
 }
 
-/// A regular expression as people write it in a query; nothing if it is none.
-pub(super) fn expression(text: &str) -> Option<Pattern> {
-    compiled(text, PatternKind::Regex, false)
-}
-
-fn compiled(text: &str, kind: PatternKind, match_case: bool) -> Option<Pattern> {
-    let case = if match_case { Case::Sensitive } else { Case::Insensitive };
-    // What is no pattern is searched for as words.
-    Pattern::compile(text, &PatternOptions { kind, case, whole_word: false, nfc: false }).ok()
+/// What is searched for letter by letter.
+fn literal(text: &str, whole: bool, setting: Setting) -> Option<Node> {
+    let pattern = Box::new(compiled(text, PatternKind::Literal, setting.match_case, whole)?);
+    Some(Node::Text(TextFilter { pattern, content: setting.place == Place::Content }))
 }

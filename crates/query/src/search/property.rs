@@ -33,8 +33,13 @@ enum Test {
 impl PropertyFilter {
     /// Of what stands between the brackets; nothing if no property is named.
     pub(super) fn parse(inside: &str) -> Option<Self> {
-        let (key, value) = match inside.split_once(':') {
-            Some((key, value)) => (key, Some(value.trim())),
+        let mut quoted = false;
+        let colon = inside.char_indices().find(|(_, c)| {
+            quoted ^= *c == '"';
+            *c == ':' && !quoted
+        });
+        let (key, value) = match colon {
+            Some((at, _)) => (&inside[..at], Some(inside[at + 1..].trim())),
             None => (inside, None),
         };
         let key = folded(key.trim().trim_matches('"'));
@@ -64,11 +69,11 @@ impl Test {
         if let Some(quoted) = between('"') {
             return Self::Equals(folded(quoted));
         }
-        if let Some(pattern) = between('/').and_then(super::parse::expression) {
+        if let Some(pattern) = between('/').and_then(super::written::expression) {
             return Self::Matches(Box::new(pattern));
         }
         match value {
-            "null" | "EMPTY" => return Self::Null,
+            "null" | "NULL" | "EMPTY" => return Self::Null,
             "TRUE" | "true" => return Self::Bool(true),
             "FALSE" | "false" => return Self::Bool(false),
             _ => {}
@@ -91,7 +96,10 @@ impl Test {
             Self::Less(than) => values.iter().any(|value| value.compare(than).is_some_and(|order| order.is_lt())),
             Self::Greater(than) => values.iter().any(|value| value.compare(than).is_some_and(|order| order.is_gt())),
             Self::Equals(wanted) => values.iter().any(|value| folded(&value.text()) == *wanted),
-            Self::Holds(wanted) => values.iter().any(|value| folded(&value.text()).contains(wanted)),
+            Self::Holds(wanted) => values.iter().any(|value| match (value, wanted.parse::<f64>()) {
+                (Scalar::Number(value), Ok(wanted)) => *value == wanted,
+                _ => folded(&value.text()).contains(wanted),
+            }),
             Self::Matches(pattern) => values.iter().any(|value| pattern.is_match(&value.text()) == Ok(true)),
         }
     }
@@ -113,7 +121,8 @@ impl Scalar {
             (Self::Null | Self::Bool(_), _) => None,
             (Self::Number(value), Ok(other)) => value.partial_cmp(&other),
             (Self::Text(text), Ok(other)) => text.trim().parse::<f64>().ok()?.partial_cmp(&other),
-            (_, Err(_)) => Some(self.text().as_str().cmp(other)),
+            (Self::Number(_), Err(_)) => None,
+            (Self::Text(text), Err(_)) => Some(text.as_str().cmp(other)),
         }
     }
 }
@@ -133,6 +142,7 @@ mod tests {
             ("list", vec![text("Café"), text("b")]),
             ("due", vec![text("2026-03-01")]),
             ("none", vec![]),
+            ("a:b", vec![text("c")]),
         ];
         let holds = |inside: &str| {
             let filter = PropertyFilter::parse(inside).unwrap();
@@ -150,12 +160,15 @@ mod tests {
             "rating:<4.5",
             "done:TRUE",
             "empty:null",
+            "empty:NULL",
             "empty",
             "list:cafe",
             "list:\"b\"",
             "due:<2026-04-01",
             "none",
             "\"rating\":4",
+            "rating:4.0",
+            "\"a:b\":c",
         ] {
             assert!(holds(inside), "{inside}");
         }
@@ -164,6 +177,10 @@ mod tests {
             "status:\"progress\"",
             "status:null",
             "rating:>4",
+            "rating:0",
+            "rating:.",
+            "rating:>2026-04-01",
+            "rating:<9x",
             "rating:\"40\"",
             "done:FALSE",
             "list:\"caf\"",

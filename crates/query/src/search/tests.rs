@@ -10,7 +10,8 @@ fn shown(node: &Node) -> String {
         Node::Words(words) => {
             let place = if words.content { "content:" } else { "" };
             let (mark, open) = (if words.exact { "\"" } else { "" }, if words.open { "*" } else { "" });
-            format!("{place}{mark}{}{mark}{open}", words.terms.join("+"))
+            let also = words.also.as_ref().map_or(String::new(), |also| format!("|{also}"));
+            format!("{place}{mark}{}{also}{mark}{open}", words.terms.join("+"))
         }
         Node::Text(_) => "/…/".to_owned(),
         Node::Path(PathFilter::Path(text)) => format!("path={text}"),
@@ -69,6 +70,11 @@ fn every_text_is_a_query() {
         ("[a:\"]\"]", "([…])"),
         ("[]", "()"),
         ("[open", "(open*)"),
+        ("[[Slate roof#Gutter|x]]", "(slate & roof+gutter+x)"),
+        ("issue #12", "(issue & 12*)"),
+        ("#a1, #b.", "(#a1 & #b)"),
+        ("Müll", "(mull|muell*)"),
+        ("\"Müll\" Öl-Bär", "(\"mull|muell\" & ol+bar*)"),
         ("/st.ne/ aa", "(/…/ & aa*)"),
         ("/st ne/", "(/…/)"),
         ("/(/", "()"),
@@ -97,8 +103,16 @@ fn depth_and_length_have_an_end() {
     let operators = format!("{}aa", "line:".repeat(5_000));
     assert!(!SearchQuery::parse(&operators).is_empty());
     let long = "word ".repeat(5_000);
-    assert_eq!(SearchQuery::parse(&long).wanted().len(), 64);
+    assert_eq!((SearchQuery::parse(&long).wanted().len(), SearchQuery::parse(&long).cut), (64, true));
+    assert!(!SearchQuery::parse(&"word ".repeat(64)).cut);
     SearchQuery::parse(&"-".repeat(100_000));
+}
+
+#[test]
+fn what_is_no_expression_is_said() {
+    let said = |text: &str| SearchQuery::parse(text).no_expressions;
+    assert_eq!(said("/a(b/ /c/ path:/[/"), ["a(b", "["]);
+    assert!(said("/usr/bin /").is_empty());
 }
 
 #[test]

@@ -3,10 +3,15 @@
 
 use std::ops::Range;
 
-use unicode_normalization::char::{compose, decompose_canonical};
+use unicode_normalization::{
+    UnicodeNormalization,
+    char::{compose, decompose_canonical},
+};
 
 /// What is longer is no word that anybody types; its beginning is enough to find it.
 const LONGEST: usize = 64;
+/// How far the wide letters and digits are from the usual ones.
+const WIDER: u32 = 0xfee0;
 
 /// A word of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +63,12 @@ pub fn search_tokens(text: &str, mut each: impl FnMut(Token<'_>)) {
 
 /// A text as it is compared: in lower case and without accents, and everything else as it is.
 pub fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     let mut folded = String::with_capacity(text.len());
-    text.chars().filter(|c| !is_accent(*c)).for_each(|c| fold(c, &mut folded));
+    // Composed first: what is no accent, as in kana and Hangul, is the same however it was stored.
+    text.nfc().filter(|c| !is_accent(*c)).for_each(|c| fold(c, &mut folded));
     folded
 }
 
@@ -76,8 +85,9 @@ struct Run {
 impl Run {
     fn take(&mut self, c: char, at: usize, each: &mut impl FnMut(Token<'_>)) {
         let end = at + c.len_utf8();
-        if let (true, Some(last)) = (is_voicing(c), self.dense.last_mut()) {
-            last.0 = compose(last.0, c).unwrap_or(last.0);
+        let joined = self.dense.last().and_then(|(last, ..)| compose(*last, c)).filter(|_| joins(c));
+        if let (Some(last), true) = (self.dense.last_mut(), joined.is_some() || is_voicing(c)) {
+            last.0 = joined.unwrap_or(last.0);
             last.2 = end;
         } else if is_dense(c) {
             if !self.term.is_empty() {
@@ -144,6 +154,8 @@ fn fold(c: char, into: &mut String) {
             'ł' => into.push('l'),
             'đ' => into.push('d'),
             'ı' => into.push('i'),
+            // Wide, as in Japanese texts.
+            wide @ ('０'..='９' | 'ａ'..='ｚ') => into.extend(char::from_u32(u32::from(wide) - WIDER)),
             lower => decompose_canonical(lower, |part| {
                 if !is_accent(part) {
                     into.push(part);
@@ -163,6 +175,11 @@ fn is_mark_in_word(c: char) -> bool {
     unicode_normalization::char::is_combining_mark(c) && !is_accent(c)
 }
 
+/// What is stored apart from the character that it belongs to, if letters are decomposed as on a Mac.
+fn joins(c: char) -> bool {
+    is_voicing(c) || matches!(c, '\u{1161}'..='\u{1175}' | '\u{11a8}'..='\u{11c2}')
+}
+
 /// The two marks of kana, which make another sound and not an accent.
 fn is_voicing(c: char) -> bool {
     matches!(c, '\u{3099}' | '\u{309a}')
@@ -170,7 +187,7 @@ fn is_voicing(c: char) -> bool {
 
 /// Whether a script does without spaces, or, as Korean, joins to words what people search for in parts.
 fn is_dense(c: char) -> bool {
-    matches!(c, '\u{e01}'..='\u{e4e}' | '\u{e81}'..='\u{ecd}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17d3}'
+    matches!(c, '\u{e01}'..='\u{e4e}' | '\u{e81}'..='\u{ecd}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17d3}'
         | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'
         | '\u{30fc}'..='\u{30ff}' | '\u{3105}'..='\u{312f}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9d}' | '\u{20000}'..='\u{3ffff}')
@@ -198,6 +215,8 @@ mod tests {
             ("Rust石庭abc", &["rust", "石庭", "庭", "abc"]),
             ("か\u{3099}く", &["がく", "く"]),
             ("한국어", &["한국", "국어", "어"]),
+            ("\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}어", &["한국", "국어", "어"]),
+            ("ＡＢｃ１", &["abc1"]),
             ("हिन्दी", &["हिन्दी"]),
             ("Ünïcödé", &["unicode"]),
             ("💎 — …", &[]),
@@ -205,6 +224,14 @@ mod tests {
             assert_eq!(terms(text), expected, "{text}");
         }
         assert_eq!(terms(&"x".repeat(500))[0].len(), LONGEST);
+    }
+
+    #[test]
+    fn it_does_not_matter_how_letters_are_stored() {
+        for text in ["서울 여행", "ガイド", "Übermut", "हिन्दी"] {
+            let apart: String = text.nfd().collect();
+            assert_eq!((folded(&apart), terms(&apart)), (folded(text), terms(text)), "{text}");
+        }
     }
 
     proptest! {

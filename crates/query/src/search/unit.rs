@@ -1,12 +1,15 @@
 use std::ops::Range;
 
-use super::{Node, Words, search_tokens};
+use super::{Node, Words, folded, search_tokens};
 use crate::LineMatch;
 
 /// Which terms stand for a word of a query: itself, other forms, what somebody probably meant.
 pub trait Lexicon {
     /// Whether this term may stand for the word with this number in `words`.
     fn accepts(&self, words: &Words, at: usize, term: &str) -> bool;
+
+    /// Whether what is asked of a whole note, its path and its properties, is true of the one that a piece is of.
+    fn of_note(&self, node: &Node) -> bool;
 }
 
 /// A piece of text that is looked at by itself.
@@ -49,19 +52,19 @@ impl<'t> Unit<'t> {
             Node::All(nodes) | Node::Any(nodes) => nodes.iter().flat_map(|node| self.matches(node, lexicon)).collect(),
             Node::Within(_, node) => self.matches(node, lexicon),
             Node::Words(words) => self.find(words, lexicon).into_iter().map(|span| (words.number, span)).collect(),
-            Node::Text(pattern) => {
+            Node::Text(filter) => {
                 let in_line = |line: LineMatch| {
                     let start = line.span.start;
                     line.matches.into_iter().map(move |span| (usize::MAX, start + span.start..start + span.end))
                 };
-                let spans = pattern.lines(self.text.as_bytes(), &|| false).flat_map(in_line);
+                let spans = filter.pattern.lines(self.text.as_bytes(), &|| false).flat_map(in_line);
                 spans.filter(|(_, span)| !span.is_empty() && self.text.get(span.clone()).is_some()).collect()
             }
             Node::Not(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => Vec::new(),
         }
     }
 
-    /// Whether a query is true of this piece alone. Paths, tags and properties belong to the note and are not asked here.
+    /// Whether a query is true of this piece alone; what is asked of paths and properties, of its note.
     pub fn fulfils(&self, node: &Node, lexicon: &dyn Lexicon) -> bool {
         match node {
             Node::All(nodes) => nodes.iter().all(|node| self.fulfils(node, lexicon)),
@@ -69,9 +72,29 @@ impl<'t> Unit<'t> {
             Node::Not(node) => !self.fulfils(node, lexicon),
             Node::Words(words) => !self.find(words, lexicon).is_empty(),
             // What cannot be decided is not claimed.
-            Node::Text(pattern) => pattern.is_match(self.text) == Ok(true),
+            Node::Text(filter) => filter.pattern.is_match(self.text) == Ok(true),
             Node::Within(_, node) => self.fulfils(node, lexicon),
-            Node::Path(_) | Node::Tag(_) | Node::Property(_) => true,
+            Node::Tag(wanted) => self.has_tag(wanted),
+            Node::Path(_) | Node::Property(_) => lexicon.of_note(node),
         }
     }
+
+    /// Whether a tag or one below it stands in this piece.
+    fn has_tag(&self, wanted: &str) -> bool {
+        let named = |(at, _): (usize, &str)| {
+            let begins = !self.text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '#');
+            let name = self.text[at + 1..].split(|c: char| !is_in_tag(c)).next().unwrap_or_default();
+            begins && is_tag_or_below(name, wanted)
+        };
+        self.text.match_indices('#').any(named)
+    }
+}
+
+fn is_in_tag(c: char) -> bool {
+    matches!(c, '_' | '-' | '/') || c.is_alphanumeric() || !(c.is_ascii() || c.is_whitespace())
+}
+
+/// Whether a tag is this one, which is folded, or one below it.
+pub fn is_tag_or_below(name: &str, wanted: &str) -> bool {
+    folded(name).strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

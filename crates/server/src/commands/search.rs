@@ -63,7 +63,11 @@ fn ask(search: &Search, cursor: &Value, assembled: &Assembled) -> Result<Value, 
     let request = Request { tool: TOOL.to_owned(), arguments, caller, answer: None, progress: None };
     match complete(&assembled.pipeline, request) {
         Reply::Done(rendered) if !rendered.is_error => Ok(Value::Object(rendered.structured)),
-        Reply::Done(rendered) => Err(printable(&rendered.text.join("\n"))),
+        Reply::Done(rendered) => {
+            let said = rendered.text.join("\n");
+            // People are told that it is an error already.
+            Err(printable(said.strip_prefix("Error: ").unwrap_or(&said)))
+        }
         Reply::NoSuchTool { .. } | Reply::Ask(_) => Err(format!("`{TOOL}` is not offered")),
     }
 }

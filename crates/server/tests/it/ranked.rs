@@ -167,6 +167,144 @@ fn who_asks_before_there_is_an_index_is_answered_by_a_scan() {
 }
 
 #[test]
+fn a_scan_says_that_it_was_one_and_knows_accents_and_canvases() {
+    let vault = large();
+    vault.write("Café.md", "Die Straße zum Café".as_bytes());
+    let text = b"---\nkind: gem\n---\na stone that says more\n\n- [ ] look\n\n#deep/down\n";
+    vault.write("tagged.md", text);
+    vault.write("board.canvas", br#"{"nodes":[{"type":"text","text":"a \u00e9clair"}]}"#);
+    for (query, expected) in [
+        ("cafe", "Café.md"),
+        ("strasse", "Café.md"),
+        ("eclair", "board.canvas"),
+        ("ext:canvas", "board.canvas"),
+        ("tag:deep", "tagged.md"),
+        ("stone tag:deep", "tagged.md"),
+        ("stone [kind:gem]", "tagged.md"),
+        ("[kind:gem] -zebra", "tagged.md"),
+        ("task-todo:\"\"", "tagged.md"),
+        ("stone path:tagged", "tagged.md"),
+        ("/st[o]ne that/", "tagged.md"),
+        ("line:/st[o]ne that/ [kind]", "tagged.md"),
+        ("task-done:\"\"", ""),
+        ("???", ""),
+        ("zebra", ""),
+        ("wrod77", ""),
+    ] {
+        // With nothing learnt before.
+        let state = tempfile::tempdir().unwrap();
+        let state = [("LAPIDARY_REPETITION", "off"), ("LAPIDARY_STATE_DIR", state.path().to_str().unwrap())];
+        let mut server = vault.serve_with(&[], &state).open(Era::Modern);
+        let answer = ask(&mut server, query);
+        assert!(answer["notice"].as_str().unwrap().contains("plain scan"), "{query}: {answer}");
+        assert_eq!(names(&answer).first().copied().unwrap_or_default(), expected, "{answer}");
+    }
+}
+
+#[test]
+fn what_a_query_did_not_mean_is_said() {
+    let hard = format!("{}c", "a".repeat(2_000));
+    let files: Vec<(String, &[u8])> = ["ston", "stony", "stork", "stole", "stove", "store"]
+        .map(|word| (format!("{word}.md"), hard.as_bytes()))
+        .into();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let vault = Vault::new(&files);
+    let mut server = serve(&vault);
+    for (query, expected) in [
+        ("/ston(/", "`/ston(/` is no regular expression and was read as words."),
+        ("/(?:(?=a)a*)*(?=[bx])[bc]/", "too many attempts on some notes"),
+        ("stoxe", "found by `stole`, `store`, `stove`."),
+        ("ztony zzzz", "No note holds `ztony`; found by `stony`."),
+    ] {
+        let notice = ask(&mut server, query)["notice"].as_str().unwrap_or_default().to_owned();
+        assert!(notice.contains(expected), "{query}: {notice}");
+    }
+    let words = (0..65).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" ");
+    let notice = ask(&mut server, &words)["notice"].to_string();
+    assert!(notice.contains("only the first were looked for"), "{notice}");
+    let files: Vec<(String, Vec<u8>)> = ('a'..='h').map(|c| (format!("sto{c}e.md"), Vec::new())).collect();
+    files.iter().for_each(|(path, text)| vault.write(path, text));
+    let notice = ask(&mut server, "stoxe")["notice"].to_string();
+    assert!(notice.contains("found by `stoae`, `stobe`, `stoce`, `stode`, `stoee` and others."), "{notice}");
+    let shown = server.call(SEARCH, json!({ "mode": "omnisearch", "query": "stoae" }));
+    let shown = shown["content"][0]["text"].as_str().unwrap();
+    assert!(!shown.contains("```"), "nothing to show needs no frame: {shown}");
+}
+
+#[test]
+fn a_canvas_is_found_by_what_stands_on_it() {
+    let canvas = br##"{"nodes":[
+        {"id":"a","type":"text","text":"# Quartz\n\nA vein of \"pyrite\". #stone","x":0,"y":0},
+        {"id":"b","type":"file","file":"Mines/Deep shaft.md","subpath":"#Ore"},
+        {"id":"c","type":"group","label":"Quarry"},
+        {"id":"d","type":"link","url":"https://example.com/gems"}],
+        "edges":[{"id":"e","fromNode":"a","toNode":"b","label":"leads down"}]}"##;
+    let vault = Vault::new(&[
+        ("Boards/Survey.canvas", canvas),
+        ("broken.canvas", b"{\"nodes\": pyrite"),
+        ("note.md", b"pyrite, mentioned once in a note that says much else about nothing"),
+    ]);
+    let mut server = serve(&vault);
+    for query in [
+        "pyrite",
+        "survey",
+        "quarry",
+        "\"deep shaft\"",
+        "\"leads down\"",
+        "gems",
+        "line:(vein pyrite)",
+        "ext:canvas vein",
+        "pyrtie -note",
+        "content:quartz",
+        "/vein of .pyrite/",
+    ] {
+        assert!(names(&ask(&mut server, query)).contains(&"Boards/Survey.canvas"), "{query}");
+    }
+    let hit = &ask(&mut server, "vein")["result"]["hits"][0];
+    assert_eq!(hit["matches"], json!([]), "a place among its cards is no place in the file");
+    assert_eq!((&hit["foundWords"], &hit["basename"]), (&json!(["vein"]), &json!("Survey")));
+    assert!(hit["excerpt"].as_str().unwrap().contains("A vein of \"pyrite\"."), "{hit}");
+    assert_eq!(names(&ask(&mut server, "file:broken")), ["broken.canvas"]);
+    for query in ["\"nodes\"", "\"fromNode\"", "tag:stone", "section:(quartz nodes)"] {
+        assert!(names(&ask(&mut server, query)).is_empty(), "{query}");
+    }
+    vault.write("Boards/Survey.canvas", br#"{"nodes":[{"type":"text","text":"jasper"}]}"#);
+    assert_eq!(names(&ask(&mut server, "jasper")), ["Boards/Survey.canvas"]);
+    assert_eq!(names(&ask(&mut server, "pyrite")), ["note.md"]);
+}
+
+#[test]
+fn other_files_are_found_by_who_asks_for_paths() {
+    let vault = Vault::new(&[
+        ("Roof.md", b"slate"),
+        ("img/roof plan.png", b"\x89PNG slate"),
+        ("img/wall.png", b"\x89PNG"),
+        ("closed/roof.pdf", b"%PDF"),
+    ]);
+    let mut server =
+        vault.serve_with(&[], &[("LAPIDARY_REPETITION", "off"), ("OBSIDIAN_DENY_PATHS", "closed")]).open(Era::Modern);
+    for (query, expected) in [
+        ("roof", &["Roof.md"][..]),
+        ("file:roof", &["Roof.md", "img/roof plan.png"]),
+        ("path:\"roof plan\"", &["img/roof plan.png"]),
+        ("ext:png roof", &["img/roof plan.png"]),
+        ("ext:png -roof", &["img/wall.png"]),
+        ("file:.pdf", &[]),
+        ("ext:png slate", &[]),
+        ("ext:png [x]", &[]),
+        ("-path:x", &["Roof.md"]),
+    ] {
+        let answer = ask(&mut server, query);
+        assert_eq!(names(&answer), expected, "{query}");
+        assert_eq!(answer["result"]["totalCount"], json!(names(&answer).len()), "{query}");
+    }
+    // One hit a page, and one page too many.
+    let pages = ["eyJvZmZzZXQiOjAsImxpbWl0IjoxfQ", "eyJvZmZzZXQiOjEsImxpbWl0IjoxfQ", "eyJvZmZzZXQiOjIsImxpbWl0IjoxfQ"]
+        .map(|cursor| server.done(SEARCH, json!({ "mode": "omnisearch", "query": "file:roof", "cursor": cursor })));
+    assert_eq!(pages.iter().flat_map(names).collect::<Vec<_>>(), ["Roof.md", "img/roof plan.png"]);
+}
+
+#[test]
 fn the_index_outlives_the_server_and_serves_others() {
     let vault = large();
     // A file that was changed a moment ago may change again without a trace, so it is not remembered.
@@ -211,6 +349,10 @@ fn people_get_a_table() {
     let missed = vault.run(&["search", "slaet"]);
     assert!(String::from_utf8(missed.stderr).unwrap().contains("No note holds `slaet`; found by `slate`"));
     assert_eq!(vault.run(&["search"]).status.code(), Some(2));
+    let empty = vault.run(&["search", " "]);
+    let said = String::from_utf8(empty.stderr).unwrap();
+    assert_eq!(empty.status.code(), Some(1));
+    assert!(said.contains("error: Mode `omnisearch` needs a `query`") && !said.contains("Error:"), "{said}");
     // A person at the command line leaves an index for the next time.
     let large = large();
     std::thread::sleep(Duration::from_millis(2500));

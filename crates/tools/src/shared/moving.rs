@@ -222,7 +222,7 @@ impl<'v> Moving<'v> {
                     values.push((value.span, to.to_string()));
                 }
                 // A part of a file keeps its name when the file moves.
-                CanvasKind::Subpath { .. } => {}
+                CanvasKind::Subpath { .. } | CanvasKind::Label => {}
                 CanvasKind::Text => {
                     let found = self.found(&Note::parse(&value.value), source);
                     if found.is_empty() {

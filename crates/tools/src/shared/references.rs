@@ -156,7 +156,7 @@ impl<'v> References<'v> {
         let mut found = Found::default();
         for value in canvas_values(text).unwrap_or_default() {
             match value.kind {
-                CanvasKind::Path => {}
+                CanvasKind::Path | CanvasKind::Label => {}
                 CanvasKind::Subpath { file } => {
                     let file = VaultPath::parse(&file).ok();
                     if file.and_then(|file| self.notes.find(&file)).is_none_or(|entry| *entry.path() != self.target) {

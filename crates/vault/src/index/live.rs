@@ -14,7 +14,7 @@ use super::{
     visible::VisibleSets,
 };
 use crate::{
-    FolderNames, VaultLimits, VaultPath,
+    Files, FolderNames, VaultLimits, VaultPath,
     patience::lock,
     search::SearchKeeper,
     store::{Found, Stat, Store, StoreError, TextRoom, Walk, Walked, Watch},
@@ -172,6 +172,25 @@ impl Live {
         }
         // Others keep changing the vault while it is looked at; what was missed will be seen next time.
         Ok(self.newest())
+    }
+
+    /// Makes the digests of the notes that somebody sees. Those of others are left to whoever sees them, so that nobody
+    /// waits for what is hidden.
+    pub(crate) fn digest_shown(&self, files: &Files, go_on: GoOn<'_>) -> Result<(), IndexError> {
+        if files.snapshot().is_indexed() {
+            return Ok(());
+        }
+        let pending = files.iter().filter(|entry| entry.is_note() && entry.0.digest().is_none());
+        let pending: Vec<Arc<FileState>> = pending.map(|entry| Arc::clone(entry.0)).collect();
+        if pending.is_empty() {
+            return Ok(());
+        }
+        if let Some(cache) = &self.cache {
+            cache.recall(files.snapshot(), pending.len());
+        }
+        let _under_way = self.progress.begin(pending.len());
+        let reading = self.source().digest(&pending, Wanted::AnyState, go_on);
+        if reading.stopped { Err(IndexError::Stopped) } else { Ok(()) }
     }
 
     /// Puts the texts of these files into memory, as far as there is room; the others are read when they are needed.

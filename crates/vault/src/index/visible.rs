@@ -126,6 +126,11 @@ impl<'s> FileEntry<'s> {
     pub fn is_note(&self) -> bool {
         self.0.path.is_note()
     }
+
+    /// A note or a canvas.
+    pub fn is_searched(&self) -> bool {
+        self.0.path.is_searched()
+    }
 }
 
 impl Files {
@@ -230,8 +235,18 @@ impl Files {
         go_on: GoOn<'_>,
         look: impl Fn(FileEntry<'_>, &[u8]) -> Option<T> + Sync,
     ) -> Result<Vec<T>, IndexError> {
-        let notes = self.iter().filter(FileEntry::is_note);
-        let states: Vec<Arc<FileState>> = notes.map(|entry| Arc::clone(entry.0)).collect();
+        self.map_texts_of(VaultPath::is_note, go_on, look)
+    }
+
+    /// The same of other files.
+    pub(crate) fn map_texts_of<T: Send>(
+        &self,
+        wanted: impl Fn(&VaultPath) -> bool,
+        go_on: GoOn<'_>,
+        look: impl Fn(FileEntry<'_>, &[u8]) -> Option<T> + Sync,
+    ) -> Result<Vec<T>, IndexError> {
+        let files = self.iter().filter(|entry| wanted(entry.path()));
+        let states: Vec<Arc<FileState>> = files.map(|entry| Arc::clone(entry.0)).collect();
         self.live.load_texts(&states, go_on);
         let source = self.live.source();
         let one = |state: &Arc<FileState>| {

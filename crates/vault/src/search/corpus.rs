@@ -28,6 +28,8 @@ const MEANT: f32 = 0.6;
 pub(super) struct Corpus<'i> {
     pub(super) index: &'i Index,
     readable: Arc<Readable>,
+    /// Whether these are all that the caller may read, so that a word that is not here is nowhere.
+    whole: bool,
 }
 
 /// What is counted among the documents that a caller may read. The same for as long as neither the notes nor the rules
@@ -89,7 +91,12 @@ impl Readable {
 
 impl<'i> Corpus<'i> {
     pub(super) fn new(index: &'i Index, readable: Arc<Readable>) -> Self {
-        Self { index, readable }
+        Self { index, readable, whole: true }
+    }
+
+    /// Of documents that are only some of those that the caller may read.
+    pub(super) fn of_some(index: &'i Index) -> Self {
+        Self { whole: false, ..Self::new(index, Arc::new(Readable::new(index, &|_| true))) }
     }
 
     pub(super) fn total(&self) -> usize {
@@ -130,7 +137,7 @@ impl<'i> Corpus<'i> {
     fn put_word(&self, leaf: &mut Leaf, words: &Words, term: &str) {
         self.put_term(leaf, words, term, 1.0);
         if !words.exact {
-            for form in word_forms(term) {
+            for form in word_forms(term).into_iter().chain(words.also.clone()) {
                 if self.put_term(leaf, words, &form, FORM) {
                     leaf.variants.push(form);
                 }
@@ -143,9 +150,18 @@ impl<'i> Corpus<'i> {
                 }
             }
         }
-        if leaf.documents.count() == 0 && !words.exact {
+        if leaf.documents.count() == 0 && !words.exact && self.whole && !(words.content && self.is_held(term)) {
             self.put_meant(leaf, words, term);
         }
+    }
+
+    /// Whether a readable document holds it anywhere.
+    fn is_held(&self, term: &str) -> bool {
+        self.parts().any(|(part, base)| {
+            let mut postings = part.segment.find(term).map(|term| part.segment.postings(term));
+            std::iter::from_fn(|| postings.as_mut()?.next())
+                .any(|(document, _)| self.readable.visible.has(base + document as usize))
+        })
     }
 
     /// The nearest words that a readable document holds.

@@ -1,11 +1,15 @@
 //! Which documents a query is true of, and in what order they are shown.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::{
+    cmp::Ordering,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering as Atomically},
+    },
+};
 
 use lapidary_note::Value;
-use lapidary_query::{
-    Lexicon, Node, PathFilter, Piece, PropertyFilter, Scalar, SearchQuery, TaskState, Unit, Words, folded,
-};
+use lapidary_query::{Lexicon, Node, PathFilter, PropertyFilter, Scalar, SearchQuery, Words, folded, is_tag_or_below};
 use rayon::prelude::*;
 
 use super::{
@@ -24,6 +28,8 @@ pub(super) struct Search<'s> {
     leaves: Vec<Option<Leaf>>,
     source: Source<'s>,
     go_on: GoOn<'s>,
+    /// An expression has given up on a note.
+    pub(super) undecided: AtomicBool,
 }
 
 /// A document that was found.
@@ -41,7 +47,7 @@ impl<'s> Search<'s> {
         let found: Vec<(usize, Leaf)> = words.par_iter().map(|words| (words.number, corpus.leaf(words))).collect();
         let mut leaves: Vec<Option<Leaf>> = (0..query.words).map(|_| None).collect();
         found.into_iter().for_each(|(number, leaf)| leaves[number] = Some(leaf));
-        Self { corpus, query, leaves, source, go_on }
+        Self { corpus, query, leaves, source, go_on, undecided: AtomicBool::new(false) }
     }
 
     pub(super) fn leaf(&self, words: &Words) -> Option<&Leaf> {
@@ -126,9 +132,10 @@ impl<'s> Search<'s> {
             }
             Node::Not(node) => Ok(within.clone().without(&self.fulfilling(node, within)?)),
             Node::Words(words) => Ok(self.holding(words, within)),
-            Node::Text(pattern) => {
-                self.keep(within, |state| self.with_text(state, |text| holds(pattern, text)).unwrap_or(false))
-            }
+            Node::Text(filter) => self.keep(within, |state| {
+                (!filter.content && holds(&filter.pattern, without_ending(state.path.as_str())))
+                    || self.with_text(state, |text| self.decides(&filter.pattern, text)).unwrap_or(false)
+            }),
             Node::Path(filter) => self.keep(within, |state| path_fits(filter, state)),
             Node::Tag(wanted) => self.keep(within, |state| has_tag(state, wanted)),
             Node::Property(filter) => self.keep(within, |state| has_property(state, filter)),
@@ -137,6 +144,14 @@ impl<'s> Search<'s> {
                 self.keep(&possible, |state| self.in_one_piece(state, *piece, node))
             }
         }
+    }
+
+    /// What cannot be decided is not claimed, but said.
+    fn decides(&self, pattern: &lapidary_query::Pattern, text: &str) -> bool {
+        pattern.is_match(text).unwrap_or_else(|_| {
+            self.undecided.store(true, Atomically::Relaxed);
+            false
+        })
     }
 
     fn holding(&self, words: &Words, within: &Bits) -> Bits {
@@ -176,25 +191,7 @@ impl<'s> Search<'s> {
 
     pub(super) fn with_text<T>(&self, state: &FileState, look: impl FnOnce(&str) -> T) -> Option<T> {
         let text = state.text().or_else(|| self.source.read_once(state))?;
-        Some(with_shown(&text, look))
-    }
-
-    fn in_one_piece(&self, state: &FileState, piece: Piece, node: &Node) -> bool {
-        let digest = digest_of(state);
-        let fulfils = |text: &str| Unit::new(text).fulfils(node, self);
-        if let Piece::Task(wanted) = piece {
-            let tasks = digest.structure().tasks;
-            return tasks.iter().filter(|task| is_wanted(wanted, task.status)).any(|task| fulfils(task.text));
-        }
-        let look = |text: &str| match piece {
-            Piece::Line => text.lines().any(fulfils),
-            Piece::Block => text.split("\n\n").any(fulfils),
-            Piece::Section | Piece::Task(_) => {
-                let starts: Vec<usize> = digest.structure().headings.iter().map(|heading| heading.line).collect();
-                sections(text, &starts).into_iter().any(fulfils)
-            }
-        };
-        self.with_text(state, look).unwrap_or(false)
+        Some(with_shown(&state.path, &text, look))
     }
 }
 
@@ -206,6 +203,11 @@ impl Lexicon for Search<'_> {
             || (words.open && last && term.starts_with(wanted.as_str()))
             || (words.terms.len() == 1
                 && self.leaf(words).is_some_and(|leaf| leaf.variants.iter().any(|variant| variant == term)))
+    }
+
+    /// Without a note in view, nothing is claimed of it.
+    fn of_note(&self, _node: &Node) -> bool {
+        false
     }
 }
 
@@ -229,16 +231,16 @@ fn is_costly(node: &Node) -> bool {
     }
 }
 
-fn digest_of(state: &FileState) -> Digest<'_> {
+pub(super) fn digest_of(state: &FileState) -> Digest<'_> {
     state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default()
 }
 
-fn holds(pattern: &lapidary_query::Pattern, text: &str) -> bool {
+pub(super) fn holds(pattern: &lapidary_query::Pattern, text: &str) -> bool {
     // What cannot be decided is not claimed.
     pattern.is_match(text) == Ok(true)
 }
 
-fn path_fits(filter: &PathFilter, state: &FileState) -> bool {
+pub(super) fn path_fits(filter: &PathFilter, state: &FileState) -> bool {
     let (path, name) = (state.path.as_str(), state.path.name());
     match filter {
         PathFilter::Path(wanted) => folded(path).contains(wanted),
@@ -251,12 +253,16 @@ fn path_fits(filter: &PathFilter, state: &FileState) -> bool {
     }
 }
 
-fn has_tag(state: &FileState, wanted: &str) -> bool {
-    let below = |name: &str| name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    digest_of(state).tags().any(|tag| below(&folded(tag.name)))
+/// A path as people say it. That it ends as all notes do says nothing.
+pub(super) fn without_ending(path: &str) -> &str {
+    path.rsplit_once('.').map_or(path, |(path, _)| path)
 }
 
-fn has_property(state: &FileState, filter: &PropertyFilter) -> bool {
+pub(super) fn has_tag(state: &FileState, wanted: &str) -> bool {
+    digest_of(state).tags().any(|tag| is_tag_or_below(tag.name, wanted))
+}
+
+pub(super) fn has_property(state: &FileState, filter: &PropertyFilter) -> bool {
     let Properties::Read(properties) = digest_of(state).properties() else { return false };
     let values: Vec<(String, Vec<Scalar>)> = properties.into_iter().map(|(key, value)| (key, scalars(value))).collect();
     filter.holds(values.iter().map(|(key, values)| (key.as_str(), values.as_slice())))
@@ -272,27 +278,4 @@ fn scalars(value: Value) -> Vec<Scalar> {
         Value::List(items) => items.into_iter().flat_map(scalars).collect(),
         Value::Map(entries) => entries.into_iter().flat_map(|(_, value)| scalars(value)).collect(),
     }
-}
-
-fn is_wanted(wanted: TaskState, status: char) -> bool {
-    match wanted {
-        TaskState::Any => true,
-        TaskState::Todo => status == ' ',
-        TaskState::Done => status != ' ',
-    }
-}
-
-/// The parts of a text between headings, by the lines these stand in.
-fn sections<'t>(text: &'t str, headings: &[usize]) -> Vec<&'t str> {
-    let mut sections = Vec::new();
-    let (mut start, mut at) = (0, 0);
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        if headings.binary_search(&(number + 1)).is_ok() {
-            sections.push(&text[start..at]);
-            start = at;
-        }
-        at += line.len();
-    }
-    sections.push(&text[start..]);
-    sections
 }

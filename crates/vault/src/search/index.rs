@@ -52,6 +52,19 @@ struct Place {
     document: usize,
 }
 
+/// What is at a number now, if anything.
+type Change<'s> = (&'s FileId, Option<&'s Arc<FileState>>);
+
+fn applied(mut known: SortedMap<FileId, Arc<FileState>>, changes: &[Change<'_>]) -> SortedMap<FileId, Arc<FileState>> {
+    for (id, state) in changes {
+        match state {
+            Some(state) => known.insert(**id, Arc::clone(state)),
+            None => known.remove(*id),
+        };
+    }
+    known
+}
+
 impl Part {
     fn new(segment: Segment, files: Vec<FileId>, saved: bool) -> Self {
         Self { segment: Arc::new(segment), files: Arc::new(files), saved: Arc::new(AtomicBool::new(saved)) }
@@ -104,7 +117,9 @@ impl Index {
         let mut known: Vec<(FileId, Arc<FileState>)> =
             states.iter().map(|state| (state.id, Arc::clone(state))).collect();
         known.sort_unstable_by_key(|(id, _)| *id);
-        Self::default().advanced_to(&SortedMap::from_sorted(known), source, go_on)
+        let known = SortedMap::from_sorted(known);
+        let none = SortedMap::default();
+        Self::default().with(none.changes(&known, Arc::ptr_eq), known.clone(), source, go_on)
     }
 
     /// Whether it is that of exactly this snapshot.
@@ -116,34 +131,40 @@ impl Index {
     pub(super) fn missing(&self, files: &Files) -> usize {
         let changes = self.known.changes(files.snapshot().files_by_id(), Arc::ptr_eq);
         let new = changes.iter().filter_map(|(_, state)| *state);
-        new.filter(|state| state.path.is_note() && files.shows(state.id)).count()
+        new.filter(|state| state.path.is_searched() && files.shows(state.id)).count()
     }
 
-    /// The index of another snapshot. Only the notes that differ are read.
-    pub(super) fn advanced(
-        &self,
-        snapshot: &Snapshot,
-        source: Source<'_>,
-        go_on: GoOn<'_>,
-    ) -> Result<Self, IndexError> {
-        self.advanced_to(snapshot.files_by_id(), source, go_on)
+    /// The index of another snapshot, as far as somebody sees it; only the notes that differ are read. What it does not
+    /// see stays as it was. Nothing if that is all the same.
+    pub(super) fn advanced(&self, files: &Files, go_on: GoOn<'_>) -> Result<Option<Self>, IndexError> {
+        let now = files.snapshot().files_by_id();
+        let changes = self.known.changes(now, Arc::ptr_eq);
+        let all = changes.len();
+        let shown: Vec<Change<'_>> = changes.into_iter().filter(|(id, _)| files.shows(**id)).collect();
+        if shown.is_empty() && all > 0 {
+            return Ok(None);
+        }
+        let known = if shown.len() == all { now.clone() } else { applied(self.known.clone(), &shown) };
+        self.with(shown, known, files.live.source(), go_on).map(Some)
     }
 
-    fn advanced_to(
+    /// With these changes, after which these are the files it knows.
+    fn with(
         &self,
-        files: &SortedMap<FileId, Arc<FileState>>,
+        changes: Vec<Change<'_>>,
+        known: SortedMap<FileId, Arc<FileState>>,
         source: Source<'_>,
         go_on: GoOn<'_>,
     ) -> Result<Self, IndexError> {
         let mut next = self.clone();
         let mut new: Vec<&Arc<FileState>> = Vec::new();
-        for (id, state) in self.known.changes(files, Arc::ptr_eq) {
+        for (id, state) in changes {
             if let Some(Place { part, document }) = next.places.remove(id) {
                 Arc::make_mut(&mut next.parts[part].files)[document] = GONE;
             }
-            new.extend(state.filter(|state| state.path.is_note()));
+            new.extend(state.filter(|state| state.path.is_searched()));
         }
-        next.known = files.clone();
+        next.known = known;
         let _under_way = source.progress.begin(new.len());
         let pieces: Vec<Part> =
             cut(&new).into_par_iter().map(|piece| piece_of(piece, source, go_on)).collect::<Result<_, _>>()?;
@@ -252,13 +273,15 @@ fn piece_of(states: &[&Arc<FileState>], source: Source<'_>, go_on: GoOn<'_>) -> 
         let stamp = state.stat.stamp;
         made.clear();
         let known = match state.digest() {
-            Some(known) => known,
+            Some(known) => &**known,
+            // It is no Markdown, and only the cards are.
+            None if state.path.is_canvas() => &[],
             None => {
                 digest(&buffer, &mut made);
                 made.as_slice()
             }
         };
-        with_shown(&buffer, |text| match Digest::read(known) {
+        with_shown(&state.path, &buffer, |text| match Digest::read(known) {
             Some(digest) => builder.add(&state.path, stamp, read_at, &digest, text),
             None => builder.add(&state.path, stamp, read_at, &Digest::default(), text),
         });

@@ -9,7 +9,7 @@ use std::{
 use super::{SegmentCache, corpus::Readable, index::Index};
 use crate::{
     FileEntry, Files, IndexError, Scope,
-    index::{GoOn, Live, Snapshot},
+    index::{FileId, FileState, GoOn, Live, Snapshot, SortedMap},
     patience::lock,
 };
 
@@ -34,6 +34,8 @@ pub(crate) struct SearchKeeper {
 struct Counted {
     index: Arc<Index>,
     scope: Arc<Scope>,
+    /// With these files it is up to date for this scope, whatever has changed of others.
+    files: SortedMap<FileId, Arc<FileState>>,
     readable: Arc<Readable>,
 }
 
@@ -51,10 +53,7 @@ impl SearchKeeper {
     /// Whether somebody who sees these files can have an index of them without a long wait. Those that it does not see do
     /// not count, or it could tell them by the answer.
     pub(super) fn is_near(&self, files: &Files) -> bool {
-        let few = || files.iter().filter(FileEntry::is_note).take(MANY + 1).count() <= MANY;
-        if self.building.load(Ordering::Acquire) {
-            return few();
-        }
+        let few = || files.iter().filter(FileEntry::is_searched).take(MANY + 1).count() <= MANY;
         let mut newest = match self.newest.try_lock() {
             Ok(newest) => newest,
             Err(TryLockError::Poisoned(newest)) => newest.into_inner(),
@@ -62,46 +61,73 @@ impl SearchKeeper {
         };
         // What is recalled may be of another snapshot; whoever searches brings it up to date.
         let index = newest.get_or_insert_with(|| Arc::new(self.recall(files.snapshot())));
-        index.missing(files) <= MANY
+        self.is_counted(index, files) || index.missing(files) <= MANY
     }
 
     fn recall(&self, snapshot: &Snapshot) -> Index {
         self.cache.as_ref().map(|cache| cache.recall(snapshot)).unwrap_or_default()
     }
 
-    /// The index of exactly this snapshot. That of one with changes that are only planned is not kept.
-    pub(super) fn index(
-        &self,
-        snapshot: &Snapshot,
-        live: &Live,
-        planned: bool,
-        go_on: GoOn<'_>,
-    ) -> Result<Arc<Index>, IndexError> {
+    /// An index in which these files are exactly as somebody sees them. That of changes that are only planned is not kept.
+    pub(super) fn index(&self, files: &Files, go_on: GoOn<'_>) -> Result<Arc<Index>, IndexError> {
         let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
-        let index = match &*newest {
-            Some(index) if index.is_of(snapshot) => return Ok(Arc::clone(index)),
-            Some(index) => Arc::clone(index),
-            None => Arc::new(self.recall(snapshot)),
-        };
-        let next = Arc::new(index.advanced(snapshot, live.source(), go_on)?);
-        if !planned {
+        let index = newest.clone().unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
+        if !files.is_planned() {
+            newest.get_or_insert_with(|| Arc::clone(&index));
+        }
+        if index.is_of(files.snapshot()) || self.is_counted(&index, files) {
+            return Ok(index);
+        }
+        let Some(next) = index.advanced(files, go_on)?.map(Arc::new) else { return Ok(index) };
+        if !files.is_planned() {
             *newest = Some(Arc::clone(&next));
-            live.learnt();
+            files.live.learnt();
         }
         Ok(next)
+    }
+
+    /// Makes one while others go on asking.
+    fn build(&self, files: &Files, go_on: GoOn<'_>) -> Result<(), IndexError> {
+        let before = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?.clone();
+        let before = before.unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
+        let Some(next) = before.advanced(files, go_on)? else { return Ok(()) };
+        let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
+        // Whoever asked meanwhile has taken in a few notes at most, and can do so again.
+        if newest.as_ref().is_none_or(|newest| newest.alive() <= next.alive()) {
+            *newest = Some(Arc::new(next));
+            files.live.learnt();
+        }
+        Ok(())
+    }
+
+    /// Whether there is nothing to do for somebody who sees these files.
+    pub(super) fn is_ready(&self, files: &Files) -> bool {
+        let newest = self.newest.try_lock().ok().and_then(|newest| newest.clone());
+        newest.is_some_and(|index| self.is_counted(&index, files))
+    }
+
+    fn is_counted(&self, index: &Arc<Index>, files: &Files) -> bool {
+        let counted = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
+        counted.iter().any(|counted| {
+            Arc::ptr_eq(&counted.index, index)
+                && Arc::ptr_eq(&counted.scope, files.scope())
+                && counted.files.is_same(files.snapshot().files_by_id())
+        })
     }
 
     /// What is counted among the notes that somebody may read.
     pub(super) fn readable(&self, index: &Arc<Index>, files: &Files) -> Arc<Readable> {
         let mut known = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|known| Arc::ptr_eq(&known.index, index));
-        if let Some(known) = known.iter().find(|known| Arc::ptr_eq(&known.scope, files.scope())) {
+        let now = files.snapshot().files_by_id().clone();
+        if let Some(known) = known.iter_mut().find(|known| Arc::ptr_eq(&known.scope, files.scope())) {
+            known.files = now;
             return Arc::clone(&known.readable);
         }
         let readable = Arc::new(Readable::new(index, &|id| files.shows(id)));
         known.truncate(REMEMBERED - 1);
         let (index, scope) = (Arc::clone(index), Arc::clone(files.scope()));
-        known.insert(0, Counted { index, scope, readable: Arc::clone(&readable) });
+        known.insert(0, Counted { index, scope, files: now, readable: Arc::clone(&readable) });
         readable
     }
 
@@ -133,6 +159,12 @@ impl SearchKeeper {
         self.recall(snapshot).alive()
     }
 
+    /// How many notes were.
+    #[cfg(test)]
+    pub(super) fn taken_in(&self) -> usize {
+        self.newest().map_or(0, |index| index.alive())
+    }
+
     /// Forgets everything; it comes back with the next question.
     pub(crate) fn rest(&self) {
         if let Some(mut newest) = lock(&self.newest, &|| false) {
@@ -142,21 +174,35 @@ impl SearchKeeper {
     }
 }
 
-/// Makes the index while nobody waits for it. Ends early with the vault.
-pub(super) fn build_aside(live: &Arc<Live>) {
+/// Makes the index while nobody waits for it, of what somebody may read: so it takes no longer for what is hidden. Ends early
+/// with the vault.
+pub(super) fn build_aside(files: &Files) {
+    let live = &files.live;
     if live.search.building.swap(true, Ordering::AcqRel) {
         return;
     }
-    let building = Building(Arc::clone(live));
+    let (building, scope) = (Building(Arc::clone(live)), Arc::clone(files.scope()));
     let builder = std::thread::Builder::new().name("search index".to_owned()).spawn(move || {
         let live = &building.0;
-        let wanted = || Arc::strong_count(live) > 1;
-        let made = live.notes(&wanted).and_then(|snapshot| live.search.index(&snapshot, live, false, &wanted));
+        let made = to_rank(live, &scope, &|| Arc::strong_count(live) > 1).and_then(|files| {
+            // The files belong to the vault too.
+            live.search.build(&files, &|| Arc::strong_count(live) > 2)
+        });
         // If it could not be made, the next search tries again and says why.
         drop(made);
     });
     // Without it, every answer comes from a scan and says so.
     drop(builder);
+}
+
+/// The files as they are now, with a digest of every note that somebody may read.
+pub(super) fn to_rank(live: &Arc<Live>, scope: &Arc<Scope>, go_on: GoOn<'_>) -> Result<Files, IndexError> {
+    if scope.shows_all_of_the_index() {
+        return Ok(Files::new(Arc::clone(live), Arc::clone(scope), live.notes(go_on)?));
+    }
+    let files = Files::new(Arc::clone(live), Arc::clone(scope), live.files(go_on)?);
+    live.digest_shown(&files, go_on)?;
+    Ok(files)
 }
 
 /// However it ends, it is no longer being made.

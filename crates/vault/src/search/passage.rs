@@ -1,12 +1,15 @@
 //! What is shown of a note that was found: its best passage, and where that stands.
 
-use std::ops::Range;
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    ops::Range,
+};
 
 use lapidary_note::Frontmatter;
 use lapidary_query::{Unit, folded};
 
 use super::evaluate::Search;
-use crate::{Digest, VaultPath, index::FileState};
+use crate::{Digest, HeadingDigest, VaultPath, index::FileState};
 
 /// How much of a note is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +44,13 @@ pub struct RankedMatch {
 
 /// How many different words of a note are named.
 const MOST_WORDS: usize = 12;
+/// So many characters of an excerpt are given up for a whole word; scripts without spaces have none near.
+const LONGEST_CUT: usize = 20;
 
-impl Search<'_> {
-    pub(super) fn ranked(&self, state: &FileState, score: u32, size: PassageSize) -> Ranked {
-        let mut ranked = Ranked {
+impl Ranked {
+    /// With nothing to show yet.
+    fn of(state: &FileState, score: u32) -> Self {
+        Self {
             path: state.path.clone(),
             score: f64::from(score) / 1000.0,
             words: Vec::new(),
@@ -52,15 +58,34 @@ impl Search<'_> {
             excerpt: String::new(),
             section: None,
             line: None,
-        };
+        }
+    }
+}
+
+impl Search<'_> {
+    pub(super) fn ranked(&self, state: &FileState, score: u32, size: PassageSize) -> Ranked {
+        let mut ranked = Ranked::of(state, score);
         let digest = state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default();
+        // A place among its cards is no place in the file.
+        let size = if state.path.is_canvas() { PassageSize { max_matches: 0, ..size } } else { size };
         // A note that is gone by now has nothing to show.
         self.with_text(state, |text| self.put_passage(&mut ranked, text, &digest, size)).unwrap_or_default();
-        let named = Unit::new(state.path.as_str());
-        for (_, span) in named.matches(&self.query.root, self) {
-            put_word(&mut ranked.words, &state.path.as_str()[span]);
-        }
+        self.put_words_of_path(&mut ranked);
         ranked
+    }
+
+    /// A file whose path is all that is searched of it.
+    pub(super) fn by_path(&self, state: &FileState) -> Ranked {
+        let mut ranked = Ranked::of(state, 0);
+        self.put_words_of_path(&mut ranked);
+        ranked
+    }
+
+    fn put_words_of_path(&self, ranked: &mut Ranked) {
+        let Ranked { path, words, .. } = ranked;
+        for (_, span) in Unit::new(path.as_str()).matches(&self.query.root, self) {
+            put_word(words, &path.as_str()[span]);
+        }
     }
 
     fn put_passage(&self, ranked: &mut Ranked, text: &str, digest: &Digest<'_>, size: PassageSize) {
@@ -78,13 +103,16 @@ impl Search<'_> {
         };
         ranked.excerpt = text[around(text, span.clone(), size.context)].trim().to_owned();
         let elsewhere = found[..best.start].iter().chain(&found[best.end..]);
-        let mut shown: Vec<&Range<usize>> = Vec::new();
+        let (mut last, mut seen, mut units) = (None, HashSet::new(), Units::default());
         for (_, span) in passage.iter().chain(elsewhere) {
-            put_word(&mut ranked.words, &text[span.clone()]);
-            if shown.len() < size.max_matches && !shown.contains(&span) {
-                shown.push(span);
-                let offset = text[..span.start].encode_utf16().count();
-                ranked.matches.push(RankedMatch { text: text[span.clone()].to_owned(), offset });
+            let word = &text[span.clone()];
+            if seen.insert(word) {
+                put_word(&mut ranked.words, word);
+            }
+            // What two words of the query have found is shown once.
+            if ranked.matches.len() < size.max_matches && last != Some(span) {
+                last = Some(span);
+                ranked.matches.push(RankedMatch { text: word.to_owned(), offset: units.before(text, span.start) });
             }
         }
         if !passage.is_empty() {
@@ -92,6 +120,24 @@ impl Search<'_> {
             ranked.line = Some(line);
             ranked.section = section(digest, line);
         }
+    }
+}
+
+/// Counts UTF-16 units from where it was asked last, as a long text may have many matches.
+#[derive(Default)]
+struct Units {
+    at: usize,
+    count: usize,
+}
+
+impl Units {
+    fn before(&mut self, text: &str, at: usize) -> usize {
+        if at < self.at {
+            *self = Self::default();
+        }
+        self.count += text[self.at..at].encode_utf16().count();
+        self.at = at;
+        self.count
     }
 }
 
@@ -105,38 +151,49 @@ fn put_word(words: &mut Vec<String>, word: &str) {
 /// The matches that stand close together and hold most of what was asked for; of several such places the first.
 fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
     let (mut best, mut best_rank) = (0..0, (0, 0));
-    let mut end = 0;
-    for (start, (_, first)) in found.iter().enumerate() {
-        end = end.max(start);
-        while found.get(end).is_some_and(|(_, span)| span.start - first.start <= 2 * context) {
+    let (mut end, mut held) = (0, HashMap::<usize, usize>::new());
+    for (start, (number, first)) in found.iter().enumerate() {
+        while let Some((number, _)) = found.get(end).filter(|(_, span)| span.start - first.start <= 2 * context) {
+            *held.entry(*number).or_default() += 1;
             end += 1;
         }
-        let mut numbers: Vec<usize> = found[start..end].iter().map(|(number, _)| *number).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let rank = (numbers.len(), end - start);
+        let rank = (held.len(), end - start);
         if rank > best_rank {
             (best, best_rank) = (start..end, rank);
+        }
+        if let Entry::Occupied(mut left) = held.entry(*number) {
+            *left.get_mut() -= 1;
+            if *left.get() == 0 {
+                left.remove();
+            }
         }
     }
     best
 }
 
-/// Some characters more on both sides, up to the next space.
+/// Some characters more on both sides, cut at a space if there is one near.
 fn around(text: &str, span: Range<usize>, context: usize) -> Range<usize> {
     let start = text[..span.start].char_indices().rev().take(context).last().map_or(span.start, |(at, _)| at);
     let end = text[span.end..].char_indices().nth(context).map_or(text.len(), |(at, _)| span.end + at);
-    let inner = text[start..span.start].find(char::is_whitespace).filter(|_| start > 0);
-    let outer = text[span.end..end].rfind(char::is_whitespace).filter(|_| end < text.len());
-    inner.map_or(start, |at| start + at)..outer.map_or(end, |at| span.end + at)
+    let near = LONGEST_CUT.min(context / 2);
+    let inner = text[start..span.start].char_indices().take(near).find(|(_, c)| c.is_whitespace());
+    let outer = text[span.end..end].char_indices().rev().take(near).find(|(_, c)| c.is_whitespace());
+    let start = inner.filter(|_| start > 0).map_or(start, |(at, _)| start + at);
+    start..outer.filter(|_| end < text.len()).map_or(end, |(at, _)| span.end + at)
 }
 
+/// The section that a line stands in, as far as its path leads there: of two headings with one path the second cannot be
+/// named, and then it is the section around it.
 fn section(digest: &Digest<'_>, line: usize) -> Option<Vec<String>> {
-    let mut open: Vec<(u8, &str)> = Vec::new();
-    let structure = digest.structure();
-    for heading in structure.headings.iter().take_while(|heading| heading.line <= line) {
-        open.retain(|(level, _)| *level < heading.level);
-        open.push((heading.level, heading.text));
+    let mut open: Vec<(HeadingDigest<'_>, bool)> = Vec::new();
+    let mut paths = HashSet::new();
+    for heading in digest.structure().headings.into_iter().take_while(|heading| heading.line <= line) {
+        open.retain(|(above, _)| above.level < heading.level);
+        let above = open.iter().map(|(above, _)| above.text);
+        let path = above.chain([heading.text]).collect::<Vec<_>>().join("::");
+        let leads = !path.is_empty() && paths.insert(path);
+        open.push((heading, leads));
     }
-    (!open.is_empty()).then(|| open.into_iter().map(|(_, text)| text.to_owned()).collect())
+    while open.pop_if(|(_, leads)| !*leads).is_some() {}
+    (!open.is_empty()).then(|| open.into_iter().map(|(heading, _)| heading.text.to_owned()).collect())
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::{index::Slice, store::Stamp};
 
 /// Changes whenever a segment of the same notes would come out different.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// Where in a document a word stands. Each word counts for one of them only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

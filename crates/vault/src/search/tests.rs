@@ -24,9 +24,7 @@ fn open() -> Arc<Scope> {
 }
 
 fn asked(live: &Arc<Live>, scope: &Arc<Scope>, query: &str) -> RankedNotes {
-    let snapshot = live.notes(&|| true).unwrap();
-    let notes = Notes::new(Files::new(Arc::clone(live), Arc::clone(scope), snapshot));
-    notes.ranked(query, PAGE, &|| true).unwrap()
+    keeper::to_rank(live, scope, &|| true).unwrap().ranked(query, PAGE, &|| true).unwrap()
 }
 
 fn found(root: &Path, query: &str) -> Vec<String> {
@@ -124,6 +122,21 @@ fn every_operator_does_what_it_says() {
         ("\"C++\" rust", &["Work/Notes.md"]),
         ("", &[]),
         ("???", &[]),
+        ("line:(#garden/log wet)", &["Garden/Log.md"]),
+        ("line:(#garden roof)", &[]),
+        ("task-todo:#garden", &[]),
+        ("line:(path:log slate)", &["Garden/Log.md"]),
+        ("line:([status:open] slate)", &["Garden/Plan.md"]),
+        ("line:(-path:log slate)", &["Garden/Plan.md"]),
+        ("block:(tools spade)", &[]),
+        ("match-case:Plan", &["Garden/Plan.md"]),
+        ("match-case:plan", &[]),
+        ("/^garden.l/", &["Garden/Log.md"]),
+        ("content:/^garden.l/", &[]),
+        ("content:Notes", &[]),
+        ("file:検索", &["Work/全文検索.md"]),
+        ("[[Notes]]", &["Work/Notes.md"]),
+        ("[rating:0]", &[]),
     ] {
         let mut names = found(vault.path(), query);
         names.sort_unstable();
@@ -152,11 +165,36 @@ fn a_hit_shows_its_best_passage_and_the_section_it_stands_in() {
 }
 
 #[test]
+fn a_section_that_is_named_holds_the_passage() {
+    let text = "# A\n## B\none\n## C\ntwo\n## B\nthree\n### D\nfour\n# \nfive\n# E\nsix\n";
+    let vault = vault(&[("n.md", text)]);
+    for (word, expected) in [
+        ("one", Some("A::B")),
+        ("two", Some("A::C")),
+        ("three", Some("A")),
+        ("four", Some("A::B::D")),
+        ("five", None),
+        ("six", Some("E")),
+    ] {
+        let hit = asked(&live(vault.path()), &open(), word).hits.remove(0);
+        assert_eq!(hit.section.map(|section| section.join("::")).as_deref(), expected, "{word}");
+    }
+}
+
+#[test]
+fn an_excerpt_is_long_where_there_are_no_spaces() {
+    let text = format!("{} いいい検索 {}", "あ".repeat(200), "う".repeat(200));
+    let vault = vault(&[("n.md", &text)]);
+    let hit = asked(&live(vault.path()), &open(), "検索").hits.remove(0);
+    assert_eq!(hit.excerpt, format!("{} いいい検索 {}", "あ".repeat(36), "う".repeat(39)));
+}
+
+#[test]
 fn a_segment_is_what_it_was() {
     let vault =
         vault(&[("Sub/Größe.md", "---\naliases: [Other]\n---\n# A *b*\n全文検索 #work/x\n"), ("b.md", "a a a")]);
     let live = live(vault.path());
-    let index = live.search.index(&live.notes(&|| true).unwrap(), &live, false, &|| true).unwrap();
+    let index = live.search.index(&keeper::to_rank(&live, &open(), &|| true).unwrap(), &|| true).unwrap();
     let segment = &index.parts[0].segment;
     let words: Vec<String> = (0..segment.terms())
         .map(|term| {
@@ -172,9 +210,30 @@ fn a_segment_is_what_it_was() {
     let hash = lapidary_note::ContentHash::of(words.join("\n").as_bytes()).to_string();
     assert_eq!(
         (segment::FORMAT, &hash[..19]),
-        (1, "sha256:ecb68f149356"),
+        (2, "sha256:ecb68f149356"),
         "what the index keeps has changed: raise FORMAT\n{words:#?}"
     );
+}
+
+#[test]
+fn nobody_waits_for_notes_that_are_hidden() {
+    let vault = vault(&[("a.md", "slate #x"), ("secret/b.md", "slate"), ("secret/c.md", "slate")]);
+    let deny = vec![PathPrefix::parse("secret").unwrap()];
+    let narrow = Arc::new(Scope::from(Policy { deny, ..Policy::default() }));
+    let kept = live(vault.path());
+    let taken_in = || {
+        let files = kept.files(&|| true).unwrap();
+        let digests = files.files().filter(|state| state.digest().is_some()).count();
+        (kept.search.taken_in(), digests)
+    };
+    assert_eq!(asked(&kept, &narrow, "slate tag:x").total, 1);
+    assert_eq!(taken_in(), (1, 1));
+    put(vault.path(), "secret/d.md", "slate");
+    assert_eq!(asked(&kept, &narrow, "slate").total, 1);
+    assert_eq!(taken_in(), (1, 1));
+    assert_eq!(asked(&kept, &open(), "slate").total, 4);
+    assert_eq!(asked(&kept, &narrow, "slate").total, 1);
+    assert_eq!(taken_in(), (4, 4));
 }
 
 #[test]
@@ -186,6 +245,26 @@ fn where_no_note_has_all_words_those_with_most_come_first() {
     let answer = asked(&live(vault.path()), &open(), "slate guter");
     assert_eq!(answer.meant, [("guter".to_owned(), vec!["gutter".to_owned()])]);
     assert_eq!(answer.hits[0].path.as_str(), "b.md");
+}
+
+#[test]
+fn a_word_that_stands_elsewhere_is_no_misspelling() {
+    let vault = vault(&[("Gutter.md", "the guter leaks"), ("a.md", "rain 2026")]);
+    let answer = asked(&live(vault.path()), &open(), "content:gutter");
+    assert_eq!((answer.total, answer.meant), (0, vec![]));
+    assert_eq!(asked(&live(vault.path()), &open(), "gutters").total, 1, "a form of it");
+    assert_eq!(asked(&live(vault.path()), &open(), "content:gutetr").total, 1, "nobody has this");
+    assert_eq!(asked(&live(vault.path()), &open(), "2027").total, 0, "another year is no misspelling");
+}
+
+#[test]
+fn between_equals_the_one_that_was_changed_last_comes_first() {
+    let vault = vault(&[("a.md", "slate"), ("b.md", "slate"), ("c.md", "slate")]);
+    for (name, ago) in [("a.md", 30), ("b.md", 10), ("c.md", 20)] {
+        let file = fs::File::options().write(true).open(vault.path().join(name)).unwrap();
+        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(ago)).unwrap();
+    }
+    assert_eq!(found(vault.path(), "slate"), ["b.md", "c.md", "a.md"]);
 }
 
 #[test]
@@ -260,6 +339,26 @@ const QUERIES: [&str; 14] = [
     "content:slate",
 ];
 
+/// Without word forms, which a scan does not know.
+const SCANNED: [&str; 16] = [
+    "\"slate\"",
+    "\"roof\" \"slate\"",
+    "\"slate roof\"",
+    "検索",
+    "\"cafe\"",
+    "\"garden\" -moss",
+    "\"moss\" OR path:x",
+    "line:(\"slate\" \"roof\")",
+    "-line:(\"slate\" \"roof\") -moss",
+    "tag:moss",
+    "-tag:moss path:secret",
+    "tag:moss OR \"garden\"",
+    "/s.ate r/",
+    "content:\"slate\"",
+    "file:roof",
+    "match-case:slate",
+];
+
 fn text() -> impl Strategy<Value = String> {
     let word = prop::sample::select(&WORDS[..]);
     let between = prop::sample::select(&[" ", " ", "\n", "\n\n# ", ", ", " #"][..]);
@@ -294,6 +393,37 @@ proptest! {
     }
 
     #[test]
+    fn whoever_asks_in_between_the_answers_are_those_of_a_new_index(
+        steps in prop::collection::vec((0..NAMES.len(), prop::option::weighted(0.8, text())), 1..25),
+        askers in prop::collection::vec(0..4_usize, 25),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let closed = |prefix: &str| {
+            let deny = vec![PathPrefix::parse(prefix).unwrap()];
+            Arc::new(Scope::from(Policy { deny, ..Policy::default() }))
+        };
+        let scopes = [open(), closed("secret"), closed("x")];
+        let kept = live(folder.path());
+        for ((name, text), asker) in steps.into_iter().zip(askers) {
+            let path = format!("{}.md", NAMES[name]);
+            match text {
+                Some(text) => put(folder.path(), &path, &text),
+                None => drop(fs::remove_file(folder.path().join(path))),
+            }
+            if let Some(scope) = scopes.get(asker) {
+                let fresh = live(folder.path());
+                prop_assert_eq!(asked(&kept, scope, "slate roof"), asked(&fresh, scope, "slate roof"));
+            }
+        }
+        for scope in &scopes {
+            let fresh = live(folder.path());
+            for query in QUERIES {
+                prop_assert_eq!(asked(&kept, scope, query), asked(&fresh, scope, query), "{}", query);
+            }
+        }
+    }
+
+    #[test]
     fn a_single_word_is_found_where_a_plain_scan_finds_it(
         texts in prop::collection::vec(text(), NAMES.len()),
     ) {
@@ -312,6 +442,23 @@ proptest! {
             let answer = asked(&kept, &open(), &format!("\"{word}\""));
             let ranked: BTreeSet<String> = answer.hits.iter().map(|hit| hit.path.to_string()).collect();
             prop_assert_eq!(ranked, plain, "{}", word);
+        }
+    }
+
+    #[test]
+    fn a_scan_finds_what_the_index_finds(texts in prop::collection::vec(text(), NAMES.len())) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in NAMES.iter().zip(&texts) {
+            put(folder.path(), &format!("{name}.md"), text);
+        }
+        put(folder.path(), "roof.png", "");
+        for query in SCANNED {
+            let (kept, other) = (live(folder.path()), live(folder.path()));
+            let files = Files::new(Arc::clone(&other), open(), other.files(&|| true).unwrap());
+            let scanned = scan::search_by_scan(&files, query, PAGE, &|| true).unwrap();
+            let paths = |found: &RankedNotes| found.hits.iter().map(|hit| hit.path.to_string()).collect::<BTreeSet<_>>();
+            let ranked = asked(&kept, &open(), query);
+            prop_assert_eq!((paths(&scanned), scanned.total), (paths(&ranked), ranked.total), "{}", query);
         }
     }
 

@@ -137,7 +137,12 @@ impl ReadTool for ObsidianSearchNotes {
         let hits = fitting(hits, input.max_matches_per_hit, cursor.limit);
         let end = cursor.offset.saturating_add(hits.len());
         let next_cursor = (end < total_count && !hits.is_empty()).then(|| Cursor { offset: end, ..cursor }.written());
-        let notice = if hits.is_empty() { Some(nothing(mode, total_count, cursor)) } else { notice };
+        // That it was only a scan is said in any case: another time there may be something.
+        let notice = match notice {
+            Some(said) if total_count == 0 => Some(format!("{said} No note fits.")),
+            _ if hits.is_empty() => Some(nothing(mode, total_count, cursor)),
+            notice => notice,
+        };
         let effective_query = query.filter(|_| mode != Mode::Jsonlogic).map(str::to_owned);
         Ok(Output { result: Page { mode, hits, total_count, next_cursor, truncated }, effective_query, notice })
     }
@@ -248,7 +253,7 @@ fn nothing(mode: Mode, total: usize, cursor: Cursor) -> String {
         _ if total > 0 => {
             format!("There are {total} hits, and none from number {} on.", cursor.offset.saturating_add(1))
         }
-        Mode::Omnisearch => "No note fits, and none holds a word that is near. Try other words.".to_owned(),
+        Mode::Omnisearch => "No note fits. Try other words, or fewer conditions.".to_owned(),
         Mode::Text => "No matches. Every word has to occur; try fewer or shorter ones.".to_owned(),
         Mode::Jsonlogic => "No note fits the rule.".to_owned(),
     }

@@ -99,7 +99,8 @@ impl Hit {
                 let words: Vec<String> = found_words.iter().map(|word| one_line(word).replace('`', "'")).collect();
                 let words =
                     if words.is_empty() { String::new() } else { format!("**Matched:** `{}`\n", words.join("`, `")) };
-                format!("\n\n### {} (score: {score:.2}){section}\n{words}{}", one_line(filename), fenced(excerpt))
+                let excerpt = if excerpt.is_empty() { String::new() } else { fenced(excerpt) };
+                format!("\n\n### {} (score: {score:.2}){section}\n{words}{excerpt}", one_line(filename))
             }
             Self::Logic { filename, result: Value::Bool(true) } => format!("\n- {}", one_line(filename)),
             Self::Logic { filename, result } => {

@@ -10,6 +10,8 @@ use crate::{Context, Reason, shared::cursor::Cursor, spec::ReadTool};
 
 /// Nobody types more; what is longer is a text and no question.
 const LONGEST_QUERY: usize = 2_000;
+/// So many words that may have been meant are named.
+const MOST_MEANT: usize = 5;
 
 pub(super) struct Answer {
     pub(super) total: usize,
@@ -62,12 +64,26 @@ fn notice(found: &RankedNotes) -> Option<String> {
     let mut said: Vec<String> = Vec::new();
     if found.scanned.is_some() {
         said.push(
-            "The index is being made; this was a plain scan, which knows no word forms. Ask again in a moment."
+            "The index is being made; this was a plain scan, which knows no word forms and no typing errors. \
+             Ask again in a moment."
                 .to_owned(),
         );
     }
+    for text in &found.no_expressions {
+        said.push(format!("`/{text}/` is no regular expression and was read as words."));
+    }
+    if found.words_cut {
+        said.push("There are too many words; only the first were looked for.".to_owned());
+    }
+    if found.undecided {
+        said.push(
+            "The expression needs too many attempts on some notes, which were left out; try a simpler one.".to_owned(),
+        );
+    }
     for (word, meant) in &found.meant {
-        said.push(format!("No note holds `{word}`; found by `{}`.", meant.join("`, `")));
+        let more = if meant.len() > MOST_MEANT { " and others" } else { "" };
+        let meant = meant.iter().take(MOST_MEANT).map(String::as_str).collect::<Vec<_>>();
+        said.push(format!("No note holds `{word}`; found by `{}`{more}.", meant.join("`, `")));
     }
     if found.some_words {
         said.push("No note holds all words; these hold some of them.".to_owned());

@@ -1,0 +1,35 @@
+//! What people write in a query, and what they mean by it.
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::search_words;
+use crate::{Case, Pattern, PatternKind, PatternOptions};
+
+/// The name of a tag, if somebody has written one: a number is none.
+pub(super) fn tag(text: &str) -> Option<&str> {
+    let name = text.strip_prefix('#')?.trim_end_matches(['/', ',', '.', ';', '!', '?']);
+    let named = name.starts_with(char::is_alphanumeric) && !name.chars().all(char::is_numeric);
+    named.then_some(name)
+}
+
+/// A word as it is written on a keyboard that has no umlauts; nothing if it has none.
+pub(super) fn without_umlauts(text: &str) -> Option<String> {
+    if text.is_ascii() {
+        return None;
+    }
+    let text: String = text.nfc().flat_map(char::to_lowercase).collect();
+    let written = text.replace('ä', "ae").replace('ö', "oe").replace('ü', "ue");
+    let mut words = search_words(&written).into_iter().filter(|_| written != text);
+    words.next().map(|word| word.term).filter(|_| words.next().is_none())
+}
+
+/// A regular expression as people write it in a query; nothing if it is none.
+pub(super) fn expression(text: &str) -> Option<Pattern> {
+    compiled(text, PatternKind::Regex, false, false)
+}
+
+pub(super) fn compiled(text: &str, kind: PatternKind, match_case: bool, whole_word: bool) -> Option<Pattern> {
+    let case = if match_case { Case::Sensitive } else { Case::Insensitive };
+    // What is no pattern is searched for as words.
+    Pattern::compile(text, &PatternOptions { kind, case, whole_word, nfc: !text.is_ascii() }).ok()
+}
