@@ -199,14 +199,11 @@ fn weighed(segment: &Segment, document: usize, counts: &Counts, body_norm: f32, 
     }
     let [elsewhere @ .., body] = counts;
     let mut value = saturated(*body, body_norm);
-    if elsewhere.iter().all(|count| *count == 0) {
-        return value;
-    }
-    let lengths = segment.lengths(document);
     for (field, count) in elsewhere.iter().enumerate().filter(|(_, count)| **count > 0) {
+        // Lengths are far away in memory, and seldom needed.
         let norm = match field {
-            field if field == Field::Name as usize => norm(0, lengths[0] as f32, averages),
-            field if field == Field::Heading as usize => norm(1, lengths[1] as f32, averages),
+            field if field == Field::Name as usize => norm(0, segment.lengths(document)[0] as f32, averages),
+            field if field == Field::Heading as usize => norm(1, segment.lengths(document)[1] as f32, averages),
             _ => 1.0,
         };
         value += WEIGHTS[field] * saturated(*count, norm);
