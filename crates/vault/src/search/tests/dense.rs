@@ -87,13 +87,15 @@ proptest! {
         wanted.sort_unstable();
         wanted.dedup();
         let (mut postings, mut from) = (Postings::new(&blocks, &found), 0);
-        for wanted in wanted {
+        for (at, wanted) in wanted.into_iter().enumerate() {
             from = from.max(wanted);
             let next = documents.iter().find(|(document, _)| *document >= from);
             prop_assert_eq!(postings.seek(wanted), next.map(|(document, _)| *document));
             let Some((document, counts)) = next else { break };
             prop_assert_eq!(&postings.counts(), counts);
-            prop_assert_eq!(read_positions(&mut postings), positions(*document, counts));
+            if at % 2 == 1 {
+                prop_assert_eq!(read_positions(&mut postings), positions(*document, counts));
+            }
             from = document + 1;
         }
     }
