@@ -7,21 +7,28 @@
 //! scores depend on is counted for each search among the notes that the caller may read. That costs what going through the
 //! postings costs anyway.
 
+mod best;
 mod bits;
+mod blocks;
 mod build;
 mod cache;
 mod corpus;
 mod evaluate;
 mod index;
 mod keeper;
+mod lines;
 mod others;
 mod passage;
+mod phrase;
 mod piece;
+mod pieces;
+mod postings;
 mod scan;
 mod segment;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod weigh;
 
 use lapidary_query::SearchQuery;
 use rayon::prelude::*;
@@ -36,12 +43,18 @@ pub use passage::{PassageSize, Ranked, RankedMatch};
 pub(crate) use cache::SegmentCache;
 pub(crate) use keeper::SearchKeeper;
 
+/// Notes that are looked into before somebody asks whether there is room for more.
+const AT_ONCE: usize = 8;
+
 /// Which of the notes that fit are wanted, and how much of each.
 #[derive(Clone, Copy, Debug)]
 pub struct RankedPage {
     pub offset: usize,
     pub limit: usize,
     pub size: PassageSize,
+    /// Notes are looked into until those that were take more room than this.
+    pub room: usize,
+    pub takes: fn(&Ranked) -> usize,
 }
 
 /// What a ranked search found.
@@ -49,7 +62,7 @@ pub struct RankedPage {
 pub struct RankedNotes {
     /// Notes that fit.
     pub total: usize,
-    /// The page of them, the best first.
+    /// The page of them, the best first; those for which there is no more room left out.
     pub hits: Vec<Ranked>,
     /// No note has all words, so these have some.
     pub some_words: bool,
@@ -120,12 +133,22 @@ fn search(
         found = search.found()?;
         others = other_files(files, &search.query);
     }
-    let (notes, total) = (found.len(), found.len() + others.len());
-    let best = search.page(found, page.offset, page.limit);
-    let one = |found: &evaluate::Found| Some(search.ranked(search.state(found.document)?, found.score, page.size));
-    let mut hits: Vec<Ranked> = best.par_iter().filter_map(one).collect();
-    let rest = others.into_iter().skip(page.offset.saturating_sub(notes)).take(page.limit - best.len());
-    hits.extend(rest.map(|state| search.by_path(state)));
+    let notes = found.count();
+    let total = notes + others.len();
+    let best = search.best(&found, page.offset, page.limit);
+    let one = |found: &best::Found| Some(search.ranked(search.state(found.document)?, found.score, page.size));
+    let mut hits: Vec<Ranked> = Vec::new();
+    for some in best.chunks(AT_ONCE) {
+        hits.par_extend(some.par_iter().filter_map(one));
+        if hits.iter().map(page.takes).sum::<usize>() > page.room {
+            break;
+        }
+    }
+    // After all notes of the page, or none: what comes next begins where this one ends.
+    if hits.len() == best.len() {
+        let rest = others.into_iter().skip(page.offset.saturating_sub(notes)).take(page.limit - best.len());
+        hits.extend(rest.map(|state| search.by_path(state)));
+    }
     let meant = search.query.wanted().into_iter().filter_map(|words| {
         let leaf = search.leaf(words).filter(|leaf| leaf.meant)?;
         Some((words.terms.join(" "), leaf.variants.clone()))

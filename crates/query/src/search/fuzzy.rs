@@ -21,6 +21,11 @@ impl Fuzzy {
         Some(Self { bytes: word.len(), signature: signature(word), letters, limit })
     }
 
+    /// How many typing errors are few enough. Each changes at most two of the letters that a word has.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// How many typing errors lie between, if few enough.
     pub fn distance(&self, term: &str) -> Option<usize> {
         // One error changes at most two of the letters that a word has, and no letter has more than four bytes.

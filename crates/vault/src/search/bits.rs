@@ -9,6 +9,15 @@ impl Bits {
         Self { words: vec![0; count.div_ceil(64)] }
     }
 
+    /// Those with a value above zero.
+    pub(super) fn positive(values: &[f32]) -> Self {
+        let word = |values: &[f32]| {
+            let bits = values.iter().enumerate();
+            bits.fold(0, |word, (bit, value)| word | u64::from(*value > 0.0) << bit)
+        };
+        Self { words: values.chunks(64).map(word).collect() }
+    }
+
     pub(super) fn set(&mut self, number: usize) {
         if let Some(word) = self.words.get_mut(number / 64) {
             *word |= 1 << (number % 64);
@@ -34,20 +43,31 @@ impl Bits {
         self
     }
 
+    /// The numbers by 64, as one set of bits each.
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
+    }
+
     pub(super) fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
-        self.words.iter().enumerate().flat_map(|(at, word)| {
-            let mut rest = *word;
-            std::iter::from_fn(move || {
-                let bit = rest.trailing_zeros() as usize;
-                (rest != 0).then(|| {
-                    rest &= rest - 1;
-                    at * 64 + bit
-                })
-            })
-        })
+        self.words.iter().enumerate().flat_map(|(at, word)| ones(*word).map(move |bit| at * 64 + bit))
     }
+}
+
+/// The numbers of the bits that are set.
+pub(super) fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros() as usize;
+        (word != 0).then(|| {
+            word &= word - 1;
+            bit
+        })
+    })
 }

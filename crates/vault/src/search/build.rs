@@ -5,11 +5,16 @@ use std::{cmp::Reverse, collections::BinaryHeap, collections::HashMap};
 use lapidary_note::Frontmatter;
 use lapidary_query::search_tokens;
 
-use super::segment::{Counts, Document, FIELDS, Field, Segment, Writer, put_posting, put_varint};
+use super::{
+    blocks::{Counts, FIELDS, Field},
+    lines::LineWriter,
+    postings::PostingsWriter,
+    segment::{Document, Segment, Writer},
+};
 use crate::{Digest, VaultPath, store::Stamp};
 
 /// So far apart are things that no phrase goes across.
-const GAP: u32 = 2;
+pub(super) const GAP: u32 = 2;
 
 /// Takes in notes one by one.
 #[derive(Default)]
@@ -23,21 +28,17 @@ pub(super) struct Builder {
 /// What is known of a term so far.
 #[derive(Default)]
 struct Term {
-    postings: Vec<u8>,
-    positions: Vec<u8>,
+    written: PostingsWriter,
     /// The document that is being read, and what was found in it.
     document: u32,
     counts: Counts,
     position: u32,
-    /// The least number that the next document can have.
-    after: u32,
 }
 
 impl Term {
     fn finish_document(&mut self) {
         if self.counts.iter().any(|count| *count > 0) {
-            put_posting(&mut self.postings, self.after, self.document, &self.counts);
-            self.after = self.document + 1;
+            self.written.document(self.document, &self.counts);
             self.counts = [0; FIELDS];
             self.position = 0;
         }
@@ -61,23 +62,25 @@ impl Builder {
             self.words(tag.name, Field::Tag, &mut position);
         });
         let body = Frontmatter::find(text).map_or(0, |block| block.span.end);
-        self.words(&text[..body], Field::Property, &mut position);
+        let headings = digest.structure().headings.iter().map(|heading| heading.line).collect();
+        let mut lines = LineWriter::new(text, headings);
+        let properties = position;
+        search_tokens(&text[..body], |token| {
+            lines.word(token.start);
+            self.word(token.term, Field::Property, position);
+            position += 1;
+        });
+        let properties = position - properties;
+        position += GAP;
         document.text_from = position;
-        let headings = digest.structure().headings;
-        let mut headings = headings.iter().map(|heading| heading.line).peekable();
-        let (mut line, mut seen) = (1 + text[..body].matches('\n').count(), body);
         search_tokens(&text[body..], |token| {
-            let start = body + token.start;
-            line += memchr::memchr_iter(b'\n', &text.as_bytes()[seen..start]).count();
-            seen = start;
-            while headings.next_if(|heading| *heading < line).is_some() {}
-            let field = if headings.peek() == Some(&line) { Field::Heading } else { Field::Body };
+            let field = if lines.word(body + token.start) { Field::Heading } else { Field::Body };
             document.headings += u32::from(field == Field::Heading);
             document.body += 1;
             self.word(token.term, field, position);
             position += 1;
         });
-        self.writer.document(path.as_str(), &document);
+        self.writer.document(path.as_str(), &document, &lines.finish(properties));
         self.documents += 1;
     }
 
@@ -107,7 +110,7 @@ impl Builder {
             term.finish_document();
             term.document = self.documents;
         }
-        put_varint(&mut term.positions, position - term.position);
+        term.written.position(position - term.position);
         term.position = position;
         term.counts[field as usize] += 1;
     }
@@ -119,7 +122,7 @@ impl Builder {
         for (word, number) in sorted {
             let mut term = std::mem::take(&mut terms[number]);
             term.finish_document();
-            writer.term(&word, &term.postings, &term.positions);
+            writer.term(&word, &term.written);
         }
         writer.finish()
     }
@@ -139,7 +142,7 @@ pub(super) fn merge(
         for (document, renumbered) in numbers.iter_mut().enumerate().filter(|(document, _)| wanted(number, *document)) {
             *renumbered = Some(u32::try_from(origin.len()).ok()?);
             origin.push((number, document));
-            writer.document(segment.path(document), &segment.document(document));
+            writer.document(segment.path(document), &segment.document(document), segment.lines(document));
         }
         renumbered.push(numbers);
     }
@@ -149,11 +152,9 @@ pub(super) fn merge(
         (term < segment.terms()).then(|| Reverse((segment.term(term), number, term)))
     };
     heads.extend((0..segments.len()).filter_map(|number| head(number, 0)));
-    let (mut postings, mut positions) = (Vec::new(), Vec::new());
+    let mut written = PostingsWriter::default();
     while let Some(Reverse((word, _, _))) = heads.peek().copied() {
-        postings.clear();
-        positions.clear();
-        let mut after = 0;
+        written.clear();
         // Of one word, the segments come in their order, and so do the new numbers.
         while let Some(Reverse((same, number, term))) =
             heads.peek().copied().filter(|Reverse((same, ..))| *same == word)
@@ -162,16 +163,14 @@ pub(super) fn merge(
             heads.pop();
             heads.extend(head(number, term + 1));
             let mut found = segments[number].postings(term);
-            while let Some((document, counts)) = found.next() {
-                let raw = found.raw_positions(&counts);
+            while let Some(document) = found.next() {
                 let Some(document) = renumbered[number].get(document as usize).copied().flatten() else { continue };
-                positions.extend_from_slice(raw);
-                put_posting(&mut postings, after, document, &counts);
-                after = document + 1;
+                written.raw_positions(found.raw_positions());
+                written.document(document, &found.counts());
             }
         }
-        if !postings.is_empty() {
-            writer.term(word, &postings, &positions);
+        if !written.is_empty() {
+            writer.term(word, &written);
         }
     }
     Some((writer.finish()?, origin))

@@ -1,22 +1,15 @@
-//! Which documents a query is true of, and in what order they are shown.
+//! Which documents a query is true of.
 
-use std::{
-    cmp::Ordering,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering as Atomically},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 use lapidary_note::Value;
 use lapidary_query::{Lexicon, Node, PathFilter, PropertyFilter, Scalar, SearchQuery, Words, folded, is_tag_or_below};
 use rayon::prelude::*;
 
-use super::{
-    bits::Bits,
-    corpus::{Corpus, Leaf},
-    shown::with_shown,
-};
+use super::{bits::Bits, corpus::Corpus, shown::with_shown, weigh::Leaf};
 use crate::{
     Digest, IndexError, Properties,
     index::{FileState, GoOn, Source},
@@ -27,17 +20,9 @@ pub(super) struct Search<'s> {
     pub(super) query: SearchQuery,
     leaves: Vec<Option<Leaf>>,
     source: Source<'s>,
-    go_on: GoOn<'s>,
+    pub(super) go_on: GoOn<'s>,
     /// An expression has given up on a note.
     pub(super) undecided: AtomicBool,
-}
-
-/// A document that was found.
-#[derive(Clone, Copy)]
-pub(super) struct Found {
-    pub(super) document: usize,
-    /// In thousandths, so that what looks the same is the same.
-    pub(super) score: u32,
 }
 
 impl<'s> Search<'s> {
@@ -54,53 +39,12 @@ impl<'s> Search<'s> {
         self.leaves.get(words.number)?.as_ref()
     }
 
-    /// All that fulfil the query, not in order.
-    pub(super) fn found(&self) -> Result<Vec<Found>, IndexError> {
-        if self.query.is_empty() {
-            return Ok(Vec::new());
+    /// All that fulfil the query.
+    pub(super) fn found(&self) -> Result<Bits, IndexError> {
+        match self.query.is_empty() {
+            true => Ok(Bits::none(self.corpus.total())),
+            false => self.fulfilling(&self.query.root, self.corpus.visible()),
         }
-        let documents = self.fulfilling(&self.query.root, self.corpus.visible())?;
-        let leaves: Vec<&Leaf> = self.query.wanted().into_iter().filter_map(|words| self.leaf(words)).collect();
-        let score = |document: usize| {
-            let (mut sum, mut held) = (0.0, 0);
-            for leaf in &leaves {
-                let value = leaf.values[document];
-                sum += leaf.rarity * value;
-                held += usize::from(value > 0.0);
-            }
-            // Where not all words had to be there, more of them are better than much of one.
-            sum * held as f32 / leaves.len().max(1) as f32
-        };
-        let found = documents.iter().map(|document| Found { document, score: (score(document) * 1000.0) as u32 });
-        Ok(found.collect())
-    }
-
-    /// The best from this number on, in order: by score, then the one that was changed last.
-    pub(super) fn page(&self, mut found: Vec<Found>, offset: usize, limit: usize) -> Vec<Found> {
-        let end = offset.saturating_add(limit).min(found.len());
-        let order = |a: &Found, b: &Found| self.order(a, b);
-        if let Some(last) = end.checked_sub(1).filter(|_| end < found.len()) {
-            // By the score alone first, since it takes a look at the documents to tell those that are equal.
-            let mut scores: Vec<u32> = found.iter().map(|found| found.score).collect();
-            let (_, least, _) = scores.select_nth_unstable_by(last, |a, b| b.cmp(a));
-            found.retain(|found| found.score >= *least);
-            if end < found.len() {
-                found.select_nth_unstable_by(end, order);
-                found.truncate(end);
-            }
-        }
-        found.sort_unstable_by(order);
-        found.truncate(end);
-        found.split_off(offset.min(end))
-    }
-
-    fn order(&self, a: &Found, b: &Found) -> Ordering {
-        b.score.cmp(&a.score).then_with(|| {
-            let ((ours, a), (theirs, b)) = (self.corpus.place(a.document), self.corpus.place(b.document));
-            let (ours, theirs) = (&ours.segment, &theirs.segment);
-            let (before, after) = (ours.modified(a), theirs.modified(b));
-            after.cmp(&before).then_with(|| ours.path(a).cmp(theirs.path(b)))
-        })
     }
 
     pub(super) fn state(&self, document: usize) -> Option<&'s Arc<FileState>> {
@@ -141,6 +85,9 @@ impl<'s> Search<'s> {
             Node::Property(filter) => self.keep(within, |state| has_property(state, filter)),
             Node::Within(piece, node) => {
                 let possible = self.possible(node, within);
+                if let Some(found) = self.in_one_unit(*piece, node, &possible) {
+                    return found;
+                }
                 self.keep(&possible, |state| self.in_one_piece(state, *piece, node))
             }
         }
@@ -149,7 +96,7 @@ impl<'s> Search<'s> {
     /// What cannot be decided is not claimed, but said.
     fn decides(&self, pattern: &lapidary_query::Pattern, text: &str) -> bool {
         pattern.is_match(text).unwrap_or_else(|_| {
-            self.undecided.store(true, Atomically::Relaxed);
+            self.undecided.store(true, Ordering::Relaxed);
             false
         })
     }
@@ -212,7 +159,7 @@ impl Lexicon for Search<'_> {
 }
 
 /// All words, those that are excluded too.
-fn put_words<'n>(node: &'n Node, words: &mut Vec<&'n Words>) {
+pub(super) fn put_words<'n>(node: &'n Node, words: &mut Vec<&'n Words>) {
     match node {
         Node::All(nodes) | Node::Any(nodes) => nodes.iter().for_each(|node| put_words(node, words)),
         Node::Not(node) | Node::Within(_, node) => put_words(node, words),

@@ -36,8 +36,8 @@ impl Search<'_> {
         let headings: Vec<usize> = structure.headings.iter().map(|heading| heading.line).collect();
         let look = |text: &str| match piece {
             Piece::Line => text.lines().any(fulfils),
-            Piece::Block => blocks(text, &headings).into_iter().any(fulfils),
-            Piece::Section | Piece::Task(_) => sections(text, &headings).into_iter().any(fulfils),
+            Piece::Block => cut_before(text, &block_starts(text, &headings)).into_iter().any(fulfils),
+            Piece::Section | Piece::Task(_) => cut_before(text, &headings).into_iter().any(fulfils),
         };
         self.with_text(state, look).unwrap_or(false)
     }
@@ -51,16 +51,12 @@ pub(super) fn is_wanted(wanted: TaskState, status: char) -> bool {
     }
 }
 
-/// The parts of a text between headings, by the lines these stand in.
-fn sections<'t>(text: &'t str, headings: &[usize]) -> Vec<&'t str> {
-    cut_before(text, |number, _| headings.binary_search(&number).is_ok())
-}
-
-/// The parts of a text between empty lines; a heading is one too, and code is not cut.
-fn blocks<'t>(text: &'t str, headings: &[usize]) -> Vec<&'t str> {
+/// The lines, from 1, at which parts of a text begin that stand between empty lines; a heading is one too, and code is not
+/// cut. `headings` are the lines of headings.
+pub(super) fn block_starts(text: &str, headings: &[usize]) -> Vec<usize> {
     let is_heading = |number: usize| headings.binary_search(&number).is_ok();
     let mut code: Option<&str> = None;
-    cut_before(text, |number, line| {
+    let begins = |(number, line): &(usize, &str)| {
         let line = line.trim();
         let inside = code.is_some();
         let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
@@ -68,16 +64,17 @@ fn blocks<'t>(text: &'t str, headings: &[usize]) -> Vec<&'t str> {
             Some(open) => Some(open).filter(|open| mark != Some(open)),
             None => mark,
         };
-        !inside && (line.is_empty() || is_heading(number) || is_heading(number.saturating_sub(1)))
-    })
+        !inside && (line.is_empty() || is_heading(*number) || is_heading(number.saturating_sub(1)))
+    };
+    (1..).zip(text.lines()).filter(begins).map(|(number, _)| number).collect()
 }
 
-/// The parts of a text that begin where `begins` says so of a line and its number, from 1.
-fn cut_before(text: &str, mut begins: impl FnMut(usize, &str) -> bool) -> Vec<&str> {
+/// The parts of a text that begin at these lines.
+fn cut_before<'t>(text: &'t str, starts: &[usize]) -> Vec<&'t str> {
     let mut parts = Vec::new();
     let (mut start, mut at) = (0, 0);
     for (number, line) in (1..).zip(text.split_inclusive('\n')) {
-        if begins(number, line) {
+        if starts.binary_search(&number).is_ok() {
             parts.push(&text[start..at]);
             start = at;
         }
@@ -94,8 +91,8 @@ mod tests {
     #[test]
     fn blocks_are_what_stands_together() {
         let text = "a\nb\n \nc\n# H\nd\n```\ne\n\nf\n```\n\ng";
-        let found: Vec<&str> =
-            blocks(text, &[5]).into_iter().map(str::trim).filter(|block| !block.is_empty()).collect();
+        let found = cut_before(text, &block_starts(text, &[5]));
+        let found: Vec<&str> = found.into_iter().map(str::trim).filter(|block| !block.is_empty()).collect();
         assert_eq!(found, ["a\nb", "c", "# H", "d\n```\ne\n\nf\n```", "g"]);
     }
 }

@@ -3,27 +3,11 @@
 
 use std::ops::Range;
 
+use super::postings::{Postings, PostingsWriter, end};
 use crate::{index::Slice, store::Stamp};
 
 /// Changes whenever a segment of the same notes would come out different.
-pub(super) const FORMAT: u32 = 2;
-
-/// Where in a document a word stands. Each word counts for one of them only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
-    Name,
-    Alias,
-    Folder,
-    Tag,
-    Property,
-    Heading,
-    Body,
-}
-
-pub(super) const FIELDS: usize = 7;
-
-/// How often a word stands in each field of a document.
-pub(super) type Counts = [u32; FIELDS];
+pub(super) const FORMAT: u32 = 3;
 
 /// What is kept of a document beside its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,9 +23,9 @@ pub(super) struct Document {
     pub(super) text_from: u32,
 }
 
-const HEAD: usize = 5 * 8;
-const DOCUMENT: usize = 5 * 8 + 5 * 4;
-const TERM: usize = 3 * 4;
+const HEAD: usize = 6 * 8;
+const DOCUMENT: usize = 5 * 8 + 6 * 4;
+const TERM: usize = 4 * 4;
 
 /// Documents and the words in them. Positions count over all fields of a document, with gaps where no phrase may go across.
 #[derive(Clone, Debug)]
@@ -52,6 +36,7 @@ pub(super) struct Segment {
     document_table: Range<usize>,
     term_table: Range<usize>,
     paths: Range<usize>,
+    lines: Range<usize>,
     words: Range<usize>,
     postings: Range<usize>,
     positions: Range<usize>,
@@ -64,53 +49,51 @@ pub(super) struct Writer {
     document_table: Vec<u8>,
     term_table: Vec<u8>,
     paths: Vec<u8>,
+    lines: Vec<u8>,
     words: Vec<u8>,
     postings: Vec<u8>,
     positions: Vec<u8>,
 }
 
 impl Writer {
-    pub(super) fn document(&mut self, path: &str, document: &Document) {
+    /// With what says how its words are spread over lines.
+    pub(super) fn document(&mut self, path: &str, document: &Document, lines: &[u8]) {
         self.paths.extend_from_slice(path.as_bytes());
+        self.lines.extend_from_slice(lines);
         let Stamp { size, modified, changed, inode } = document.stamp;
         for number in [size, modified.cast_unsigned(), changed.cast_unsigned(), inode, document.read_at.cast_unsigned()]
         {
             self.document_table.extend_from_slice(&number.to_le_bytes());
         }
-        let path_end = end(&self.paths);
-        for number in [document.name, document.headings, document.body, document.text_from, path_end] {
+        let (path_end, lines_end) = (end(&self.paths), end(&self.lines));
+        let Document { name, headings, body, text_from, .. } = *document;
+        for number in [name, headings, body, text_from, path_end, lines_end] {
             self.document_table.extend_from_slice(&number.to_le_bytes());
         }
         self.documents += 1;
     }
 
-    /// Terms have to come in order; the postings and positions are appended by the caller before.
-    pub(super) fn term(&mut self, term: &str, postings: &[u8], positions: &[u8]) {
+    /// Terms have to come in order.
+    pub(super) fn term(&mut self, term: &str, found: &PostingsWriter) {
         self.words.extend_from_slice(term.as_bytes());
-        self.postings.extend_from_slice(postings);
-        self.positions.extend_from_slice(positions);
-        for end in [end(&self.words), end(&self.postings), end(&self.positions)] {
-            self.term_table.extend_from_slice(&end.to_le_bytes());
+        found.write(&mut self.postings, &mut self.positions);
+        for number in [end(&self.words), end(&self.postings), end(&self.positions), letters(term)] {
+            self.term_table.extend_from_slice(&number.to_le_bytes());
         }
     }
 
     pub(super) fn finish(self) -> Option<Segment> {
-        let parts = [&self.paths, &self.words, &self.postings, &self.positions];
+        let parts = [&self.paths, &self.lines, &self.words, &self.postings, &self.positions];
         let length = HEAD + self.document_table.len() + self.term_table.len();
         let mut bytes = Vec::with_capacity(length + parts.iter().map(|part| part.len()).sum::<usize>());
-        let counts =
-            [self.documents, self.term_table.len() / TERM, self.paths.len(), self.words.len(), self.postings.len()];
-        counts.iter().for_each(|count| bytes.extend_from_slice(&(*count as u64).to_le_bytes()));
+        let lengths = parts[..4].iter().map(|part| part.len());
+        let counts = [self.documents, self.term_table.len() / TERM].into_iter().chain(lengths);
+        counts.for_each(|count| bytes.extend_from_slice(&(count as u64).to_le_bytes()));
         bytes.extend_from_slice(&self.document_table);
         bytes.extend_from_slice(&self.term_table);
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
         Segment::open(Slice::whole(bytes)?)
     }
-}
-
-/// What is made at once is kept far below the end of these numbers.
-fn end(bytes: &[u8]) -> u32 {
-    u32::try_from(bytes.len()).unwrap_or(u32::MAX)
 }
 
 impl Segment {
@@ -129,9 +112,10 @@ impl Segment {
         };
         let document_table = part(documents.checked_mul(DOCUMENT)?)?;
         let term_table = part(terms.checked_mul(TERM)?)?;
-        let (paths, words, postings) = (part(count(2)?)?, part(count(3)?)?, part(count(4)?)?);
+        let (paths, lines) = (part(count(2)?)?, part(count(3)?)?);
+        let (words, postings) = (part(count(4)?)?, part(count(5)?)?);
         let positions = at..bytes.len();
-        Some(Self { bytes, documents, terms, document_table, term_table, paths, words, postings, positions })
+        Some(Self { bytes, documents, terms, document_table, term_table, paths, lines, words, postings, positions })
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -183,10 +167,26 @@ impl Segment {
         [self.number(at), self.number(at + 4), self.number(at + 8)]
     }
 
+    /// Words in the name of a document, and the position from which on they stand in its text.
+    pub(super) fn bounds(&self, number: usize) -> (u32, u32) {
+        let at = self.document_table.start + number * DOCUMENT + 40;
+        (self.number(at), self.number(at + 12))
+    }
+
     pub(super) fn path(&self, number: usize) -> &str {
-        let end = |number: usize| self.number(self.document_table.start + number * DOCUMENT + 56) as usize;
-        let start = number.checked_sub(1).map_or(0, end);
-        self.text(&self.paths, start..end(number))
+        self.text(&self.paths, self.document_range(number, 56))
+    }
+
+    /// How the words of a document are spread over lines, for [`Units`](super::lines::Units).
+    pub(super) fn lines(&self, number: usize) -> &[u8] {
+        let range = self.document_range(number, 60);
+        self.bytes.get(self.lines.start + range.start..self.lines.start + range.end).unwrap_or_default()
+    }
+
+    /// A part of something that all documents have one after another, and whose end stands here for each.
+    fn document_range(&self, number: usize, at: usize) -> Range<usize> {
+        let end = |number: usize| self.number(self.document_table.start + number * DOCUMENT + at) as usize;
+        number.checked_sub(1).map_or(0, end)..end(number)
     }
 
     fn text(&self, part: &Range<usize>, range: Range<usize>) -> &str {
@@ -217,6 +217,15 @@ impl Segment {
         (self.first_from(prefix)..self.terms).take_while(move |term| self.term(*term).starts_with(prefix))
     }
 
+    /// The terms that have all letters of a word but a few, and few others.
+    pub(super) fn alike(&self, word: &str, most: usize) -> impl Iterator<Item = usize> {
+        let wanted = letters(word);
+        let table = self.bytes.get(self.term_table.clone()).unwrap_or_default();
+        let found =
+            table.chunks_exact(TERM).map(|term| term.last_chunk().map_or(0, |found| u32::from_le_bytes(*found)));
+        found.enumerate().filter(move |(_, found)| (found ^ wanted).count_ones() as usize <= most).map(|(term, _)| term)
+    }
+
     fn first_from(&self, term: &str) -> usize {
         let (mut low, mut high) = (0, self.terms);
         while low < high {
@@ -235,105 +244,12 @@ impl Segment {
             let found = self.term_range(term, column);
             self.bytes.get(range.start + found.start..range.start + found.end).unwrap_or_default()
         };
-        Postings { postings: part(&self.postings, 1), positions: part(&self.positions, 2), next: 0 }
+        Postings::new(part(&self.postings, 1), part(&self.positions, 2))
     }
 }
 
-/// The documents with a term, in order.
-pub(super) struct Postings<'s> {
-    postings: &'s [u8],
-    positions: &'s [u8],
-    /// The least number that the next one can have.
-    next: u32,
-}
-
-/// Most words stand in the text only, and seldom.
-const ONLY_BODY: u8 = 0x80;
-
-impl Postings<'_> {
-    /// About how much there is to look through.
-    pub(super) fn size(&self) -> usize {
-        self.postings.len()
-    }
-
-    /// The next document, and how often the term stands where in it.
-    pub(super) fn next(&mut self) -> Option<(u32, Counts)> {
-        let document = self.next.checked_add(varint(&mut self.postings)?)?;
-        self.next = document + 1;
-        let (head, rest) = self.postings.split_first()?;
-        self.postings = rest;
-        let mut counts = [0; FIELDS];
-        if head & ONLY_BODY != 0 {
-            counts[Field::Body as usize] = u32::from(head & !ONLY_BODY);
-            return Some((document, counts));
-        }
-        for (field, count) in counts.iter_mut().enumerate() {
-            if head >> field & 1 == 1 {
-                *count = varint(&mut self.postings)?;
-            }
-        }
-        Some((document, counts))
-    }
-
-    /// The positions in the document that came last, to be asked once for every document or never.
-    pub(super) fn positions(&mut self, counts: &Counts, into: &mut Vec<u32>) {
-        let mut position = 0;
-        for _ in 0..counts.iter().sum() {
-            let Some(step) = varint(&mut self.positions) else { return };
-            position += step;
-            into.push(position);
-        }
-    }
-
-    /// The same as bytes, as they were written.
-    pub(super) fn raw_positions(&mut self, counts: &Counts) -> &[u8] {
-        let all = self.positions;
-        for _ in 0..counts.iter().sum() {
-            if varint(&mut self.positions).is_none() {
-                break;
-            }
-        }
-        &all[..all.len() - self.positions.len()]
-    }
-}
-
-/// Appends a document to the postings of a term; `after` is the least number it can have.
-pub(super) fn put_posting(postings: &mut Vec<u8>, after: u32, document: u32, counts: &Counts) {
-    put_varint(postings, document - after);
-    let body = counts[Field::Body as usize];
-    let only_body = counts[..Field::Body as usize].iter().all(|count| *count == 0);
-    match u8::try_from(body) {
-        Ok(body) if only_body && body < ONLY_BODY => postings.push(ONLY_BODY | body),
-        _ => {
-            let mask = counts.iter().enumerate().fold(0, |mask, (field, count)| mask | u8::from(*count > 0) << field);
-            postings.push(mask);
-            counts.iter().filter(|count| **count > 0).for_each(|count| put_varint(postings, *count));
-        }
-    }
-}
-
-pub(super) fn put_varint(bytes: &mut Vec<u8>, mut number: u32) {
-    while number >= 0x80 {
-        bytes.push((number as u8) | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn varint(bytes: &mut &[u8]) -> Option<u32> {
-    let (&first, rest) = bytes.split_first()?;
-    *bytes = rest;
-    if first < 0x80 {
-        return Some(u32::from(first));
-    }
-    let mut number = u32::from(first & 0x7f);
-    for shift in [7, 14, 21, 28] {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u32::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
+/// Which letters a term has, roughly: enough to tell most of those that are no misspelling of a word without a look at
+/// them.
+fn letters(term: &str) -> u32 {
+    term.chars().fold(0, |bits, letter| bits | 1 << (u32::from(letter) % 32))
 }

@@ -1,5 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
+mod dense;
+
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
 use lapidary_query::search_words;
@@ -12,7 +14,13 @@ use crate::{
     store::{CacheFile, FolderStore, StateFolder},
 };
 
-const PAGE: RankedPage = RankedPage { offset: 0, limit: 1000, size: PassageSize { context: 40, max_matches: 5 } };
+const PAGE: RankedPage = RankedPage {
+    offset: 0,
+    limit: 1000,
+    size: PassageSize { context: 40, max_matches: 5 },
+    room: usize::MAX,
+    takes: |_| 0,
+};
 
 fn live(root: &Path) -> Arc<Live> {
     let store = Arc::new(FolderStore::new(root.to_owned()));
@@ -196,21 +204,22 @@ fn a_segment_is_what_it_was() {
     let live = live(vault.path());
     let index = live.search.index(&keeper::to_rank(&live, &open(), &|| true).unwrap(), &|| true).unwrap();
     let segment = &index.parts[0].segment;
-    let words: Vec<String> = (0..segment.terms())
+    let mut words: Vec<String> = (0..segment.terms())
         .map(|term| {
             let (mut postings, mut said) = (segment.postings(term), segment.term(term).to_owned());
-            while let Some((document, counts)) = postings.next() {
-                let mut positions = Vec::new();
-                postings.positions(&counts, &mut positions);
+            while let Some(document) = postings.next() {
+                let (counts, mut positions) = (postings.counts(), Vec::new());
+                postings.positions(|position| positions.push(position));
                 said += &format!(" {document}:{counts:?}{positions:?}");
             }
             said
         })
         .collect();
+    words.extend((0..segment.documents()).map(|document| format!("{document}:{:?}", segment.lines(document))));
     let hash = lapidary_note::ContentHash::of(words.join("\n").as_bytes()).to_string();
     assert_eq!(
         (segment::FORMAT, &hash[..19]),
-        (2, "sha256:ecb68f149356"),
+        (3, "sha256:6376ff024a84"),
         "what the index keeps has changed: raise FORMAT\n{words:#?}"
     );
 }

@@ -114,10 +114,15 @@ impl Hit {
 const USUAL_HITS: usize = 50;
 const USUAL_BYTES: usize = 7_500;
 
+/// How many bytes a page of so many hits may have. Who finds more than fit with one match each can stop there.
+pub(super) fn room(limit: usize) -> usize {
+    USUAL_BYTES * limit.max(USUAL_HITS) / USUAL_HITS
+}
+
 /// As much of the hits as a caller wants to pay for. First fewer matches of each are shown, unless it asked for more
 /// than usual; then the page ends earlier, and the next one begins there.
 pub(super) fn fitting(mut hits: Vec<Hit>, most_matches: usize, limit: usize) -> Vec<Hit> {
-    let room = USUAL_BYTES * limit.max(USUAL_HITS) / USUAL_HITS;
+    let room = room(limit);
     if most_matches <= USUAL_MATCHES {
         let fits = |shown: &usize| hits.iter().map(|hit| hit.bytes(*shown)).sum::<usize>() <= room;
         let shown = (1..=most_matches).rev().find(fits).unwrap_or(1);
@@ -136,7 +141,7 @@ pub(super) fn fitting(mut hits: Vec<Hit>, most_matches: usize, limit: usize) -> 
 
 impl Hit {
     /// What it takes with so many of its matches.
-    fn bytes(&self, shown: usize) -> usize {
+    pub(super) fn bytes(&self, shown: usize) -> usize {
         match self {
             Self::Text { filename, matches, truncated, .. } => {
                 let frame = r#"{"filename":"","matches":[]},"#.len();

@@ -4,7 +4,7 @@ use lapidary_vault::{PassageSize, Ranked, RankedNotes, RankedPage, VaultPath, Vi
 
 use super::{
     Input, ObsidianSearchNotes,
-    hits::{Hit, Spot},
+    hits::{Hit, Spot, room},
 };
 use crate::{Context, Reason, shared::cursor::Cursor, spec::ReadTool};
 
@@ -33,7 +33,8 @@ pub(super) fn search(
         return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", problem));
     }
     let size = PassageSize { context: input.context_length, max_matches: input.max_matches_per_hit };
-    let page = RankedPage { offset: cursor.offset, limit: cursor.limit, size };
+    let takes = |found: &Ranked| hit(found.clone()).bytes(1);
+    let page = RankedPage { offset: cursor.offset, limit: cursor.limit, size, room: room(cursor.limit), takes };
     let found = view
         .ranked(query, page, &|| context.check().is_ok())
         .map_err(|error| Reason::from_index(&error, context.cancel))?;

@@ -1,0 +1,117 @@
+//! The documents that are shown: those with the highest scores, in order.
+
+use std::cmp::Ordering;
+
+use super::{
+    bits::{Bits, ones},
+    evaluate::Search,
+    weigh::Leaf,
+};
+
+/// Documents that are scored at once, which keeps what is computed for them close at hand.
+const BLOCK: usize = 512;
+/// The least number of candidates that are gathered before the worst of them are dropped.
+const GATHERED: usize = 256;
+
+/// A document that was found.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub(super) document: usize,
+    /// In thousandths, so that what looks the same is the same.
+    pub(super) score: u32,
+}
+
+/// The best so far, and some that may be.
+struct Best<'s> {
+    search: &'s Search<'s>,
+    wanted: usize,
+    gathered: Vec<Found>,
+    /// What scores less is not among the best.
+    least: u32,
+}
+
+impl Search<'_> {
+    /// The best from this number on, in order: by score, then the one that was changed last.
+    pub(super) fn best(&self, documents: &Bits, offset: usize, limit: usize) -> Vec<Found> {
+        let leaves: Vec<&Leaf> = self.query.wanted().into_iter().filter_map(|words| self.leaf(words)).collect();
+        let mut best = Best { search: self, wanted: offset.saturating_add(limit), gathered: Vec::new(), least: 0 };
+        let mut scores = [0.0; BLOCK];
+        for (number, words) in documents.words().chunks(BLOCK / 64).enumerate() {
+            if words.iter().all(|word| *word == 0) {
+                continue;
+            }
+            let first = number * BLOCK;
+            let highest = score(&leaves, first, &mut scores);
+            if highest < best.least as f32 {
+                continue;
+            }
+            for (at, word) in words.iter().enumerate() {
+                for bit in ones(*word) {
+                    let score = scores[at * 64 + bit] as u32;
+                    if score >= best.least {
+                        best.add(Found { document: first + at * 64 + bit, score });
+                    }
+                }
+            }
+        }
+        best.finish(offset)
+    }
+
+    fn order(&self, a: &Found, b: &Found) -> Ordering {
+        b.score.cmp(&a.score).then_with(|| {
+            let ((ours, a), (theirs, b)) = (self.corpus.place(a.document), self.corpus.place(b.document));
+            let (ours, theirs) = (&ours.segment, &theirs.segment);
+            let (before, after) = (ours.modified(a), theirs.modified(b));
+            after.cmp(&before).then_with(|| ours.path(a).cmp(theirs.path(b)))
+        })
+    }
+}
+
+/// The scores of the documents from this one on, and the highest of them. Straight through all of them, also those that
+/// were not found: that is quicker than asking for each.
+fn score(leaves: &[&Leaf], first: usize, scores: &mut [f32; BLOCK]) -> f32 {
+    let mut held = [0.0; BLOCK];
+    scores.fill(0.0);
+    for leaf in leaves {
+        let values = leaf.values[first..].iter().take(BLOCK);
+        for ((value, score), held) in values.zip(scores.iter_mut()).zip(&mut held) {
+            *score += leaf.rarity * value;
+            *held += if *value > 0.0 { 1.0 } else { 0.0 };
+        }
+    }
+    let all = leaves.len().max(1) as f32;
+    // None is below zero, so that their bits are in the same order, and these are compared many at once.
+    let mut highest = 0;
+    for (score, held) in scores.iter_mut().zip(&held) {
+        // Where not all words had to be there, more of them are better than much of one.
+        *score = *score * held / all * 1000.0;
+        highest = highest.max(score.to_bits());
+    }
+    f32::from_bits(highest)
+}
+
+impl Best<'_> {
+    fn add(&mut self, found: Found) {
+        self.gathered.push(found);
+        if self.gathered.len() >= self.wanted.saturating_mul(2).max(GATHERED) {
+            self.drop_worst();
+        }
+    }
+
+    fn drop_worst(&mut self) {
+        let Some(last) = self.wanted.checked_sub(1) else { return self.gathered.clear() };
+        if self.wanted < self.gathered.len() {
+            let search = self.search;
+            let (_, worst, _) = self.gathered.select_nth_unstable_by(last, |a, b| search.order(a, b));
+            self.least = worst.score;
+            self.gathered.truncate(self.wanted);
+        }
+    }
+
+    fn finish(mut self, offset: usize) -> Vec<Found> {
+        self.drop_worst();
+        let search = self.search;
+        self.gathered.sort_unstable_by(|a, b| search.order(a, b));
+        self.gathered.split_off(offset.min(self.gathered.len()))
+    }
+}

@@ -1,0 +1,138 @@
+//! How the words of a text are spread over its lines, blocks and sections, so that nobody has to cut it again to tell
+//! which words stand in one of them.
+
+use std::{iter::Peekable, ops::Range, vec::IntoIter};
+
+use super::{
+    blocks::{put_varint, varint},
+    build::GAP,
+    piece::block_starts,
+};
+
+/// A line begins a block or a section if one begins with it or since the line before that has words.
+const BEGINS_BLOCK: u32 = 1;
+const BEGINS_SECTION: u32 = 2;
+
+/// What words of a text are taken together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Line,
+    Block,
+    Section,
+}
+
+/// Goes through a text word by word.
+pub(super) struct LineWriter<'t> {
+    text: &'t str,
+    seen: usize,
+    line: usize,
+    blocks: Peekable<IntoIter<usize>>,
+    headings: Peekable<IntoIter<usize>>,
+    heading: Option<usize>,
+    /// Words of the line so far, and how it begins.
+    words: u32,
+    begins: u32,
+    written: Vec<u8>,
+}
+
+impl<'t> LineWriter<'t> {
+    /// With the lines of its headings.
+    pub(super) fn new(text: &'t str, headings: Vec<usize>) -> Self {
+        let blocks = block_starts(text, &headings).into_iter().peekable();
+        let headings = headings.into_iter().peekable();
+        Self { text, seen: 0, line: 1, blocks, headings, heading: None, words: 0, begins: 0, written: Vec::new() }
+    }
+
+    /// A word stands here. Whether that is in a heading.
+    pub(super) fn word(&mut self, start: usize) -> bool {
+        let between = self.text.as_bytes().get(self.seen..start).unwrap_or_default();
+        self.seen = start;
+        let lines = memchr::memchr_iter(b'\n', between).count();
+        self.line += lines;
+        let mut begins = 0;
+        while self.blocks.next_if(|block| *block <= self.line).is_some() {
+            begins |= BEGINS_BLOCK;
+        }
+        while let Some(heading) = self.headings.next_if(|heading| *heading <= self.line) {
+            self.heading = Some(heading);
+            begins |= BEGINS_SECTION;
+        }
+        if lines > 0 {
+            self.end_line();
+            self.begins = begins;
+        }
+        self.words += 1;
+        self.heading == Some(self.line)
+    }
+
+    fn end_line(&mut self) {
+        if self.words > 0 {
+            put_varint(&mut self.written, self.words << 2 | self.begins);
+            self.words = 0;
+        }
+    }
+
+    /// What [`lines`] reads.
+    pub(super) fn finish(mut self, properties: u32) -> Vec<u8> {
+        self.end_line();
+        let mut written = Vec::with_capacity(self.written.len() + 1);
+        put_varint(&mut written, properties);
+        written.append(&mut self.written);
+        written
+    }
+}
+
+/// The positions of the words in each line, block or section that has any.
+pub(super) struct Units<'s> {
+    bytes: &'s [u8],
+    unit: Unit,
+    /// Words among the properties that are still to come, after which the text begins.
+    properties: u32,
+    text_from: u32,
+    position: u32,
+}
+
+impl<'s> Units<'s> {
+    pub(super) fn new(mut bytes: &'s [u8], text_from: u32, unit: Unit) -> Self {
+        let properties = varint(&mut bytes).unwrap_or_default();
+        let position = if properties == 0 { text_from } else { text_from.saturating_sub(GAP + properties) };
+        Self { bytes, unit, properties, text_from, position }
+    }
+
+    /// The next line, and how it begins.
+    fn line(&mut self) -> Option<(u32, Range<u32>)> {
+        let line = varint(&mut self.bytes)?;
+        let words = line >> 2;
+        let start = self.position;
+        let end = start.saturating_add(words);
+        self.position = end;
+        if self.properties > 0 {
+            self.properties = self.properties.saturating_sub(words);
+            self.position = if self.properties == 0 { self.text_from } else { end };
+        }
+        Some((line & (BEGINS_BLOCK | BEGINS_SECTION), start..end))
+    }
+
+    /// Whether the next line belongs to another unit.
+    fn ends(&self) -> bool {
+        let begins = self.bytes.first().map_or(0, |line| u32::from(*line));
+        match self.unit {
+            Unit::Line => true,
+            Unit::Block => begins & BEGINS_BLOCK != 0,
+            Unit::Section => begins & BEGINS_SECTION != 0,
+        }
+    }
+}
+
+impl Iterator for Units<'_> {
+    type Item = Range<u32>;
+
+    fn next(&mut self) -> Option<Range<u32>> {
+        let (_, mut unit) = self.line()?;
+        while !self.ends() {
+            let Some((_, more)) = self.line() else { break };
+            unit.end = more.end;
+        }
+        Some(unit)
+    }
+}

@@ -1,0 +1,155 @@
+//! Words in one line, block or section, found by their positions. The texts are not looked into.
+
+use std::ops::Range;
+
+use lapidary_query::{Node, Piece, Words};
+use rayon::prelude::*;
+
+use super::{
+    bits::Bits,
+    evaluate::{Search, put_words},
+    index::Part,
+    lines::{Unit, Units},
+    phrase::{Phrase, Start},
+};
+use crate::IndexError;
+
+/// Documents that one thread looks through: so few that what was found in them stays close at hand.
+const AT_ONCE: usize = 2048;
+
+/// Where words of a query stand in some documents of a part.
+struct Spots {
+    /// The bit that says that they stand in a unit.
+    bit: u64,
+    length: u32,
+    starts: Vec<Start>,
+    /// Those before belong to documents that were looked at.
+    seen: usize,
+}
+
+impl Search<'_> {
+    /// Those among some documents in which one unit fulfils a part of the query. `None` if positions cannot tell.
+    pub(super) fn in_one_unit(&self, piece: Piece, node: &Node, possible: &Bits) -> Option<Result<Bits, IndexError>> {
+        let unit = match piece {
+            Piece::Line => Unit::Line,
+            Piece::Block => Unit::Block,
+            Piece::Section => Unit::Section,
+            Piece::Task(_) => return None,
+        };
+        // Units without any word are not known here.
+        if !is_of_words(node) || fulfils(node, 0) {
+            return None;
+        }
+        let mut words = Vec::new();
+        put_words(node, &mut words);
+        let parts = self.corpus.parts().flat_map(|(part, base)| {
+            let count = part.segment.documents();
+            (0..count).step_by(AT_ONCE).map(move |from| (part, base, from..(from + AT_ONCE).min(count)))
+        });
+        let parts: Vec<(&Part, usize, Range<usize>)> = parts.collect();
+        let found = parts.into_par_iter().map(|(part, base, documents)| {
+            if !(self.go_on)() {
+                return Err(IndexError::Stopped);
+            }
+            let wanted: Vec<usize> = documents.filter(|document| possible.has(base + document)).collect();
+            let found = self.with_unit(part, wanted, unit, node, &words);
+            Ok(found.into_iter().map(|document| base + document).collect::<Vec<usize>>())
+        });
+        let found: Result<Vec<Vec<usize>>, IndexError> = found.collect();
+        Some(found.map(|found| {
+            let mut bits = Bits::none(self.corpus.total());
+            found.into_iter().flatten().for_each(|document| bits.set(document));
+            bits
+        }))
+    }
+
+    /// Those of some documents of a part, which are in order, that have such a unit.
+    fn with_unit(&self, part: &Part, mut wanted: Vec<usize>, unit: Unit, node: &Node, words: &[&Words]) -> Vec<usize> {
+        let mut spots: Vec<Spots> = words.iter().map(|words| self.spots(part, words, &wanted)).collect();
+        wanted.retain(|document| {
+            let (_, text_from) = part.segment.bounds(*document);
+            spots.iter_mut().for_each(|spots| spots.begin(*document as u32));
+            Units::new(part.segment.lines(*document), text_from, unit).any(|unit| {
+                let held = spots.iter_mut().fold(0, |held, spots| held | spots.within(*document as u32, &unit));
+                held != 0 && fulfils(node, held)
+            })
+        });
+        wanted
+    }
+
+    fn spots(&self, part: &Part, words: &Words, wanted: &[usize]) -> Spots {
+        let segment = &part.segment;
+        let spots =
+            |starts: Vec<Start>| Spots { bit: 1 << words.number, length: words.terms.len() as u32, starts, seen: 0 };
+        let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else { return spots(Vec::new()) };
+        let [term] = words.terms.as_slice() else {
+            let found = Phrase::new(segment, words).map(|phrase| phrase.among(&(*first as u32..*last as u32 + 1)));
+            return spots(found.unwrap_or_default());
+        };
+        // The same that [`Lexicon::accepts`](lapidary_query::Lexicon::accepts) takes for it.
+        let variants = self.leaf(words).map(|leaf| leaf.variants.as_slice()).unwrap_or_default();
+        let mut terms: Vec<usize> = variants.iter().chain([term]).filter_map(|term| segment.find(term)).collect();
+        if words.open {
+            terms.extend(segment.beginning(term));
+            terms.sort_unstable();
+            terms.dedup();
+        }
+        let mut starts = Vec::new();
+        for term in &terms {
+            let mut postings = segment.postings(*term);
+            let mut wanted = wanted.iter().map(|document| *document as u32).peekable();
+            while let Some(next) = wanted.peek().copied() {
+                let Some(document) = postings.seek(next) else { break };
+                while wanted.next_if(|wanted| *wanted < document).is_some() {}
+                if wanted.next_if_eq(&document).is_some() {
+                    postings.positions(|position| starts.push((document, position)));
+                }
+            }
+        }
+        if terms.len() > 1 {
+            starts.sort_unstable();
+        }
+        spots(starts)
+    }
+}
+
+impl Spots {
+    /// Leaves out those in documents before this one.
+    fn begin(&mut self, document: u32) {
+        while self.starts.get(self.seen).is_some_and(|(found, _)| *found < document) {
+            self.seen += 1;
+        }
+    }
+
+    /// The bit if one of them is in this unit, whose document and place come after all that were asked for before.
+    fn within(&mut self, document: u32, unit: &Range<u32>) -> u64 {
+        while self.starts.get(self.seen).is_some_and(|spot| *spot < (document, unit.start)) {
+            self.seen += 1;
+        }
+        let fits = |(found, start): &Start| *found == document && start.saturating_add(self.length) <= unit.end;
+        if self.starts.get(self.seen).is_some_and(fits) { self.bit } else { 0 }
+    }
+}
+
+/// Whether it asks for nothing but words.
+fn is_of_words(node: &Node) -> bool {
+    match node {
+        Node::All(nodes) | Node::Any(nodes) => nodes.iter().all(is_of_words),
+        Node::Not(node) | Node::Within(_, node) => is_of_words(node),
+        Node::Words(words) => words.number < u64::BITS as usize,
+        Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => false,
+    }
+}
+
+/// Whether it is true of a unit with these words, as [`lapidary_query::Unit::fulfils`] says of a text. It is asked of words
+/// only.
+fn fulfils(node: &Node, held: u64) -> bool {
+    match node {
+        Node::All(nodes) => nodes.iter().all(|node| fulfils(node, held)),
+        Node::Any(nodes) => nodes.iter().any(|node| fulfils(node, held)),
+        Node::Not(node) => !fulfils(node, held),
+        Node::Words(words) => held >> words.number & 1 == 1,
+        Node::Within(_, node) => fulfils(node, held),
+        Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => false,
+    }
+}

@@ -1,0 +1,245 @@
+//! The documents with a term one by one, and the positions where it stands in them.
+//!
+//! Before every block there is a mark from which one can read on, so that who looks for few documents, or for a part of
+//! them, skips the others.
+
+use super::blocks::{Block, Counts, Extras, FIELDS, Field, HELD, LONGEST, put_block, put_varint, varint};
+
+/// The least number that the next document can have, and where its block and its positions are.
+const MARK: usize = 3 * 4;
+
+/// What is written of one term.
+#[derive(Default)]
+pub(super) struct PostingsWriter {
+    blocks: Vec<u8>,
+    positions: Vec<u8>,
+    marks: Vec<u8>,
+    /// Documents that are in no block yet.
+    gathered: Vec<(u32, Counts)>,
+    /// The least number that the next block can begin with.
+    after: u32,
+}
+
+impl PostingsWriter {
+    /// The next position in a document, as a step from the one before it.
+    pub(super) fn position(&mut self, step: u32) {
+        put_varint(&mut self.positions, step);
+    }
+
+    /// Positions of a document as they were written before.
+    pub(super) fn raw_positions(&mut self, raw: &[u8]) {
+        self.positions.extend_from_slice(raw);
+    }
+
+    /// The document whose positions have just been written. The numbers have to rise.
+    pub(super) fn document(&mut self, document: u32, counts: &Counts) {
+        self.gathered.push((document, *counts));
+        if self.gathered.len() == HELD {
+            put_block(&mut self.blocks, self.after, &self.gathered);
+            self.gathered.clear();
+            self.after = document + 1;
+            for number in [self.after, end(&self.blocks), end(&self.positions)] {
+                self.marks.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.blocks.clear();
+        self.positions.clear();
+        self.marks.clear();
+        self.gathered.clear();
+        self.after = 0;
+    }
+
+    /// Appends what [`Postings::new`] reads.
+    pub(super) fn write(&self, postings: &mut Vec<u8>, positions: &mut Vec<u8>) {
+        put_varint(postings, end(&self.marks) / MARK as u32);
+        postings.extend_from_slice(&self.marks);
+        postings.extend_from_slice(&self.blocks);
+        put_block(postings, self.after, &self.gathered);
+        positions.extend_from_slice(&self.positions);
+    }
+}
+
+/// The documents with a term, in order.
+#[derive(Clone)]
+pub(super) struct Postings<'s> {
+    marks: &'s [u8],
+    all: [&'s [u8]; 2],
+    blocks: &'s [u8],
+    positions: &'s [u8],
+    /// The least number that the next block can begin with.
+    next: u32,
+    block: Block<'s>,
+    extras: Extras<'s>,
+    /// How often the term stands in each document of the block, and which of them comes next.
+    sums: [u32; LONGEST],
+    at: usize,
+    /// Positions that come before those of the document that was read last, and how many this one has.
+    unread: u32,
+    here: u32,
+}
+
+impl<'s> Postings<'s> {
+    pub(super) fn new(mut postings: &'s [u8], positions: &'s [u8]) -> Self {
+        let marks = varint(&mut postings).unwrap_or_default() as usize;
+        let (marks, blocks) = postings.split_at_checked(marks.saturating_mul(MARK)).unwrap_or_default();
+        Self {
+            marks,
+            all: [blocks, positions],
+            blocks,
+            positions,
+            next: 0,
+            block: Block::EMPTY,
+            extras: Block::EMPTY.extras(),
+            sums: [0; LONGEST],
+            at: 0,
+            unread: 0,
+            here: 0,
+        }
+    }
+
+    /// About how much there is to look through.
+    pub(super) fn size(&self) -> usize {
+        self.all[0].len()
+    }
+
+    /// The next block, for somebody who does not ask for documents one by one.
+    pub(super) fn block(&mut self) -> Option<Block<'s>> {
+        Block::take(&mut self.blocks, &mut self.next)
+    }
+
+    /// The next document.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<u32> {
+        loop {
+            while let Some(sum) = self.sums.get(self.at).filter(|_| self.at < self.block.bodies.len()) {
+                let at = self.at;
+                self.at += 1;
+                if *sum > 0 {
+                    self.unread += self.here;
+                    self.here = *sum;
+                    return Some(self.block.document(at));
+                }
+            }
+            self.enter()?;
+        }
+    }
+
+    fn enter(&mut self) -> Option<()> {
+        self.block = self.block()?;
+        self.at = 0;
+        self.sums.iter_mut().zip(self.block.bodies).for_each(|(sum, body)| *sum = u32::from(*body));
+        self.extras = self.block.extras();
+        for (at, counts) in self.extras.clone() {
+            *self.sums.get_mut(at)? = counts.iter().sum();
+        }
+        Some(())
+    }
+
+    /// How often the term stands where in the document that came last.
+    pub(super) fn counts(&mut self) -> Counts {
+        let at = self.at.wrapping_sub(1);
+        while self.extras.peek().is_some_and(|found| found < at) {
+            self.extras.next();
+        }
+        if let Some((found, counts)) = self.extras.clone().next()
+            && found == at
+        {
+            return counts;
+        }
+        let mut counts = [0; FIELDS];
+        counts[Field::Body as usize] = self.block.bodies.get(at).copied().unwrap_or_default().into();
+        counts
+    }
+
+    /// The first document from this number on that was not read yet.
+    pub(super) fn seek(&mut self, document: u32) -> Option<u32> {
+        if document >= self.next {
+            self.skip(document);
+        }
+        loop {
+            let found = self.next()?;
+            if found >= document {
+                return Some(found);
+            }
+        }
+    }
+
+    /// Goes on at the last mark before this document, if that is further on.
+    fn skip(&mut self, document: u32) {
+        let number = |mark: &[u8], at: usize| {
+            mark.get(at * 4..at * 4 + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
+        };
+        let (mut low, mut high) = (0, self.marks.len() / MARK);
+        while low < high {
+            let middle = low.midpoint(high);
+            if number(&self.marks[middle * MARK..], 0) <= document {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let Some(mark) = low.checked_sub(1).and_then(|at| self.marks.get(at * MARK..)) else { return };
+        if number(mark, 0) <= self.next {
+            return;
+        }
+        self.next = number(mark, 0);
+        self.blocks = self.all[0].get(number(mark, 1) as usize..).unwrap_or_default();
+        self.positions = self.all[1].get(number(mark, 2) as usize..).unwrap_or_default();
+        self.block = Block::EMPTY;
+        (self.unread, self.here) = (0, 0);
+    }
+
+    /// Calls `each` with the positions in the document that came last; to be asked once for it, or not at all.
+    #[inline]
+    pub(super) fn positions(&mut self, mut each: impl FnMut(u32)) {
+        if self.unread > 0 {
+            self.pass();
+        }
+        // Not in place, so that it is not written back for each.
+        let (mut bytes, mut position) = (self.positions, 0_u32);
+        for _ in 0..std::mem::take(&mut self.here) {
+            let Some(step) = varint(&mut bytes) else { break };
+            position = position.wrapping_add(step);
+            each(position);
+        }
+        self.positions = bytes;
+    }
+
+    /// The same as bytes, as they were written.
+    pub(super) fn raw_positions(&mut self) -> &'s [u8] {
+        self.pass();
+        let all = self.positions;
+        self.unread = std::mem::take(&mut self.here);
+        self.pass();
+        &all[..all.len() - self.positions.len()]
+    }
+
+    /// Leaves out the positions of the documents before.
+    fn pass(&mut self) {
+        let (mut left, mut bytes) = (std::mem::take(&mut self.unread), self.positions);
+        // Eight bytes at a time: a number ends with each that has no upper bit.
+        while left >= 8 {
+            let Some((eight, rest)) = bytes.split_first_chunk::<8>() else { break };
+            left -= (!u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080).count_ones();
+            bytes = rest;
+        }
+        for _ in 0..left {
+            if varint(&mut bytes).is_none() {
+                break;
+            }
+        }
+        self.positions = bytes;
+    }
+}
+
+/// What is made at once is kept far below the end of these numbers.
+pub(super) fn end(bytes: &[u8]) -> u32 {
+    u32::try_from(bytes.len()).unwrap_or(u32::MAX)
+}

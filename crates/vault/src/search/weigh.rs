@@ -1,0 +1,234 @@
+//! What words weigh in the documents that hold them.
+
+use lapidary_query::{Fuzzy, Words, word_forms};
+
+use super::{
+    bits::Bits,
+    blocks::{Block, Counts, Documents, FIELDS, Field},
+    corpus::Corpus,
+    phrase::Phrase,
+    segment::Segment,
+};
+
+/// How much a word counts by where it stands beside the text, in the order of [`Field`].
+const WEIGHTS: [f32; FIELDS - 1] = [5.0, 4.0, 1.5, 2.5, 0.8, 2.0];
+/// How soon more of the same word says nothing new.
+const SATURATION: f32 = 1.2;
+/// How much the length of a name, of the headings and of a text counts.
+const LENGTH: [f32; 3] = [0.5, 0.3, 0.75];
+/// What other forms of a word, words that begin with it, and words that were probably meant are worth beside itself.
+const FORM: f32 = 0.75;
+const LONGER: f32 = 0.4;
+const MEANT: f32 = 0.6;
+
+/// In which documents words of a query stand, and how well.
+pub(super) struct Leaf {
+    pub(super) documents: Bits,
+    /// For every document, 0 where it is not.
+    pub(super) values: Vec<f32>,
+    /// Seldom words say more.
+    pub(super) rarity: f32,
+    /// Terms besides the word itself that count as it.
+    pub(super) variants: Vec<String>,
+    /// No document holds the word, so others were looked for that it may be a misspelling of.
+    pub(super) meant: bool,
+}
+
+/// What is being found out for a leaf.
+struct Weighing<'c> {
+    corpus: &'c Corpus<'c>,
+    words: &'c Words,
+    values: Vec<f32>,
+    variants: Vec<String>,
+}
+
+impl Corpus<'_> {
+    pub(super) fn leaf(&self, words: &Words) -> Leaf {
+        let mut weighing = Weighing { corpus: self, words, values: vec![0.0; self.total()], variants: Vec::new() };
+        let meant = match words.terms.as_slice() {
+            [term] => weighing.put_word(term),
+            _ => {
+                weighing.put_phrase();
+                false
+            }
+        };
+        let Weighing { values, variants, .. } = weighing;
+        let documents = Bits::positive(&values);
+        let held = documents.count() as f32;
+        let rarity = (1.0 + (self.readable.count as f32 - held + 0.5) / (held + 0.5)).ln();
+        Leaf { documents, values, rarity, variants, meant }
+    }
+}
+
+impl Weighing<'_> {
+    /// Whether others were looked for, because no document holds the word.
+    fn put_word(&mut self, term: &str) -> bool {
+        let mut found = self.put_term(term, 1.0);
+        if !self.words.exact {
+            for form in word_forms(term).into_iter().chain(self.words.also.clone()) {
+                if self.put_term(&form, FORM) {
+                    found = true;
+                    self.variants.push(form);
+                }
+            }
+        }
+        if self.words.open {
+            for (part, base) in self.corpus.parts() {
+                for longer in part.segment.beginning(term).filter(|found| part.segment.term(*found) != term) {
+                    found |= self.put_postings(&part.segment, base, longer, LONGER);
+                }
+            }
+        }
+        let is_nowhere = || self.corpus.whole && !(self.words.content && self.is_held(term));
+        !found && !self.words.exact && is_nowhere() && self.put_meant(term)
+    }
+
+    /// Whether a readable document holds it anywhere.
+    fn is_held(&self, term: &str) -> bool {
+        self.corpus.parts().any(|(part, base)| {
+            let mut postings = part.segment.find(term).map(|term| part.segment.postings(term));
+            std::iter::from_fn(|| postings.as_mut()?.next())
+                .any(|document| self.corpus.visible().has(base + document as usize))
+        })
+    }
+
+    /// The nearest words that a readable document holds. Whether there are any.
+    fn put_meant(&mut self, term: &str) -> bool {
+        let Some(fuzzy) = Fuzzy::new(term) else { return false };
+        let mut near: Vec<(usize, String)> = Vec::new();
+        for (part, _) in self.corpus.parts() {
+            let terms = part.segment.alike(term, 2 * fuzzy.limit()).map(|term| part.segment.term(term));
+            near.extend(terms.filter_map(|term| Some((fuzzy.distance(term)?, term.to_owned()))));
+        }
+        near.sort_unstable();
+        near.dedup();
+        let mut nearest = None;
+        for (distance, term) in near {
+            if nearest.is_some_and(|nearest| distance > nearest) {
+                break;
+            }
+            if self.put_term(&term, MEANT) {
+                nearest = Some(distance);
+                self.variants.push(term);
+            }
+        }
+        nearest.is_some()
+    }
+
+    /// Whether any readable document holds it.
+    fn put_term(&mut self, term: &str, weight: f32) -> bool {
+        let mut found = false;
+        for (part, base) in self.corpus.parts() {
+            if let Some(term) = part.segment.find(term) {
+                found |= self.put_postings(&part.segment, base, term, weight);
+            }
+        }
+        found
+    }
+
+    fn put_postings(&mut self, segment: &Segment, base: usize, term: usize, weight: f32) -> bool {
+        let readable = &self.corpus.readable;
+        let values = &mut self.values[base..base + segment.documents()];
+        let norms = &readable.norms[base..base + segment.documents()];
+        let mut found = false;
+        let mut postings = segment.postings(term);
+        while let Some(block) = postings.block() {
+            found |= put_bodies(&block, values, norms, weight).unwrap_or_default();
+            for (at, mut counts) in block.extras() {
+                let document = block.document(at) as usize;
+                let (Some(value), Some(norm)) = (values.get_mut(document), norms.get(document)) else { break };
+                if self.words.content {
+                    counts[..Field::Heading as usize].fill(0);
+                }
+                let weighed = weight * weighed(segment, document, &counts, *norm, &readable.averages);
+                *value = value.max(weighed);
+                found |= weighed > 0.0;
+            }
+        }
+        found
+    }
+
+    fn put_phrase(&mut self) {
+        let readable = &self.corpus.readable;
+        for (part, base) in self.corpus.parts() {
+            let segment = &part.segment;
+            let Some(phrase) = Phrase::new(segment, self.words) else { continue };
+            let mut found = phrase.all().into_iter().peekable();
+            while let Some((document, first)) = found.next() {
+                let (name, text_from) = segment.bounds(document as usize);
+                let mut counts = [0; FIELDS];
+                let mut count = |start: u32| {
+                    let field = match start {
+                        start if start >= text_from => Field::Body,
+                        _ if self.words.content => return,
+                        start if start < name => Field::Name,
+                        _ => Field::Alias,
+                    };
+                    counts[field as usize] += 1;
+                };
+                count(first);
+                while let Some((_, next)) = found.next_if(|(same, _)| *same == document) {
+                    count(next);
+                }
+                let document = document as usize;
+                let number = base + document;
+                self.values[number] = weighed(segment, document, &counts, readable.norms[number], &readable.averages);
+            }
+        }
+    }
+}
+
+/// Weighs what stands in the texts of a block of documents. Answers whether it is anything in any of them.
+fn put_bodies(block: &Block<'_>, values: &mut [f32], norms: &[f32], weight: f32) -> Option<bool> {
+    // As bits, since the order in which floats are compared counts, so that no two of them are compared at once.
+    let mut any = 0;
+    let mut put = |value: &mut f32, norm: f32, body: u8| {
+        let weighed = weight * saturated(u32::from(body), norm);
+        *value = if weighed > *value { weighed } else { *value };
+        any |= weighed.to_bits();
+    };
+    match block.documents() {
+        Documents::From(first) => {
+            let run = first as usize..first as usize + block.bodies.len();
+            let places = values.get_mut(run.clone())?.iter_mut().zip(norms.get(run)?);
+            places.zip(block.bodies).for_each(|((value, norm), body)| put(value, *norm, *body));
+        }
+        Documents::Listed(listed) => {
+            for (document, body) in listed.iter().zip(block.bodies) {
+                put(values.get_mut(*document as usize)?, *norms.get(*document as usize)?, *body);
+            }
+        }
+    }
+    Some(any != 0)
+}
+
+/// What a word is worth in a document, by how often it stands where.
+fn weighed(segment: &Segment, document: usize, counts: &Counts, body_norm: f32, averages: &[f32; 3]) -> f32 {
+    if body_norm.is_infinite() {
+        return 0.0;
+    }
+    let [elsewhere @ .., body] = counts;
+    let mut value = saturated(*body, body_norm);
+    for (field, count) in elsewhere.iter().enumerate().filter(|(_, count)| **count > 0) {
+        // Lengths are far away in memory, and seldom needed.
+        let norm = match field {
+            field if field == Field::Name as usize => norm(0, segment.lengths(document)[0] as f32, averages),
+            field if field == Field::Heading as usize => norm(1, segment.lengths(document)[1] as f32, averages),
+            _ => 1.0,
+        };
+        value += WEIGHTS[field] * saturated(*count, norm);
+    }
+    value
+}
+
+/// What so many of a word are worth: twice as many are less than twice as good.
+#[inline]
+fn saturated(count: u32, norm: f32) -> f32 {
+    let count = count as f32;
+    count * (SATURATION + 1.0) / (count + SATURATION * norm)
+}
+
+/// In a longer text a word says less.
+pub(super) fn norm(at: usize, length: f32, averages: &[f32; 3]) -> f32 {
+    1.0 - LENGTH[at] + LENGTH[at] * length / averages[at]
+}
