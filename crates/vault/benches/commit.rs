@@ -55,14 +55,15 @@ fn edits(report: &mut Report, around: &Path) -> Result<(), Failure> {
     let mut times: [Vec<Duration>; 3] = Default::default();
     // In turns, as the disk has its moods.
     for number in 1..=EDITS {
+        let text = text(number);
         let bare = Instant::now();
-        database.execute("INSERT INTO old (text) VALUES (?1)", [&text(number)])?;
-        replace(&root, "bare.md", &text(number))?;
+        database.execute("INSERT INTO old (text) VALUES (?1)", [&text])?;
+        replace(&root, "bare.md", &text)?;
         times[0].push(bare.elapsed());
         File::open(&root)?.sync_all()?;
         times[1].push(bare.elapsed());
         let ours = Instant::now();
-        commit(&vault, &["ours.md".to_owned()], number)?;
+        commit(&vault, &["ours.md".to_owned()], &text)?;
         times[2].push(ours.elapsed());
     }
     let [bare, synced, ours] = times.map(quantiles);
@@ -85,15 +86,16 @@ fn batches(report: &mut Report, around: &Path) -> Result<(), Failure> {
         }
         rustix::fs::sync();
         let root = around.join(format!("bare {batch}"));
+        let text = text(batch);
         let bare = Instant::now();
         for note in &names {
-            replace(&root, note, &text(batch))?;
+            replace(&root, note, &text)?;
         }
         times[0].push(bare.elapsed());
         let root = around.join(format!("ours {batch}"));
         let vault = vault(&root, &around.join("state"));
         let ours = Instant::now();
-        commit(&vault, &names, batch)?;
+        commit(&vault, &names, &text)?;
         times[1].push(ours.elapsed());
     }
     let [bare, ours] = times.map(quantiles);
@@ -135,13 +137,13 @@ fn vault(root: &Path, state: &Path) -> Vault {
     Vault::shared("bench".to_owned(), store, &state, Policy::default(), VaultLimits::default())
 }
 
-fn commit(vault: &Vault, names: &[String], number: usize) -> Result<(), Failure> {
+fn commit(vault: &Vault, names: &[String], text: &[u8]) -> Result<(), Failure> {
     let view = vault.view(Arc::default(), u64::MAX);
     let mut changes = Vec::new();
     for name in names {
         let path = VaultPath::parse(name)?;
         let before = view.read(&path).map_err(|error| format!("{error:?}"))?;
-        changes.push(Change::Write { path, before, guard: Guard::Plan, bytes: text(number) });
+        changes.push(Change::Write { path, before, guard: Guard::Plan, bytes: text.to_vec() });
     }
     let origin = Origin { tool: "bench".to_owned(), client: "bench".to_owned(), time: SystemTime::now() };
     vault.turn(&|| true)?.commit(&ChangeSet { changes }, &Scope::default(), &origin)?;
