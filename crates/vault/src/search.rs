@@ -137,17 +137,19 @@ fn search(
     let total = notes + others.len();
     let best = search.best(&found, page.offset, page.limit);
     let one = |found: &best::Found| Some(search.ranked(search.state(found.document)?, found.score, page.size));
-    let mut hits: Vec<Ranked> = Vec::new();
+    let (mut hits, mut taken): (Vec<Ranked>, usize) = (Vec::new(), 0);
     for some in best.chunks(AT_ONCE) {
+        let before = hits.len();
         hits.par_extend(some.par_iter().filter_map(one));
-        if hits.iter().map(page.takes).sum::<usize>() > page.room {
+        taken += hits[before..].iter().map(page.takes).sum::<usize>();
+        if taken > page.room {
             break;
         }
     }
     // After all notes of the page, or none: what comes next begins where this one ends.
     if hits.len() == best.len() {
         let rest = others.into_iter().skip(page.offset.saturating_sub(notes)).take(page.limit - best.len());
-        hits.extend(rest.map(|state| search.by_path(state)));
+        hits.extend(rest.map(|state| search.by_path(&state)));
     }
     let meant = search.query.wanted().into_iter().filter_map(|words| {
         let leaf = search.leaf(words).filter(|leaf| leaf.meant)?;

@@ -37,6 +37,8 @@ struct Counted {
     /// With these files it is up to date for this scope, whatever has changed of others.
     files: SortedMap<FileId, Arc<FileState>>,
     readable: Arc<Readable>,
+    /// Those of the files that no index knows, once somebody has asked for them.
+    others: Option<Arc<[Arc<FileState>]>>,
 }
 
 impl SearchKeeper {
@@ -121,14 +123,34 @@ impl SearchKeeper {
         known.retain(|known| Arc::ptr_eq(&known.index, index));
         let now = files.snapshot().files_by_id().clone();
         if let Some(known) = known.iter_mut().find(|known| Arc::ptr_eq(&known.scope, files.scope())) {
-            known.files = now;
+            if !known.files.is_same(&now) {
+                (known.files, known.others) = (now, None);
+            }
             return Arc::clone(&known.readable);
         }
         let readable = Arc::new(Readable::new(index, &|id| files.shows(id)));
         known.truncate(REMEMBERED - 1);
         let (index, scope) = (Arc::clone(index), Arc::clone(files.scope()));
-        known.insert(0, Counted { index, scope, files: now, readable: Arc::clone(&readable) });
+        known.insert(0, Counted { index, scope, files: now, readable: Arc::clone(&readable), others: None });
         readable
+    }
+
+    /// The files that somebody sees and no index knows: going through all others for them takes longer than a search.
+    pub(super) fn others(&self, files: &Files) -> Arc<[Arc<FileState>]> {
+        let mut known = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |known: &&mut Counted| {
+            Arc::ptr_eq(&known.scope, files.scope()) && known.files.is_same(files.snapshot().files_by_id())
+        };
+        let mut known = known.iter_mut().find(is_same);
+        if let Some(others) = known.as_ref().and_then(|known| known.others.clone()) {
+            return others;
+        }
+        let others = files.iter().filter(|entry| !entry.is_searched());
+        let others: Arc<[Arc<FileState>]> = others.map(|entry| Arc::clone(entry.0)).collect();
+        if let Some(known) = known.as_mut() {
+            known.others = Some(Arc::clone(&others));
+        }
+        others
     }
 
     fn newest(&self) -> Option<Arc<Index>> {

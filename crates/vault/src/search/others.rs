@@ -22,12 +22,12 @@ impl Lexicon for Typed {
 }
 
 /// Those that fit, the one that was changed last first.
-pub(super) fn other_files<'f>(files: &'f Files, query: &SearchQuery) -> Vec<&'f Arc<FileState>> {
+pub(super) fn other_files(files: &Files, query: &SearchQuery) -> Vec<Arc<FileState>> {
     if !asks_for_paths(&query.root) {
         return Vec::new();
     }
-    let others = files.iter().filter(|entry| !entry.is_searched() && fits(&query.root, entry.0));
-    let mut found: Vec<&Arc<FileState>> = others.map(|entry| entry.0).collect();
+    let others = files.live.search.others(files);
+    let mut found: Vec<Arc<FileState>> = others.iter().filter(|state| fits(&query.root, state)).cloned().collect();
     found.sort_by_key(|state| Reverse(state.stat.stamp.modified));
     found
 }

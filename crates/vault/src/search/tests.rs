@@ -51,6 +51,24 @@ fn put(root: &Path, path: &str, text: &str) {
 }
 
 #[test]
+fn other_files_that_come_and_go_are_known_to_the_next_question() {
+    let vault = vault(&[("a.md", "slate"), ("Pictures/roof.png", "")]);
+    let (live, scope) = (live(vault.path()), open());
+    let found = |query: &str| {
+        let paths = asked(&live, &scope, query).hits.into_iter().map(|hit| hit.path.to_string());
+        paths.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        (found("path:pictures"), found("path:pictures")),
+        ("Pictures/roof.png".into(), "Pictures/roof.png".into())
+    );
+    put(vault.path(), "Pictures/wall.png", "");
+    assert_eq!(found("path:pictures"), "Pictures/roof.png Pictures/wall.png");
+    fs::remove_file(vault.path().join("Pictures/roof.png")).unwrap();
+    assert_eq!(found("path:pictures"), "Pictures/wall.png");
+}
+
+#[test]
 fn names_and_headings_count_more_than_text_and_everything_is_looked_at() {
     let vault = vault(&[
         ("Slate.md", "Something about roofs."),
