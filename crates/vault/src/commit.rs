@@ -16,7 +16,6 @@ mod steps;
 mod undo;
 
 use std::{
-    cell::Cell,
     collections::BTreeSet,
     io::ErrorKind,
     sync::{
@@ -223,29 +222,19 @@ impl Turn<'_> {
             steps: &planned.steps,
             contents: planned.contents.iter().map(|(hash, bytes)| (*hash, *bytes)).collect(),
         };
-        let unwritten = |failed| match failed {
-            LedgerError::Full => StoreError::DiskFull,
+        let (number, id) = self.changes.ledger.begin(&draft).map_err(|failed| match failed {
+            LedgerError::Full => error(0, StoreError::DiskFull),
             LedgerError::Unusable(why) => {
                 self.changes.tell(News::Postponed { why });
-                StoreError::NoCheckpoint
+                error(0, StoreError::NoCheckpoint)
             }
-        };
-        let (number, id) = self.changes.ledger.begin(&draft).map_err(|failed| error(0, unwritten(failed)))?;
-        // A new file is on disk before it has a name, and the journal of the disk takes in both at once.
-        let lasts = Cell::new(false);
-        let written_down = || {
-            if !lasts.get() {
-                self.changes.ledger.sync().map_err(unwritten)?;
-            }
-            lasts.set(true);
-            Ok(())
-        };
+        })?;
         let mut taken = Vec::with_capacity(planned.steps.len());
         let mut touched = BTreeSet::new();
         for (index, step) in planned.steps.iter().enumerate() {
             let ready = self.make_ready(&planned.steps[..index], &touched, step);
             touched.extend(places_of(step));
-            match ready.and_then(|()| steps::take(self.changes, step, planned.bytes[index], &written_down)) {
+            match ready.and_then(|()| steps::take(self.changes, step, planned.bytes[index])) {
                 Ok(done) if index < MAX_HELD => taken.push(done),
                 Ok(done) => taken.push(done.let_go()),
                 Err(failed) => {

@@ -30,7 +30,7 @@ pub use outside::{DemoFolder, ExportFolder, folder_exists, read_settings};
 pub(crate) use stat::nanoseconds;
 pub use stat::{Found, Skip, Stamp, Stat, TextRoom, Walk, Walked};
 pub use state::{LogFile, LogTail, StateFolder, TurnFile};
-pub use steps::{FileNumber, Held, Inspected, NewPlace, Ready, Spot, Steps, Swap};
+pub use steps::{FileNumber, Held, Inspected, NewPlace, Spot, Steps, Swap};
 pub use trash::SystemTrash;
 pub(crate) use trash::numbered;
 pub use waiting::{Progress, Waiting};

@@ -5,7 +5,7 @@ use lapidary_note::ContentHash;
 use super::{Changes, undo::Extent};
 use crate::{
     VaultPath,
-    store::{FileNumber, Held, Origin, Ready, Spot, Step, StoreError, Swap},
+    store::{FileNumber, Held, Origin, Spot, Step, StoreError, Swap},
 };
 
 /// A step that was taken.
@@ -48,12 +48,9 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// Takes one step and looks at what came of it. Nothing in the vault changes before `ready` agrees.
-pub(super) fn take(changes: &Changes, step: &Step, bytes: &[u8], ready: Ready<'_>) -> Result<Taken, Failure> {
+/// Takes one step and looks at what came of it.
+pub(super) fn take(changes: &Changes, step: &Step, bytes: &[u8]) -> Result<Taken, Failure> {
     let store = changes.steps();
-    if !matches!(step, Step::Create { .. } | Step::Replace { .. }) {
-        ready().map_err(|error| Failure { error, extent: Extent::Nothing })?;
-    }
     match step {
         Step::MakeFolder { place } => {
             let made = store.make_folder(place)?;
@@ -61,13 +58,13 @@ pub(super) fn take(changes: &Changes, step: &Step, bytes: &[u8], ready: Ready<'_
         }
         Step::Create { place, aside, .. } => {
             let spot = store.spot(place)?;
-            store.stage(&spot, aside, bytes, false, ready)?;
+            store.stage(&spot, aside, bytes, false)?;
             store.bring(&spot, aside)?;
             Ok(Taken::at(spot, None))
         }
         Step::Replace { place, aside, before, .. } => {
             let spot = store.spot(place)?;
-            let ours = store.stage(&spot, aside, bytes, true, ready)?;
+            let ours = store.stage(&spot, aside, bytes, true)?;
             match store.exchange(&spot, aside, before)? {
                 Swap::Replaced => Ok(Taken::at(spot, None)),
                 Swap::Changed => {

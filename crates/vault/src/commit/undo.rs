@@ -251,7 +251,7 @@ impl Undo<'_> {
         let store = self.changes.steps();
         let aside = restoring(self.aside);
         let undo = Undo { aside: &aside, ..*self };
-        let number = store.stage(self.spot, &aside, &old, true, &|| Ok(()))?;
+        let number = store.stage(self.spot, &aside, &old, true)?;
         if store.exchange(self.spot, &aside, after)? == Swap::Replaced {
             return Ok(Outcome::Undone);
         }

@@ -2,7 +2,6 @@ mod changing;
 mod follow;
 mod renames;
 mod seek;
-mod staging;
 mod walk;
 
 use std::{

@@ -86,11 +86,10 @@ impl Ledger {
         Self { place: Place::Memory, open: Mutex::default(), retention: Retention::default() }
     }
 
-    /// Writes down what is about to happen, and returns the number and the name of the checkpoint. It may happen as soon
-    /// as that lasts, see [`sync`](Self::sync).
+    /// Writes down, for good, what is about to happen, and returns the number and the name of the checkpoint.
     pub(crate) fn begin(&self, draft: &Draft<'_>) -> Result<(i64, String), LedgerError> {
         let name = self.place.name()?;
-        self.write(|transaction| {
+        let write = |transaction: &Transaction<'_>| {
             let (number, id) = insert_checkpoint(transaction, draft, name)?;
             let mut insert = transaction.prepare_cached(
                 "INSERT INTO steps (checkpoint, position, kind, place, other, aside, before, after)
@@ -112,7 +111,8 @@ impl Ledger {
                 ])?;
             }
             Ok((number, id))
-        })
+        };
+        self.write_for_good(write, |transaction, (number, _)| closing::forget(transaction, *number, &[]))
     }
 
     /// Whether nothing is under way or looked after.
@@ -176,23 +176,36 @@ impl Ledger {
         self.with_database(|opened| ask(&opened.database))
     }
 
-    /// It survives the end of the process; after a power cut it may not have happened, as long as it is not synced.
+    /// It survives the end of the process; after a power cut it may not have happened.
     fn write<T>(&self, work: impl Fn(&Transaction<'_>) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
         self.with_database(|opened| database::transaction(&mut opened.database, &self.place, &work))
     }
 
-    /// Waits until everything that was written down so far lasts.
-    pub(crate) fn sync(&self) -> Result<(), LedgerError> {
-        self.with_database(|opened| opened.sync(&self.place))
+    /// It survives a power cut from the moment it is over. If the disk does not take it, it is taken back.
+    fn write_for_good<T>(
+        &self,
+        work: impl Fn(&Transaction<'_>) -> Result<T, rusqlite::Error>,
+        take_back: impl Fn(&Transaction<'_>, &T) -> Result<(), rusqlite::Error>,
+    ) -> Result<T, LedgerError> {
+        self.with_database(|opened| {
+            let done = database::transaction(&mut opened.database, &self.place, &work)?;
+            let synced = opened.sync(&self.place);
+            if synced.is_err() {
+                // If this fails too, whoever has the next turn finds that nothing was done, and forgets it then.
+                drop(database::transaction(&mut opened.database, &self.place, |transaction| {
+                    take_back(transaction, &done)
+                }));
+            }
+            synced.map(|()| done)
+        })
     }
 
     /// Opens it if need be: for the first time, or because somebody has moved the file away since.
     fn with_database<T>(&self, work: impl FnOnce(&mut Opened) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
         let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut opened = match held.take() {
-            Some(opened) if opened.is_at(&self.place) => opened,
-            _ => Opened::at(&self.place)?,
-        };
+        // Closed before another is opened, because it takes its log with it by name.
+        let known = held.take().filter(|opened| opened.is_at(&self.place));
+        let mut opened = known.map_or_else(|| Opened::at(&self.place), Ok)?;
         match work(&mut opened) {
             Err(error) if database::is_damaged(&error) => {
                 // Nothing can be relied upon any more. The next one begins anew.

@@ -10,8 +10,8 @@ use std::{
 use lapidary_note::ContentHash;
 
 use super::{
-    Entry, EntryKind, FileNumber, Found, Held, Inspected, NewPlace, Open, Ready, Spot, Stamp, Stat, Steps, Store,
-    StoreError, StoredFile, Swap, Walk, Walked, Watch,
+    Entry, EntryKind, FileNumber, Found, Held, Inspected, NewPlace, Open, Spot, Stamp, Stat, Steps, Store, StoreError,
+    StoredFile, Swap, Walk, Walked, Watch,
 };
 use crate::VaultPath;
 
@@ -111,15 +111,7 @@ impl Steps for MemoryStore {
         Ok(Spot::named(place.clone()))
     }
 
-    fn stage(
-        &self,
-        spot: &Spot,
-        aside: &str,
-        bytes: &[u8],
-        _: bool,
-        ready: Ready<'_>,
-    ) -> Result<FileNumber, StoreError> {
-        ready()?;
+    fn stage(&self, spot: &Spot, aside: &str, bytes: &[u8], _: bool) -> Result<FileNumber, StoreError> {
         self.files().insert(beside(spot, aside)?, bytes.to_vec());
         Ok(FileNumber(0, 0))
     }

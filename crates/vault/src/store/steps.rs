@@ -78,9 +78,6 @@ impl Held {
     }
 }
 
-/// Makes sure that what is about to happen to a vault is written down, before it happens.
-pub type Ready<'a> = &'a dyn Fn() -> Result<(), StoreError>;
-
 /// The single steps of which a commit is made. Each happens in one go or not at all, and none overwrites anything: a
 /// file that is in the way is a refusal.
 ///
@@ -96,15 +93,8 @@ pub trait Steps: Send + Sync {
     fn spot(&self, place: &VaultPath) -> Result<Spot, StoreError>;
 
     /// Writes a file beside a place and waits until it is on disk. `like` is set if it is to take the place of the file
-    /// there, with the same rights and owners. Before anybody could find it, `ready` has to agree.
-    fn stage(
-        &self,
-        spot: &Spot,
-        aside: &str,
-        bytes: &[u8],
-        like: bool,
-        ready: Ready<'_>,
-    ) -> Result<FileNumber, StoreError>;
+    /// there, with the same rights and owners.
+    fn stage(&self, spot: &Spot, aside: &str, bytes: &[u8], like: bool) -> Result<FileNumber, StoreError>;
 
     /// Lets the file at a place and the one beside it change places. Where a disk cannot do that, the new one takes the
     /// place of the old one, which is looked at right before.

@@ -11,7 +11,7 @@ use lapidary_note::ContentHash;
 use lapidary_vault::{
     VaultPath,
     store::{
-        Entry, FileNumber, Found, Held, Inspected, NewPlace, Open, Ready, Spot, Stamp, Stat, Steps, Store, StoreError,
+        Entry, FileNumber, Found, Held, Inspected, NewPlace, Open, Spot, Stamp, Stat, Steps, Store, StoreError,
         StoredFile, Swap, Walk, Walked, Watch,
     },
 };
@@ -35,8 +35,6 @@ pub(crate) const CUTS: [Cut; 4] = [Cut::Nothing, Cut::Everything, Cut::InOrder, 
 
 pub(crate) struct Fragile {
     disk: Mutex<Disk>,
-    /// Whether it can hold a file that has no name yet.
-    unnamed: bool,
 }
 
 type Number = u64;
@@ -123,7 +121,7 @@ fn apply(nodes: &mut BTreeMap<Number, Node>, change: &Change) {
 
 impl Fragile {
     /// Everything there is on disk for good.
-    pub(crate) fn new(tree: &Tree, unnamed: bool) -> Self {
+    pub(crate) fn new(tree: &Tree) -> Self {
         let root = BTreeMap::from([(ROOT, Node::Folder(BTreeMap::new()))]);
         let mut disk = Disk { nodes: root.clone(), durable: root, unsynced: Vec::new(), left: usize::MAX, calls: 0 };
         for (path, content) in tree {
@@ -135,7 +133,7 @@ impl Fragile {
         }
         disk.durable = disk.nodes.clone();
         disk.unsynced.clear();
-        Self { disk: Mutex::new(disk), unnamed }
+        Self { disk: Mutex::new(disk) }
     }
 
     fn disk(&self) -> MutexGuard<'_, Disk> {
@@ -247,38 +245,18 @@ impl Steps for Fragile {
         self.disk().held(place).map(|_| Spot::named(place.clone()))
     }
 
-    fn stage(
-        &self,
-        spot: &Spot,
-        aside: &str,
-        bytes: &[u8],
-        _: bool,
-        ready: Ready<'_>,
-    ) -> Result<FileNumber, StoreError> {
-        if !self.unnamed {
-            ready()?;
-        }
+    fn stage(&self, spot: &Spot, aside: &str, bytes: &[u8], _: bool) -> Result<FileNumber, StoreError> {
         let mut disk = self.disk();
         disk.call()?;
         let (folder, _) = disk.held(&spot.place)?;
         let half = bytes[..bytes.len() / 2].to_vec();
         let number = disk.add(Node::File(half));
-        let named = vec![(folder, aside.to_owned(), Some(number))];
-        if !self.unnamed {
-            disk.change(named.clone());
-        }
+        disk.change(vec![(folder, aside.to_owned(), Some(number))]);
         // As long as it is not synced, it may be there in part.
         disk.call()?;
         disk.nodes.insert(number, Node::File(bytes.to_vec()));
         disk.call()?;
         disk.durable.insert(number, Node::File(bytes.to_vec()));
-        if self.unnamed {
-            drop(disk);
-            ready()?;
-            let mut disk = self.disk();
-            disk.call()?;
-            disk.change(named);
-        }
         Ok(FileNumber(0, number))
     }
 

@@ -256,7 +256,7 @@ fn replace(
     open: Open<'_>,
 ) -> Result<(), StoreError> {
     let spot = store.spot(&store.place(path, open)?)?;
-    store.stage(&spot, ".aside", b"x", true, &|| Ok(()))?;
+    store.stage(&spot, ".aside", b"x", true)?;
     store.exchange(&spot, ".aside", expected).map(|_| ())
 }
 
@@ -266,7 +266,7 @@ fn make(store: &FolderStore, path: &lapidary_vault::VaultPath, open: Open<'_>) -
         store.make_folder(folder)?;
     }
     let spot = store.spot(&new.place)?;
-    store.stage(&spot, ".aside", b"x", false, &|| Ok(()))?;
+    store.stage(&spot, ".aside", b"x", false)?;
     store.bring(&spot, ".aside")
 }
 

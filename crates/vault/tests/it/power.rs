@@ -116,7 +116,7 @@ impl Count {
 }
 
 fn after(scenario: &Scenario) -> Tree {
-    let (state, store) = (State::new(scenario), Arc::new(Fragile::new(&scenario.before(), true)));
+    let (state, store) = (State::new(scenario), Arc::new(Fragile::new(&scenario.before())));
     let vault = state.open(&store);
     assert!(commit(&vault, &scenario.change_set(&view(&vault))), "{}", scenario.name);
     store.tree()
@@ -126,7 +126,7 @@ fn after(scenario: &Scenario) -> Tree {
 /// before.
 fn cut_off(scenario: &Scenario, expected: &Tree, dies_after: &[usize], seed: u64, count: &mut Count) -> bool {
     let mut random = Random::new(seed);
-    let (state, store) = (State::new(scenario), Arc::new(Fragile::new(&scenario.before(), seed.is_multiple_of(2))));
+    let (state, store) = (State::new(scenario), Arc::new(Fragile::new(&scenario.before())));
     let mut acknowledged = false;
     let mut story = String::new();
     for (number, &calls) in dies_after.iter().enumerate() {
@@ -226,7 +226,7 @@ fn of_many_edits_none_that_was_acknowledged_is_lost() {
     for seed in 0..3 * runs() {
         let mut random = Random::new(seed);
         let scenario = &SCENARIOS[0];
-        let (state, store) = (State::new(scenario), Arc::new(Fragile::new(&scenario.before(), seed.is_multiple_of(2))));
+        let (state, store) = (State::new(scenario), Arc::new(Fragile::new(&scenario.before())));
         let (mut last, mut attempted) = (String::new(), String::new());
         for number in 0..30 {
             let vault = state.open(&store);

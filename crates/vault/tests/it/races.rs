@@ -174,7 +174,7 @@ fn while_we_write(
     assert: impl Fn(&Scratch, Result<(), StoreError>),
 ) {
     let mut moments = 0;
-    for moment in ["open", "write", "set rights", "sync", "name", "exchange", "bring"] {
+    for moment in ["open", "write", "set rights", "sync", "exchange", "bring"] {
         let scratch = Scratch::fast();
         let (change, place, acted) = (change(&scratch), scratch.at("a.md"), Arc::new(AtomicBool::new(false)));
         let once = Arc::clone(&acted);

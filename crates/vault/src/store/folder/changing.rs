@@ -2,12 +2,12 @@
 
 use std::{
     collections::BTreeSet,
-    io::{self, Read},
+    io::{self, Read, Write},
     sync::Arc,
     time::SystemTime,
 };
 
-use cap_std::fs::{Dir, File, Metadata};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use lapidary_lease::{Asked, Lease};
 use lapidary_note::ContentHash;
 
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     VaultPath,
-    store::{FileNumber, Held, Inspected, NewPlace, Open, Ready, Spot, Steps, StoreError, Swap, SystemTrash},
+    store::{FileNumber, Held, Inspected, NewPlace, Open, Spot, Steps, StoreError, Swap, SystemTrash},
 };
 
 /// Told before each system call that changes something, and able to make it fail: how the tests kill and fail a commit
@@ -38,7 +38,7 @@ impl FolderStore {
         Self { trash, ..self }
     }
 
-    pub(super) fn about_to(&self, call: &'static str) -> Result<(), StoreError> {
+    fn about_to(&self, call: &'static str) -> Result<(), StoreError> {
         self.observer.as_ref().map_or(Ok(()), |observer| observer(call))
     }
 }
@@ -95,17 +95,32 @@ impl Steps for FolderStore {
         Ok(Spot { place: place.clone(), folder: Some((Arc::new(folder), name)) })
     }
 
-    fn stage(
-        &self,
-        spot: &Spot,
-        aside: &str,
-        bytes: &[u8],
-        like: bool,
-        ready: Ready<'_>,
-    ) -> Result<FileNumber, StoreError> {
+    fn stage(&self, spot: &Spot, aside: &str, bytes: &[u8], like: bool) -> Result<FileNumber, StoreError> {
         let (folder, name) = held(spot)?;
         let old = if like { Some(opened(folder, name)?) } else { None };
-        self.write_beside(folder, aside, bytes, old.as_ref(), ready)
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if like {
+            use cap_std::fs::OpenOptionsExt;
+            // Private until the text is in it and the old file's rights are known to fit.
+            options.mode(0o600);
+        }
+        self.about_to("open")?;
+        let mut file = folder.open_with(aside, &options)?;
+        if let Err(error) = self.about_to("write") {
+            // As a disk that fails in the middle of it.
+            file.write_all(&bytes[..bytes.len() / 2])?;
+            return Err(error);
+        }
+        file.write_all(bytes)?;
+        if let Some((old, metadata)) = &old {
+            self.about_to("set rights")?;
+            keep_rights(&file, old, metadata)?;
+        }
+        self.about_to("sync")?;
+        file.sync_all()?;
+        Ok(number(&file.metadata()?))
     }
 
     fn exchange(&self, spot: &Spot, aside: &str, expected: &ContentHash) -> Result<Swap, StoreError> {
@@ -306,4 +321,55 @@ fn opened(folder: &Dir, name: &str) -> Result<(File, Metadata), StoreError> {
     let metadata = file.metadata()?;
     ordinary(&metadata)?;
     Ok((file, metadata))
+}
+
+/// Mode, owner and extended attributes of the old file for the new one.
+fn keep_rights(new: &File, old: &File, metadata: &Metadata) -> Result<(), StoreError> {
+    // Before the rights, because giving a file away takes some of them back.
+    #[cfg(unix)]
+    keep_owner(new, metadata);
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    keep_attributes(new, old)?;
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    let _has_no_attributes = old;
+    Ok(new.set_permissions(metadata.permissions())?)
+}
+
+/// A server that runs as root must not take people's notes away from them. Others may not give files away, and need
+/// not: it is their own vault.
+#[cfg(unix)]
+fn keep_owner(file: &File, like: &Metadata) {
+    use std::os::unix::fs::fchown;
+
+    use cap_std::fs::MetadataExt;
+    let (user, group) = (like.uid(), like.gid());
+    if fchown(file, Some(user), Some(group)).is_err() {
+        drop(fchown(file, None, Some(group)));
+    }
+}
+
+/// Tags of a file manager, access lists and the like. What only the system may set is the system's business.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn keep_attributes(new: &File, old: &File) -> Result<(), StoreError> {
+    use rustix::{fs, io::Errno};
+    let mut names = vec![0; 4096];
+    let length = loop {
+        match fs::flistxattr(old, &mut names) {
+            Ok(length) => break length,
+            Err(Errno::RANGE) if names.len() < 1 << 20 => names.resize(names.len() * 4, 0),
+            // A disk without attributes has none to lose.
+            Err(_) => return Ok(()),
+        }
+    };
+    for name in names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+        let mut value = vec![0; 65_536];
+        let Ok(length) = fs::fgetxattr(old, name, &mut value) else { continue };
+        match fs::fsetxattr(new, name, &value[..length], fs::XattrFlags::empty()) {
+            Ok(()) => {}
+            // A user's own attribute can always be set, if there is room.
+            Err(error) if name.starts_with(b"user.") => return Err(io::Error::from(error).into()),
+            Err(_) => {}
+        }
+    }
+    Ok(())
 }

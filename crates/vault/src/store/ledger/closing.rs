@@ -17,11 +17,7 @@ impl Ledger {
 
     /// The change has not happened. Nothing of it is left, but for files that somebody found in their places and has open.
     pub(crate) fn forget(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
-        self.write(|transaction| {
-            keep_steps(transaction, number, beside)?;
-            transaction.prepare_cached("UPDATE checkpoints SET undone = 1 WHERE number = ?1")?.execute([number])?;
-            drop_undone(transaction)
-        })
+        self.write(|transaction| forget(transaction, number, beside))
     }
 
     /// The places of these have other names now.
@@ -63,6 +59,12 @@ pub(super) enum OldFile {
     /// It stands beside its place, because somebody had it open.
     Kept = 1,
     Removed = 2,
+}
+
+pub(super) fn forget(transaction: &Transaction<'_>, number: i64, beside: &[Beside]) -> Result<(), Error> {
+    keep_steps(transaction, number, beside)?;
+    transaction.prepare_cached("UPDATE checkpoints SET undone = 1 WHERE number = ?1")?.execute([number])?;
+    drop_undone(transaction)
 }
 
 /// Of the steps of a change that is over, those stay written down that have a file to look after.

@@ -32,12 +32,12 @@ impl Ledger {
             contents: vec![(hash, content)],
         };
         let name = self.place.name()?;
-        let id = self.write(|transaction| match known(transaction, path, &hash)? {
+        let write = |transaction: &Transaction<'_>| match known(transaction, path, &hash)? {
             Some(id) => Ok(id),
             None => Ok(insert_checkpoint(transaction, &draft, name)?.1),
-        })?;
-        self.sync()?;
-        Ok(id)
+        };
+        // It is tried again, and then it is known.
+        self.write_for_good(write, |_, _| Ok(()))
     }
 
     /// Late saves that no caller was told of yet.

@@ -13,7 +13,7 @@ use super::{LedgerError, Place};
 use crate::store::{StoreError, state::private_file};
 
 const NAME: &str = "checkpoints.db";
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 /// How long to wait for another server that is writing. It takes turns with us, so this is short.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How many statements are kept ready.
@@ -51,10 +51,15 @@ fn unusable(error: &io::Error) -> LedgerError {
 
 /// An open database, and which file it is.
 pub(super) struct Opened {
+    /// Where the database writes first, and which file that is. Closed before the database, which may want to remove it.
+    log: Option<(File, Option<FileId>)>,
     pub(super) database: Connection,
     file: Option<FileId>,
-    /// Where the database writes first, and which file that is.
-    log: Option<(File, Option<FileId>)>,
+    /// A file of it was taken away.
+    lost: bool,
+    /// The disk did not take what was written to the log. It may say the next time that it did: of what it lost it does not
+    /// know any more.
+    unsure: bool,
 }
 
 impl Opened {
@@ -62,7 +67,7 @@ impl Opened {
         let Place::Folder(folder) = place else {
             let database = Connection::open_in_memory()?;
             set_up(&database)?;
-            return Ok(Self { database, file: None, log: None });
+            return Ok(Self { log: None, database, file: None, lost: false, unsure: false });
         };
         let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
         let database = match open_file(&path) {
@@ -72,29 +77,50 @@ impl Opened {
             }
             opened => opened?,
         };
-        Ok(Self { database, file: file_id(&path), log: None })
+        Ok(Self { log: None, database, file: file_id(&path), lost: false, unsure: false })
     }
 
-    /// Waits until everything that was written so far survives a power cut. Not left to the database, which would wait at
-    /// the end of a transaction: by then nothing of the change itself could be on its way to disk.
+    /// Waits until everything that was written so far survives a power cut. Not left to the database, which would have to be
+    /// told before each transaction whether to wait, and waits longer, also for what its log does not need.
     pub(super) fn sync(&mut self, place: &Place) -> Result<(), Error> {
         let Place::Folder(folder) = place else { return Ok(()) };
-        place.about_to("sync ledger")?;
-        let path = with_ending(&folder.file(NAME).map_err(|error| failed(&error))?, "-wal");
-        let there = file_id(&path);
+        let synced = place.about_to("sync ledger").and_then(|()| {
+            let path = folder.file(NAME).map_err(|error| failed(&error))?;
+            self.sync_log(&with_ending(&path, "-wal"), place)
+        });
+        self.unsure = synced.is_err();
+        synced
+    }
+
+    fn sync_log(&mut self, path: &Path, place: &Place) -> Result<(), Error> {
+        let there = file_id(path);
+        // What is not where the others look for it is of no use to them. The next one opens the database anew.
+        if !self.is_at(place) || (cfg!(unix) && there.is_none()) {
+            self.lost = true;
+            return Err(failed(&io::ErrorKind::NotFound.into()));
+        }
+        if self.unsure {
+            return self.empty_log();
+        }
         let log = match self.log.take() {
-            Some(log) if there.is_some() && log.1 == there => log,
-            _ => (newly_opened(&path).map_err(|error| failed(&error))?, there),
+            Some(log) if log.1 == there => log,
+            _ => (newly_opened(path).map_err(|error| failed(&error))?, there),
         };
         let (file, _) = self.log.insert(log);
         file.sync_data().map_err(|error| failed(&error))
+    }
+
+    /// Brings everything from the log into the database itself, and to disk.
+    fn empty_log(&self) -> Result<(), Error> {
+        let busy: i64 = self.database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if busy == 0 { Ok(()) } else { Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None)) }
     }
 
     /// Whether it is still what the others find there. A journal that only we can see is none.
     pub(super) fn is_at(&self, place: &Place) -> bool {
         match place {
             Place::Memory => true,
-            Place::Folder(folder) => folder.file(NAME).is_ok_and(|path| file_id(&path) == self.file),
+            Place::Folder(folder) => !self.lost && folder.file(NAME).is_ok_and(|path| file_id(&path) == self.file),
         }
     }
 }
@@ -171,6 +197,10 @@ fn set_up(database: &Connection) -> Result<(), Error> {
     let format: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format == FORMAT {
         return Ok(());
+    }
+    // The tables were others in a form that was never released. It is set aside.
+    if (1..FORMAT).contains(&format) {
+        return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_NOTADB), None));
     }
     // To write our tables into it would spoil it for the program that it belongs to.
     if format > FORMAT {

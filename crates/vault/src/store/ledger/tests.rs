@@ -1,10 +1,11 @@
 use std::{
     path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
     time::{Duration, UNIX_EPOCH},
 };
 
 use super::*;
-use crate::store::EntryRecord;
+use crate::store::{EntryRecord, Observer, StoreError};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -287,13 +288,16 @@ fn a_file_of_a_newer_version_is_left_alone_and_nothing_is_changed_without_it() {
         let database = Connection::open(desk.file()).unwrap();
         database.pragma_update(None, "user_version", format).unwrap();
     };
-    set_format(2);
+    set_format(3);
     let names = desk.names();
     let refused = begin(&desk.ledger(), "b.md", b"old", at(2)).unwrap_err();
     assert!(refused.to_string().contains("newer version"), "{refused}");
     assert_eq!(desk.names(), names, "it is not damaged");
-    set_format(1);
+    set_format(2);
     assert_eq!(paths(&desk.ledger()), ["a.md"]);
+    set_format(1);
+    assert!(paths(&desk.ledger()).is_empty(), "tables of a form that was never released are not read");
+    assert!(desk.folder().join("checkpoints.db.damaged-1").exists());
 }
 
 #[test]
@@ -411,6 +415,60 @@ fn many_servers_write_down_what_they_do_at_once_and_nothing_is_missing() {
     let numbers: Vec<i64> =
         ledger.checkpoints(&PathFilter::default(), 1000).unwrap().iter().map(|record| record.number).collect();
     assert!(numbers.windows(2).all(|pair| pair[0] > pair[1]), "numbers are given once");
+}
+
+/// A ledger on whose disk something happens whenever it is to be synced.
+fn watched(desk: &Desk, happens: impl Fn() -> Result<(), StoreError> + Send + Sync + 'static) -> Ledger {
+    let observer: Observer = Arc::new(move |call| if call == "sync ledger" { happens() } else { Ok(()) });
+    let state = StateFolder::new(desk.around.path().join("state"), desk.around.path().to_owned());
+    Ledger::new(Arc::new(state.observed(observer)), Retention::default())
+}
+
+#[test]
+fn what_the_disk_did_not_take_never_was_and_the_next_does_not_build_upon_it() {
+    let desk = Desk::new();
+    change(&desk.ledger(), "a.md", b"old", at(1));
+    let left = Arc::new(AtomicUsize::new(0));
+    let failures = Arc::clone(&left);
+    let ledger = watched(&desk, move || {
+        let fails = failures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+        if fails { Err(StoreError::Disk { kind: std::io::ErrorKind::Other }) } else { Ok(()) }
+    });
+    change(&ledger, "b.md", b"old", at(1));
+    left.store(2, Ordering::Relaxed);
+    for name in ["c.md", "d.md"] {
+        begin(&ledger, name, b"old", at(1)).unwrap_err();
+        assert!(ledger.is_settled().unwrap() && paths(&ledger) == ["b.md", "a.md"], "{name}");
+    }
+    begin(&ledger, "e.md", b"old", at(1)).unwrap();
+    // The log may have a hole, so nothing that has to last is only there.
+    let log = desk.folder().join("checkpoints.db-wal");
+    assert_eq!(std::fs::metadata(&log).unwrap().len(), 0);
+    assert_eq!(desk.ledger().under_way().unwrap().len(), 1);
+    begin(&ledger, "f.md", b"old", at(1)).unwrap();
+    assert!(std::fs::metadata(&log).unwrap().len() > 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_change_is_not_begun_in_a_file_that_is_not_there_any_more() {
+    for taken in ["checkpoints.db", "checkpoints.db-wal"] {
+        let desk = Desk::new();
+        change(&desk.ledger(), "a.md", b"old", at(1));
+        let file = desk.folder().join(taken);
+        let (from, once) = (file.clone(), AtomicUsize::new(0));
+        let ledger = watched(&desk, move || {
+            if once.fetch_add(1, Ordering::Relaxed) == 1 {
+                std::fs::rename(&from, from.with_extension("away")).unwrap();
+            }
+            Ok(())
+        });
+        change(&ledger, "b.md", b"old", at(1));
+        begin(&ledger, "c.md", b"old", at(1)).unwrap_err();
+        assert!(ledger.is_settled().unwrap(), "{taken}");
+        begin(&ledger, "d.md", b"old", at(1)).unwrap();
+        assert_eq!(desk.ledger().under_way().unwrap().len(), 1, "{taken}");
+    }
 }
 
 #[test]
