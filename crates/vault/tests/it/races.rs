@@ -167,6 +167,24 @@ fn a_file_caught_half_written_is_not_built_upon() {
     scratch.refuses(planned_within, StoreError::Changed { found: ContentHash::of(b"one\ntwo\nthree\n") });
 }
 
+/// By its size and its time alone a note may look as it was planned on.
+#[test]
+fn a_note_of_the_same_size_and_time_is_not_taken_for_the_same() {
+    let scratch = Scratch::with(&[("a.md", "one")]);
+    let save_unnoticed = |text: &str| {
+        let time = std::fs::metadata(scratch.at("a.md")).unwrap().modified().unwrap();
+        std::fs::write(scratch.at("a.md"), text).unwrap();
+        std::fs::File::options().write(true).open(scratch.at("a.md")).unwrap().set_modified(time).unwrap();
+    };
+    let edit = scratch.plan("a.md", "ours");
+    save_unnoticed("two");
+    scratch.refuses(edit, StoreError::Changed { found: ContentHash::of(b"two") });
+    // Nothing would be replaced, so nothing would be looked at then.
+    let no_edit = scratch.plan("a.md", "two");
+    save_unnoticed("six");
+    scratch.refuses(no_edit, StoreError::Changed { found: ContentHash::of(b"six") });
+}
+
 /// Lets another program act before each call by which new bytes come to their place.
 fn while_we_write(
     change: impl Fn(&Scratch) -> Change,

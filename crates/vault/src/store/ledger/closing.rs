@@ -1,6 +1,6 @@
 //! How a change ends, and what is left to look after.
 
-use rusqlite::{Error, Transaction, params};
+use rusqlite::{Error, OptionalExtension, Transaction, params};
 
 use super::{Beside, Ledger, LedgerError, Lingering};
 
@@ -107,7 +107,7 @@ const LET_GO_EVERY: i64 = 16;
 /// Lets go of what was removed long before this change.
 fn forget_removed(transaction: &Transaction<'_>, number: i64) -> Result<(), Error> {
     let mut time = transaction.prepare_cached("SELECT time FROM checkpoints WHERE number = ?1")?;
-    let now: i64 = time.query_row([number], |row| row.get(0))?;
+    let Some(now) = time.query_row([number], |row| row.get::<_, i64>(0)).optional()? else { return Ok(()) };
     let mut removed = transaction.prepare_cached(
         "SELECT checkpoint, time FROM steps JOIN checkpoints ON number = checkpoint WHERE steps.state = ?1
          ORDER BY checkpoint",
