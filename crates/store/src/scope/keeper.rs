@@ -1,0 +1,110 @@
+//! Keeps the scope of a vault up to date with its rule files.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
+};
+
+use super::{
+    Policy, Scope,
+    rules::{MAX_RULE_BYTES, OBSIDIAN_SETTINGS, RULE_FILES, RuleFile, RuleProblem, RulesError, VaultRules},
+};
+use crate::{
+    VaultPath,
+    store::{Stamp, Store, StoreError, nanoseconds},
+};
+
+#[derive(Default)]
+pub struct ScopeKeeper {
+    policy: Arc<Policy>,
+    known: Mutex<Option<Known>>,
+}
+
+/// The rules as they were read last.
+struct Known {
+    /// Of each file, in order; `None` where there is none.
+    stamps: Vec<Option<Stamp>>,
+    /// The files were old enough when they were read: another content would show other stamps.
+    settled: bool,
+    contents: Vec<Option<Vec<u8>>>,
+    scope: Arc<Scope>,
+}
+
+impl ScopeKeeper {
+    pub fn new(policy: Policy) -> Self {
+        Self { policy: Arc::new(policy), known: Mutex::default() }
+    }
+
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The scope that holds now. As long as the rules say the same, it is the same one: others keep what they worked
+    /// out for it.
+    pub fn scope(&self, store: &dyn Store, now: SystemTime) -> Result<Arc<Scope>, RulesError> {
+        let stamps = self.files().map(|file| stamp(store, file)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(known) = &*self.known()
+            && known.settled
+            && known.stamps == stamps
+        {
+            return Ok(Arc::clone(&known.scope));
+        }
+        let settled = stamps.iter().flatten().all(|stamp| stamp.is_settled(nanoseconds(now)));
+        let contents = self
+            .files()
+            .zip(&stamps)
+            .map(|(file, stamp)| stamp.is_some().then(|| read(store, file)).transpose())
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut known = self.known();
+        let scope = match &*known {
+            Some(known) if known.contents == contents => Arc::clone(&known.scope),
+            _ => Arc::new(self.made_from(&contents)?),
+        };
+        *known = Some(Known { stamps, settled, contents, scope: Arc::clone(&scope) });
+        Ok(scope)
+    }
+
+    fn files(&self) -> impl Iterator<Item = RuleFile> {
+        RULE_FILES.into_iter().chain(self.policy.hide_excluded.then_some(OBSIDIAN_SETTINGS))
+    }
+
+    fn made_from(&self, contents: &[Option<Vec<u8>>]) -> Result<Scope, RulesError> {
+        let mut rules = VaultRules::default();
+        for (file, bytes) in self.files().zip(contents) {
+            if let Some(bytes) = bytes {
+                rules.add(file.says, bytes).map_err(|problem| unreadable(file, problem))?;
+            }
+        }
+        Ok(Scope { policy: Arc::clone(&self.policy), rules })
+    }
+
+    /// A panic while it was held cannot have left it half changed.
+    fn known(&self) -> MutexGuard<'_, Option<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn stamp(store: &dyn Store, file: RuleFile) -> Result<Option<Stamp>, RulesError> {
+    store.stamp(&path(file)?).map_err(|error| refused(file, error))
+}
+
+fn read(store: &dyn Store, file: RuleFile) -> Result<Vec<u8>, RulesError> {
+    // Whatever the rules will say, they are read: no caller ever sees what is in these files.
+    let found = store.read(&path(file)?, MAX_RULE_BYTES, &|_| true);
+    found.map(|file| file.bytes).map_err(|error| refused(file, error))
+}
+
+fn path(file: RuleFile) -> Result<VaultPath, RulesError> {
+    VaultPath::parse(file.path).map_err(|_| unreadable(file, RuleProblem::Store(StoreError::BadName)))
+}
+
+fn refused(file: RuleFile, error: StoreError) -> RulesError {
+    match error {
+        StoreError::VaultGone => RulesError::VaultGone,
+        error => unreadable(file, RuleProblem::Store(error)),
+    }
+}
+
+fn unreadable(file: RuleFile, problem: RuleProblem) -> RulesError {
+    RulesError::Unreadable { file: file.path, problem }
+}
