@@ -11,7 +11,7 @@ use std::sync::Arc;
 use lapidary_pipeline::{Answer, Caller, Pipeline, Question, Reply, Request, Stage};
 use lapidary_tools::{Profile, Rendered, Standing};
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler,
+    ErrorData, RoleServer, ServerHandler, ServiceError,
     model::{
         ArgumentInfo, CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
         CompleteResult, ContentBlock, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
@@ -150,6 +150,17 @@ fn failed() -> Rendered {
     lapidary_tools::render_refusal(lapidary_tools::Family::Own, &lapidary_tools::bug!("the task of a call is gone"))
 }
 
+/// Without what the client said, which may quote what it was sent.
+fn service_error(error: &ServiceError) -> &'static str {
+    match error {
+        ServiceError::McpError(_) => "the client answered with an error",
+        ServiceError::TransportSend(_) | ServiceError::TransportClosed => "the connection is closed",
+        ServiceError::Cancelled { .. } => "the request was cancelled",
+        ServiceError::Timeout { .. } => "the client did not answer in time",
+        _ => "the client's answer is not what was asked for",
+    }
+}
+
 /// Tells a client that asked for it how far its call has come.
 struct Progress<'a> {
     context: &'a RequestContext<RoleServer>,
@@ -188,7 +199,7 @@ impl Progress<'_> {
         param.total = Some(2.0);
         param.message = Some(message);
         if let Err(error) = self.context.peer.notify_progress(param).await {
-            crate::log::debug(&format!("progress could not be sent: {error}"));
+            tracing::debug!(error = service_error(&error), "progress could not be sent");
         }
     }
 }
@@ -338,7 +349,7 @@ impl ServerHandler for Mcp {
         tokio::spawn(async move {
             while changed.changed().await.is_ok() {
                 if let Err(error) = context.peer.notify_prompt_list_changed().await {
-                    crate::log::debug(&format!("a client that is gone was not told of new prompts: {error}"));
+                    tracing::debug!(error = service_error(&error), "a client was not told of new prompts");
                     return;
                 }
             }

@@ -16,12 +16,11 @@ use serde_json::{Map, Value, json};
 use super::{
     Done, Failure,
     call::{complete, owner},
-    print_json, printable,
+    print_json, printable, report,
 };
 use crate::{
     assemble::Assembled,
     cli::{CheckpointWord, Checkpoints, Export},
-    log,
 };
 
 /// What was changed and how it was before, for people.
@@ -62,7 +61,7 @@ fn call(
     let request = Request { tool: tool.to_owned(), arguments, caller, answer: None, progress: None };
     let Reply::Done(rendered) = complete(&assembled.pipeline, request) else { return Ok(Done::Refused) };
     if rendered.is_error {
-        log::error(&printable(&rendered.text.concat()));
+        report::error(&printable(&rendered.text.concat()));
         return Ok(Done::Refused);
     }
     if as_json {
@@ -96,7 +95,7 @@ fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Re
 }
 
 fn refused(reason: &Reason) -> Result<Done, Failure> {
-    log::error(&format!("{reason} {}", reason.hint()));
+    report::error(&format!("{reason} {}", reason.hint()));
     Ok(Done::Refused)
 }
 

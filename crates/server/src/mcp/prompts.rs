@@ -58,7 +58,7 @@ async fn look(news: Weak<PromptNews>, pipeline: Weak<Pipeline>) {
                 changed
             }
             Err(error) => {
-                crate::log::debug(&format!("the prompts could not be looked at: {error}"));
+                tracing::debug!(is_panic = error.is_panic(), "the prompts could not be looked at");
                 return;
             }
         };
