@@ -4,7 +4,11 @@
 mod facts;
 mod hint;
 mod part;
+#[cfg(test)]
+mod samples;
 mod store;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
