@@ -191,7 +191,10 @@ mod tests {
         let plain = logged(Level::ERROR, LogFormat::Plain, || {
             let cause = "invalid utf-8 sequence of 1 bytes from index 7";
             let reason = lapidary_tools::bug!("what was text is none after an edit: {cause}");
-            told = Some(lapidary_tools::render_refusal(lapidary_tools::Family::Own, &reason));
+            let rules = lapidary_tools::ProfileRules::curator();
+            let all = lapidary_tools::Catalogue::new(&lapidary_tools::Selection::default(), &rules, &[]).unwrap();
+            let offered = lapidary_tools::Offered::of(&all);
+            told = Some(lapidary_tools::render_refusal(lapidary_tools::Family::Own, &reason, offered));
         });
         let told = told.unwrap();
         let error = &told.structured["error"];

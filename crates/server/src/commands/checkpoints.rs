@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_pipeline::{Reply, Request};
-use lapidary_tools::Reason;
+use lapidary_tools::{Offered, Reason};
 use lapidary_vault::{
     Checkpoint, CheckpointError, File, VaultPath, View,
     store::{EntryRecord, ExportFolder},
@@ -75,11 +75,11 @@ fn call(
 fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
     let served = match assembled.pipeline.vaults().pick(export.of.as_deref()) {
         Ok(served) => served,
-        Err(reason) => return refused(&reason),
+        Err(reason) => return refused(&reason, assembled),
     };
     let view = match assembled.pipeline.view(served) {
         Ok(view) => view,
-        Err(reason) => return refused(&reason),
+        Err(reason) => return refused(&reason, assembled),
     };
     let mut checkpoints = all(&view)?;
     checkpoints.reverse();
@@ -94,8 +94,9 @@ fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Re
     Ok(Done::Well)
 }
 
-fn refused(reason: &Reason) -> Result<Done, Failure> {
-    report::error(&format!("{reason} {}", reason.hint()));
+fn refused(reason: &Reason, assembled: &Assembled) -> Result<Done, Failure> {
+    let offered = Offered::of(&assembled.pipeline.profile().catalogue);
+    report::error(&format!("{reason} {}", reason.hint(&offered)));
     Ok(Done::Refused)
 }
 

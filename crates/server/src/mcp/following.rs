@@ -143,7 +143,10 @@ impl Mcp {
         }
         let pipeline = Arc::clone(&self.shared.pipeline);
         let followed = pipeline.follow(&uri, caller, context.ct.cancelled()).await;
-        match self.following.add(uri.clone(), followed.map_err(|reason| refusal(&reason, &uri, context))?) {
+        match self
+            .following
+            .add(uri.clone(), followed.map_err(|reason| refusal(&reason, &uri, context, &self.profile(context)))?)
+        {
             Added::More => {}
             Added::TooMany => {
                 let message = format!("No more than {MOST} files can be followed at a time; unsubscribe from some.");

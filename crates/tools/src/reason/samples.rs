@@ -6,6 +6,7 @@ use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMisma
 use lapidary_vault::{Denied, JoinError, PathError, PathPrefix, VaultPath};
 
 use super::*;
+use crate::catalogue::Off;
 
 fn path(path: &str) -> VaultPath {
     VaultPath::parse(path).unwrap()
@@ -19,17 +20,28 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-pub(crate) fn samples() -> Vec<Reason> {
-    [of_calls(), of_paths(), of_files(), of_parts(), of_edits(), of_searches(), of_batches(), of_the_server()].concat()
+/// The tool is one that was called, the argument one that it has.
+pub(crate) fn samples(tool: &str, argument: &str) -> Vec<Reason> {
+    [
+        of_calls(tool, argument),
+        of_paths(),
+        of_files(),
+        of_parts(),
+        of_edits(),
+        of_searches(),
+        of_batches(),
+        of_the_server(),
+    ]
+    .concat()
 }
 
-fn of_calls() -> Vec<Reason> {
+fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
     let problem = |at: &str, nearest: Option<&str>| ArgumentProblem {
         at: at.to_owned(),
         problem: "must be a string".to_owned(),
         nearest: nearest.map(str::to_owned),
     };
-    let arguments = |problems| Reason::InvalidArguments { tool: "file_read".to_owned(), problems };
+    let arguments = |problems| Reason::InvalidArguments { tool: tool.to_owned(), problems };
     let unknown = |name: &str, nearest: Option<&str>| Reason::ToolUnknown {
         name: name.to_owned(),
         nearest: nearest.map(str::to_owned),
@@ -37,7 +49,7 @@ fn of_calls() -> Vec<Reason> {
     let off = |off| Reason::ToolOff { tool: "file_replace".to_owned(), off };
     vec![
         arguments(vec![problem("file", None)]),
-        arguments(vec![problem("", None), problem("fiel", Some("file"))]),
+        arguments(vec![problem("", None), problem("fiel", Some(argument))]),
         unknown("file_raed", Some("file_read")),
         unknown("obsidian_read_note", Some("obsidian_get_note")),
         unknown("obsidian_update_note", Some("obsidian_write_note")),
@@ -151,7 +163,7 @@ fn of_parts() -> Vec<Reason> {
         several(&["Plan", "Plan", "B::Plan"]),
         several(&["Plan", "Plan"]),
     ];
-    for (section_type, available) in [("heading", &["A", "B"][..]), ("block", &[]), ("frontmatter", &["tags"])] {
+    for (section_type, available) in [("heading", &["A", "B"][..]), ("block", &[]), ("frontmatter", &["mood"])] {
         let (target, available) = ("Plan".to_owned(), names(available));
         let missing = (path("a.md"), target.clone(), available.clone());
         let (path, target, available) = missing;
