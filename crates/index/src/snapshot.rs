@@ -133,7 +133,7 @@ impl Snapshot {
     }
 
     pub(crate) fn is_indexed(&self) -> bool {
-        self.pending.len() == 0
+        self.pending.is_empty()
     }
 
     /// A file is there, in this state; whatever was known of it before is forgotten.
@@ -200,7 +200,7 @@ impl Snapshot {
                 && self.by_id(state.id).is_some_and(|current| Arc::ptr_eq(current, state))
         };
         let digested: Vec<Arc<FileState>> = digested.iter().filter(known).cloned().collect();
-        if digested.len() == self.pending.len() && self.mentions.len() == 0 {
+        if digested.len() == self.pending.len() && self.mentions.is_empty() {
             let mut mentions: Vec<(u64, FileId)> =
                 digested.par_iter().flat_map_iter(|state| keys(state).map(|key| (key, state.id))).collect();
             mentions.par_sort_unstable();
