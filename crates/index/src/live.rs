@@ -93,6 +93,9 @@ impl Live {
         let mut sync = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
         let identity = self.store.identity()?;
         if sync.identity != Some(identity) {
+            if sync.identity.is_some() {
+                tracing::debug!("another folder is at the vault's place; its index is discarded");
+            }
             *sync = Sync::default();
             let next_id = self.newest().next_id();
             self.publish(Snapshot::build(Vec::new(), Vec::new(), next_id));
@@ -110,9 +113,11 @@ impl Live {
     fn catch_up(&self, watch: &dyn Watch) -> Result<bool, IndexError> {
         let events = watch.events();
         if events.lost {
+            tracing::debug!("the watch lost events; everything is looked at");
             return Ok(false);
         }
         if !events.paths.is_empty() {
+            tracing::trace!(changed = events.paths.len(), "the watch has news");
             let mut next = Snapshot::clone(&self.newest());
             for path in &events.paths {
                 self.refresh(&mut next, path, Some(watch))?;
@@ -139,6 +144,7 @@ impl Live {
             let under_way = self.progress.begin(pending.len());
             let reading = self.source().digest(&pending, wanted, go_on);
             drop(under_way);
+            tracing::debug!(notes = pending.len(), stopped = reading.stopped, round, "notes were read for the index");
             let mut sync = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
             let mut next = Snapshot::clone(&self.newest());
             next.take_in(&pending);
@@ -160,6 +166,7 @@ impl Live {
                 return Ok(published);
             }
         }
+        tracing::debug!("the vault changes faster than it can be read");
         // Others keep changing the vault while it is looked at; what was missed will be seen next time.
         Ok(self.newest())
     }
@@ -213,7 +220,7 @@ impl Live {
         read: Option<&TextRoom>,
         go_on: GoOn<'_>,
     ) -> Result<(), IndexError> {
-        let before = self.newest();
+        let (before, started) = (self.newest(), Instant::now());
         let first = before.is_empty();
         // A new watch, because the old one has lost track or never was.
         let (watch, read_at) = (self.store.watch(), self.store.now());
@@ -246,6 +253,9 @@ impl Live {
             watch: watch.filter(|watch| watch.is_whole()),
             swept: Some(Instant::now()),
         };
+        let (files, is_watched) = (self.newest().len(), sync.watch.is_some());
+        let ms = started.elapsed().as_millis() as u64;
+        tracing::debug!(files, first, is_watched, ms, "the whole vault was looked through");
         Ok(())
     }
 
@@ -331,6 +341,7 @@ impl Live {
         *sync = Sync::default();
         let next_id = self.newest().next_id();
         self.publish(Snapshot::build(Vec::new(), Vec::new(), next_id));
+        tracing::debug!("the index is given back until somebody asks again");
         true
     }
 

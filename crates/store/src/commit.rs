@@ -22,7 +22,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::SystemTime,
+    time::{Instant, SystemTime},
 };
 
 use lapidary_note::ContentHash;
@@ -140,6 +140,7 @@ impl Changes {
     }
 
     fn wait<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<Turn<'a>, TurnError> {
+        let asked = Instant::now();
         let place = self.writers.wait(go_on).ok_or(TurnError::GivenUp)?;
         // Without the lock two servers could overwrite each other, so there is no change without it.
         let lock =
@@ -149,6 +150,7 @@ impl Changes {
                 ErrorKind::NotFound => TurnError::VaultGone,
                 _ => TurnError::NoState,
             })?;
+        tracing::trace!(ms = asked.elapsed().as_millis() as u64, "it is this call's turn");
         Ok(Turn { changes: self, _place: place, _lock: lock })
     }
 
@@ -243,6 +245,7 @@ impl Turn<'_> {
                         Some(_) => Extent::All,
                         None => failed.extent,
                     };
+                    tracing::debug!(step = index, error = %failed.error, "a step failed; the change is taken back");
                     let undone = undo::take_back(self.changes, &planned.steps[..=index], &extent, origin.time);
                     let failed = self.give_up(number, undone, failed.error);
                     return Err(error(planned.about[index], failed));
@@ -253,6 +256,7 @@ impl Turn<'_> {
         self.close(number, planned, taken, origin.time);
         // It was made, whatever the reason.
         synced.map_err(|_| error(0, StoreError::Unsure))?;
+        tracing::debug!(steps = planned.steps.len(), checkpoint = id, "a change is on disk");
         receipt.checkpoint = Some(id);
         Ok(receipt)
     }

@@ -29,7 +29,7 @@ pub use memory::MemoryStore;
 pub use outside::{DemoFolder, ExportFolder, folder_exists, read_settings};
 pub(crate) use stat::nanoseconds;
 pub use stat::{Found, Skip, Stamp, Stat, TextRoom, Walk, Walked};
-pub use state::{LogFile, LogTail, StateFolder, TurnFile};
+pub use state::{LogFile, LogTail, RotatedFile, StateFolder, TurnFile};
 pub use steps::{FileNumber, Held, Inspected, NewPlace, Spot, Steps, Swap};
 pub use trash::SystemTrash;
 pub(crate) use trash::numbered;

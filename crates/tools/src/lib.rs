@@ -26,8 +26,8 @@ pub use context::{Cancel, Context, Gate, Proposal, ScanLimits, Spent, Walked};
 pub use profile::{BUILT_IN_PROFILES, Profile, ProfileRules};
 pub use prompts::{FilledPrompt, Prompt, PromptArgument, complete_prompt, fill_prompt, prompts, prompts_mark};
 pub use reason::{
-    ArgumentProblem, BlockCandidate, Candidates, Disk, Facts, HeadingCandidate, Interruption, Kind, Part, Reason,
-    Refused, Wanted, clipped,
+    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Kind, Offered, Part, Reason,
+    Refused, Wanted, WireCode, clipped,
 };
 pub use renamed::{Successor, successor};
 pub use resources::{

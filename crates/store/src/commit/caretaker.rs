@@ -21,7 +21,8 @@ pub(super) fn keep_tending(changes: &Arc<Changes>) {
     }
     let weak = Arc::downgrade(changes);
     let started = std::thread::Builder::new().name("caretaker".to_owned()).spawn(move || look_again(&weak));
-    if started.is_err() {
+    if let Err(error) = started {
+        tracing::warn!(%error, "old files that are still open are left to the next server");
         // The next server does it.
         changes.tended.store(false, Ordering::Release);
     }
@@ -35,9 +36,17 @@ fn look_again(changes: &Weak<Changes>) {
         let Some(changes) = changes.upgrade() else { return };
         // Whoever is at work looks at them too, sooner or later.
         let Ok(turn) = changes.wait(&|| false) else { continue };
-        if turn.recover().is_ok() && turn.tend() == 0 {
-            changes.tended.store(false, Ordering::Release);
-            return;
+        if let Err(error) = turn.recover() {
+            tracing::debug!(%error, "an unfinished change is left for later");
+            continue;
+        }
+        match turn.tend() {
+            0 => {
+                tracing::debug!("no old file is open any more");
+                changes.tended.store(false, Ordering::Release);
+                return;
+            }
+            open => tracing::trace!(open, "old files are still open"),
         }
     }
 }

@@ -55,6 +55,7 @@ impl ScopeKeeper {
             .zip(&stamps)
             .map(|(file, stamp)| stamp.is_some().then(|| read(store, file)).transpose())
             .collect::<Result<Vec<_>, _>>()?;
+        tracing::debug!(files = contents.iter().flatten().count(), "the vault's rule files were read");
         let mut known = self.known();
         let scope = match &*known {
             Some(known) if known.contents == contents => Arc::clone(&known.scope),
