@@ -9,7 +9,7 @@ use super::{
 };
 use lapidary_index::{Slice, Snapshot};
 
-use crate::store::CacheFile;
+use crate::posix::CacheFile;
 
 /// Fewer notes are read sooner than a file is opened.
 const WORTH_KEEPING: usize = 200;
@@ -39,7 +39,7 @@ impl SegmentCache {
         }
         // No cache, an old one or a damaged one: then the notes are read, and a new one is written.
         let rows = self.file.load(FORMAT).unwrap_or_default();
-        let intact = |row: crate::store::CacheRow| {
+        let intact = |row: crate::posix::CacheRow| {
             (xxh3_64(&row.bytes) == row.checksum).then(|| Segment::open(Slice::whole(row.bytes)?)).flatten()
         };
         let segments: Vec<Segment> = rows.into_par_iter().filter_map(intact).collect();
