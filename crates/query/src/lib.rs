@@ -13,7 +13,7 @@ mod simple;
 mod value;
 mod words;
 
-pub use jsonlogic::{Logic, LogicError, LogicHalt, is_truthy};
+pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};
 pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::nearest;
 pub use pattern::{
@@ -25,8 +25,9 @@ pub use row::{
     line_fields,
 };
 pub use search::{
-    Fuzzy, Lexicon, Node, PathFilter, Piece, PropertyFilter, Scalar, SearchQuery, TaskState, TextFilter, Token, Unit,
-    Word, Words, folded, is_tag_or_below, search_tokens, search_words, word_forms,
+    Answers, Bounds, Fuzzy, Leaf, Lexicon, Node, PathFilter, Piece, PropertyFilter, Resolver, SearchQuery, TaskState,
+    TextFilter, Token, Unit, Word, Words, evaluate, folded, has_tag, holds, is_tag_or_below, search_tokens,
+    search_words, word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use value::{
