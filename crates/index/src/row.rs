@@ -1,5 +1,8 @@
 //! What a query can ask of a file, answered by the index.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     borrow::Cow,
     collections::{BTreeSet, HashMap},
