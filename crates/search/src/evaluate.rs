@@ -143,7 +143,7 @@ impl Resolver for Search<'_> {
 
     /// What takes a look at every document comes last, when few are left.
     fn is_costly(&self, node: &Node) -> bool {
-        is_costly(node)
+        node.any_leaf(&mut |leaf| !matches!(leaf, Leaf::Words(_)))
     }
 }
 
@@ -169,22 +169,14 @@ impl Resolver for InSomePiece<'_> {
 
 /// All words, those that are excluded too.
 pub(super) fn put_words<'n>(node: &'n Node, words: &mut Vec<&'n Words>) {
-    match node {
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter().for_each(|node| put_words(node, words)),
-        Node::Not(node) | Node::Within(_, node) => put_words(node, words),
-        Node::Words(found) => words.push(found),
-        Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => {}
-    }
-}
-
-/// Whether each document has to be looked at.
-fn is_costly(node: &Node) -> bool {
-    match node {
-        Node::Words(_) => false,
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter().any(is_costly),
-        Node::Not(node) => is_costly(node),
-        Node::Path(_) | Node::Tag(_) | Node::Property(_) | Node::Text(_) | Node::Within(..) => true,
-    }
+    node.any_leaf(&mut |leaf| {
+        match leaf {
+            Leaf::Words(found) => words.push(found),
+            Leaf::Within(_, node) => put_words(node, words),
+            Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => {}
+        }
+        false
+    });
 }
 
 pub(super) fn digest_of(state: &FileState) -> Digest<'_> {

@@ -133,12 +133,11 @@ impl Spots {
 
 /// Whether it asks for nothing but words.
 fn is_of_words(node: &Node) -> bool {
-    match node {
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter().all(is_of_words),
-        Node::Not(node) | Node::Within(_, node) => is_of_words(node),
-        Node::Words(words) => words.number < u64::BITS as usize,
-        Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => false,
-    }
+    !node.any_leaf(&mut |leaf| match leaf {
+        Leaf::Words(words) => words.number >= u64::BITS as usize,
+        Leaf::Within(_, node) => !is_of_words(node),
+        Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => true,
+    })
 }
 
 /// A unit of which nothing is known but which words it has, by their numbers. It is asked of words only.

@@ -1,6 +1,7 @@
 use serde_json::{Value as Json, json};
 
 use super::*;
+use crate::row::PlainRow;
 
 fn applied(rule: &Json, data: &Json) -> Result<Json, String> {
     let logic = Logic::parse(rule).map_err(|error| error.to_string())?;
@@ -120,4 +121,45 @@ fn a_rule_says_what_it_reads() {
     assert_eq!(parts, [true, true, false, false]);
     let whole = Logic::parse(&json!({ "merge": [{ "var": "frontmatter.a" }, { "var": "frontmatter" }] })).unwrap();
     assert!(whole.reads_part("frontmatter", "other"));
+}
+
+#[test]
+fn a_rule_sees_of_a_note_what_it_asks_for() {
+    let row = PlainRow {
+        path: "a/Plan.md".to_owned(),
+        text: "slate".to_owned(),
+        tags: vec!["gem".to_owned()],
+        links: [("Home", Some("Home.md")), ("None", None), ("home", Some("Home.md")), ("", None), ("None", None)]
+            .map(|(target, path)| (target.to_owned(), path.map(str::to_owned)))
+            .to_vec(),
+        backlinks: vec!["Home.md".to_owned()],
+        ..PlainRow::with_properties(&json!({ "status": "open", "n": 9_007_199_254_740_993_i64, "none": null }))
+    };
+    let seen = |rule: Json| Json::from(&Logic::parse(&rule).unwrap().apply_to(&row).unwrap());
+    for (rule, expected) in [
+        (json!({ "var": "path" }), json!("a/Plan.md")),
+        (json!({ "var": "content" }), json!("slate")),
+        (json!({ "var": "frontmatter.n" }), json!(9_007_199_254_740_993_i64)),
+        (json!({ "var": "frontmatter" }), json!({ "status": "open", "n": 9_007_199_254_740_993_i64, "none": null })),
+        (json!({ "missing": ["frontmatter.status", "frontmatter.other"] }), json!(["frontmatter.other"])),
+        (json!({ "var": "tags" }), json!(["gem"])),
+        (json!({ "var": "stat" }), json!({ "ctime": 0, "mtime": 0, "size": 5 })),
+        (json!({ "var": "links" }), json!(["Home.md"])),
+        (json!({ "var": "unresolvedLinks" }), json!(["None"])),
+        (json!({ "var": "backlinks" }), json!(["Home.md"])),
+        (json!({ "var": "other" }), json!(null)),
+    ] {
+        assert_eq!(seen(rule.clone()), expected, "{rule}");
+    }
+    let Json::Object(everything) = seen(json!({ "var": "" })) else { panic!("an object") };
+    let names: Vec<&str> = everything.keys().map(String::as_str).collect();
+    assert_eq!(names, ["path", "content", "frontmatter", "tags", "stat", "links", "unresolvedLinks", "backlinks"]);
+}
+
+#[test]
+fn words_stand_for_what_json_cannot_say() {
+    let mut row = PlainRow::default();
+    row.properties.insert("far".to_owned(), Value::Number(crate::Number::Float(f64::NEG_INFINITY)));
+    let logic = Logic::parse(&json!({ "var": "frontmatter.far" })).unwrap();
+    assert_eq!(logic.apply_to(&row), Ok(Value::from("-inf")));
 }

@@ -66,6 +66,22 @@ pub fn evaluate<R: Resolver>(node: &Node, within: &R::Answers, resolver: &R) -> 
     }
 }
 
+impl Node {
+    /// Whether a leaf passes a test; what is to be within a piece is a leaf as a whole. Stops at the first one.
+    pub fn any_leaf<'n>(&'n self, test: &mut dyn FnMut(Leaf<'n>) -> bool) -> bool {
+        match self {
+            Self::All(nodes) | Self::Any(nodes) => nodes.iter().any(|node| node.any_leaf(test)),
+            Self::Not(node) => node.any_leaf(test),
+            Self::Words(words) => test(Leaf::Words(words)),
+            Self::Text(filter) => test(Leaf::Text(filter)),
+            Self::Path(filter) => test(Leaf::Path(filter)),
+            Self::Tag(name) => test(Leaf::Tag(name)),
+            Self::Property(filter) => test(Leaf::Property(filter)),
+            Self::Within(piece, node) => test(Leaf::Within(*piece, node)),
+        }
+    }
+}
+
 /// Whether a query is true of one thing that a resolver knows all of.
 pub fn holds<R: Resolver<Answers = bool, Error = std::convert::Infallible>>(node: &Node, resolver: &R) -> bool {
     match evaluate(node, &true, resolver) {

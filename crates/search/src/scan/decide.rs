@@ -74,10 +74,5 @@ pub(super) fn needs_words(node: &Node) -> bool {
 
 /// Whether a digest says more.
 pub(super) fn needs_digest(node: &Node) -> bool {
-    match node {
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter().any(needs_digest),
-        Node::Not(node) => needs_digest(node),
-        Node::Tag(_) | Node::Property(_) | Node::Within(Piece::Task(_), _) => true,
-        Node::Within(..) | Node::Words(_) | Node::Text(_) | Node::Path(_) => false,
-    }
+    node.any_leaf(&mut |leaf| matches!(leaf, Leaf::Tag(_) | Leaf::Property(_) | Leaf::Within(Piece::Task(_), _)))
 }
