@@ -37,7 +37,7 @@ mod tests;
 pub(crate) use error::ConfigError;
 pub(crate) use model::{
     Access, Approval, ApprovalRule, ChosenVault, Config, Decision, Http, LogFormat, LogLevel, LogSettings, Origins,
-    SessionMode, Transport, VaultAccess, Vaults,
+    SessionMode, Token, Transport, VaultAccess, Vaults,
 };
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};

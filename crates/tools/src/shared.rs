@@ -1,6 +1,5 @@
 //! What several tools need, under the name of the thing.
 
-pub(crate) mod batch;
 pub(crate) mod block;
 pub(crate) mod budget;
 pub(crate) mod checkpoint;

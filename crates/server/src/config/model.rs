@@ -148,6 +148,12 @@ pub(crate) struct Token {
     pub(crate) name: String,
     /// `None` is that of everybody.
     pub(crate) profile: Option<String>,
+    /// The vaults that there are for it; `None` is all.
+    pub(crate) vaults: Option<Vec<String>>,
+    /// As in [`Access`], within what that opens.
+    pub(crate) read_paths: Option<Vec<String>>,
+    pub(crate) write_paths: Option<Vec<String>>,
+    pub(crate) read_only: bool,
     /// Of the token.
     pub(crate) digest: ContentHash,
 }

@@ -51,7 +51,7 @@ struct NoteJson {
 }
 
 /// A note as JSON, other text as text, and everything else by its bytes.
-pub fn read_file(context: &Context<'_>, view: &View, path: &VaultPath) -> Result<Contents, Reason> {
+pub(crate) fn read_file(context: &Context<'_>, view: &View, path: &VaultPath) -> Result<Contents, Reason> {
     let file = reading::read(view, path)?;
     context.check()?;
     if !path.is_note() {
@@ -104,7 +104,7 @@ fn attachment(path: &VaultPath, file: &File) -> Contents {
 }
 
 /// Every tag of the vault.
-pub fn read_tags(context: &Context<'_>, view: &View) -> Result<Contents, Reason> {
+pub(crate) fn read_tags(context: &Context<'_>, view: &View) -> Result<Contents, Reason> {
     let counted = tags::of_vault(context, view)?;
     let tags: Vec<_> = counted.into_iter().map(|(name, count)| json!({ "name": name, "count": count })).collect();
     json_contents(&json!({ "tags": tags }))
@@ -117,7 +117,7 @@ pub struct VaultState {
 }
 
 /// Whether the server can do its work. The app is not asked for anything, so there is no version of it.
-pub fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
+pub(crate) fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
     let usable = vaults.iter().all(|vault| vault.problem.is_none());
     let state = |vault: &VaultState| {
         let status = vault.problem.map_or("OK", |problem| problem.wire_code().id);

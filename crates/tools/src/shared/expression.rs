@@ -173,10 +173,12 @@ pub(crate) fn in_file(
     hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), Some(&before.hash))?;
     let limits = Limits::of(budget, context);
     let done =
-        expression.replaced(&path, &before, &|| limits.stop(context).is_some()).map_err(|failed| match failed {
-            Failed::Stopped => context.check().err().unwrap_or_else(|| expression.too_much(TIME_IS_UP)),
-            Failed::Refused(reason) => reason,
-        })?;
+        expression.replaced(&path, &before, &|| limits.stop(context.cancel).is_some()).map_err(
+            |failed| match failed {
+                Failed::Stopped => context.check().err().unwrap_or_else(|| expression.too_much(TIME_IS_UP)),
+                Failed::Refused(reason) => reason,
+            },
+        )?;
     let replaced = done.map(|(bytes, count)| Replaced { path, before, bytes, count }).into_iter().collect();
     Ok(Found { replaced, scanned: 1, ..Found::default() })
 }
@@ -205,7 +207,7 @@ pub(crate) fn in_files(
         if sources.exactly.is_some_and(|most| found.scanned >= most) {
             break;
         }
-        stopped = limits.stop(context).filter(|stop| sources.exactly.is_none() || *stop == Stop::Cancelled);
+        stopped = limits.stop(context.cancel).filter(|stop| sources.exactly.is_none() || *stop == Stop::Cancelled);
         let spent = limits.files.is_some_and(|most| found.scanned >= most)
             || (found.scanned > 0 && limits.bytes.is_some_and(|most| bytes >= most));
         if spent && sources.exactly.is_none() {
@@ -216,7 +218,7 @@ pub(crate) fn in_files(
             if let Some(before) = reading::read_if_there(view, path)? {
                 hash::check(path, EXPECTED_HASHES, expected.get(path), Some(&before.hash))?;
                 bytes += before.bytes.len() as u64;
-                let stop = || limits.stop(context).is_some();
+                let stop = || limits.stop(context.cancel).is_some();
                 match one(view, expression, path, &before, &stop) {
                     Ok(replaced) => found.replaced.extend(replaced),
                     // What is binary has no text, and nobody meant it.
@@ -225,7 +227,7 @@ pub(crate) fn in_files(
                         found.left.push((path.clone(), reason))
                     }
                     Err(Failed::Refused(_)) => {}
-                    Err(Failed::Stopped) => stopped = limits.stop(context).or(Some(Stop::Deadline)),
+                    Err(Failed::Stopped) => stopped = limits.stop(context.cancel).or(Some(Stop::Deadline)),
                 }
             }
         }
@@ -235,7 +237,7 @@ pub(crate) fn in_files(
         }
         found.scanned += 1;
     }
-    context.spent.record(Walked { files: found.scanned as u64, bytes, stopped });
+    context.walked.set(Some(Walked { files: found.scanned as u64, bytes, stopped }));
     // A file that alone takes all the time would be tried for ever.
     if stopped == Some(Stop::Deadline) && found.scanned == 0 {
         return Err(expression.too_much(TIME_IS_UP));

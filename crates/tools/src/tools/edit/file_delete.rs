@@ -1,11 +1,11 @@
 use lapidary_note::ContentHash;
-use lapidary_vault::{Change, ChangeSet, Guard, View};
+use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Reason, Role,
     shared::{
         editing::{EXPECTED_CONTENT, Editing, FileInput},
         removing::{is_for_good, to_trash},
@@ -76,6 +76,14 @@ impl WriteTool for FileDelete {
         }
         let output = Output { file, deleted, trashed: !deleted, trashed_to: None, dry_run };
         Ok(Plan { changes: ChangeSet::one(change), output, dry_run })
+    }
+
+    fn finish(&self, output: &mut Output, learnt: &Learnt<'_>) {
+        if output.trashed
+            && let Ok(path) = VaultPath::parse(&output.file)
+        {
+            output.trashed_to = learnt.trash_folder(&path).map(|folder| folder.to_string());
+        }
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -68,6 +68,7 @@ impl WriteTool for ObsidianAppendToNote {
         words: "append add text to the end of a note or section, log entry, capture, journal",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = NoteWritten;
 

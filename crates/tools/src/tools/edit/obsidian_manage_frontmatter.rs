@@ -107,6 +107,7 @@ impl WriteTool for ObsidianManageFrontmatter {
         words: "set change remove read a property, frontmatter key, YAML metadata, status, due date, aliases",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = Output;
 

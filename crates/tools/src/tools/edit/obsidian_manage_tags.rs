@@ -119,6 +119,7 @@ impl WriteTool for ObsidianManageTags {
         words: "tag a note, add remove untag hashtags, list tags of one note",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = Output;
 

@@ -102,6 +102,7 @@ impl WriteTool for ObsidianPatchNote {
         words: "insert add text under a heading, change a section block paragraph, add a table row, prepend, update property",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = Output;
 

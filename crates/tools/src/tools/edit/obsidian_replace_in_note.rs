@@ -114,6 +114,7 @@ impl WriteTool for ObsidianReplaceInNote {
         words: "search and replace all occurrences in a note, regular expression, rename a word everywhere",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = Output;
 

@@ -68,6 +68,7 @@ impl WriteTool for ObsidianWriteNote {
         words: "create new note, make write save a file, overwrite replace whole note, rewrite a section",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = NoteWritten;
 

@@ -130,6 +130,7 @@ impl ReadTool for ObsidianGetNote {
         ],
         words: "read open show get note, outline, headings, table of contents, section, frontmatter, properties, metadata, tags, links in a note",
     };
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = Output;
 

@@ -20,7 +20,8 @@ pub(super) fn search(
     let logic = Logic::parse(&Json::Object(rule.clone()))
         .map_err(|error| Reason::LogicInvalid { problem: error.to_string() })?;
     let notes = index::notes(context, view)?;
-    let go_on = || context.check().is_ok();
+    let cancel = context.cancel;
+    let go_on = || cancel.check().is_ok();
     let rows = NoteRows::new(notes, &go_on);
     let found: Vec<Result<Hit, LogicHalt>> = if logic.reads("content") {
         let look = |entry: FileEntry<'_>, bytes: &[u8]| {

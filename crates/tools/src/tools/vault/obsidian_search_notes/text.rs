@@ -33,7 +33,7 @@ pub(super) fn search(
 ) -> Result<(usize, Vec<Hit>), Reason> {
     let query = SimpleQuery::parse(query)
         .map_err(|error| Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", error.to_string()))?;
-    let go_on = || context.check().is_ok();
+    let go_on = || context.cancel.check().is_ok();
     let prefix = input.path_prefix.as_deref().unwrap_or_default();
     let files = index::files_to_search(context, view)?;
     let look = |path: &VaultPath, text: &str| query.find(stem(path), text, &|| !go_on());

@@ -1,12 +1,12 @@
 //! Whatever a batch does, its checkpoint undoes.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use lapidary_vault::{Vault, VaultPath, store::MemoryStore};
+use lapidary_vault::{VaultPath, store::MemoryStore};
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::call;
+use crate::testing::TestServer;
 
 const FILES: [&str; 6] = ["a.md", "b.md", "f/a.md", "f/d.md", "g/e.md", "t.md"];
 
@@ -28,10 +28,6 @@ fn operations() -> impl Strategy<Value = Vec<Value>> {
     prop::collection::vec(operation, 1..8)
 }
 
-fn arguments(value: &Value) -> Map<String, Value> {
-    value.as_object().cloned().unwrap_or_default()
-}
-
 /// All that a person sees; what went to the trash may stay there.
 fn files(store: &MemoryStore) -> BTreeMap<String, Vec<u8>> {
     let places = FILES
@@ -48,16 +44,16 @@ proptest! {
     fn a_batch_is_undone_as_a_whole(operations in operations()) {
         // In memory a folder is there only as long as something is in it.
         let start = ["a.md", "b.md", "f/a.md", "f/d.md", "f/keep.txt", "g/e.md", "g/keep.txt"];
-        let note = |path: &str| (VaultPath::parse(path).unwrap(), format!("start of [[{path}]] #tag\n").into_bytes());
-        let store = Arc::new(MemoryStore::new(start.map(note)));
-        let before = files(&store);
-        let vault = Vault::private("test".into(), Arc::<MemoryStore>::clone(&store));
-        let done = call(&vault, "bulk_apply", arguments(&json!({ "atomic": false, "ops": operations })));
-        prop_assert!(done.is_ok(), "{done:?}");
-        if files(&store) != before {
-            let undone = call(&vault, "checkpoint_restore", arguments(&json!({ "id": "c0ff" })));
-            prop_assert!(undone.is_ok(), "{undone:?} {done:#?}");
-            prop_assert_eq!(files(&store), before, "{:#?}", done);
+        let texts = start.map(|path| (path, format!("start of [[{path}]] #tag\n")));
+        let notes: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        let server = TestServer::new(&notes);
+        let before = files(&server.store);
+        let done = server.call("bulk_apply", json!({ "atomic": false, "ops": operations })).rendered();
+        prop_assert!(done.as_ref().is_some_and(|done| !done.is_error), "{done:?}");
+        if files(&server.store) != before {
+            let undone = server.call("checkpoint_restore", json!({ "id": "c0ff" })).rendered();
+            prop_assert!(undone.as_ref().is_some_and(|undone| !undone.is_error), "{undone:?} {done:#?}");
+            prop_assert_eq!(files(&server.store), before, "{:#?}", done);
         }
     }
 }

@@ -1,13 +1,10 @@
 //! Tells clients of changes of the files that they follow, whoever made them.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use lapidary_pipeline::{Followed, Pipeline};
-use lapidary_tools::{Resource, ResourceUri};
+use lapidary_pipeline::{Executor, Invocation, Principal};
+use lapidary_tools::{CheckSubscriptions, Payload, Resource, ResourceUri, Subscribe, Subscription};
+use parking_lot::Mutex;
 use rmcp::{
     ErrorData, RoleServer,
     model::{ResourceUpdatedNotificationParam, SubscriptionFilter},
@@ -24,43 +21,43 @@ const MOST: usize = 1_000;
 
 /// The files that one client follows, by the URIs it gave; clones share everything.
 #[derive(Clone, Default)]
-pub(super) struct Following(Arc<Mutex<State>>);
+pub(super) struct Subscriptions(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    files: BTreeMap<String, Followed>,
-    /// Somebody looks at them every now and then.
+    files: BTreeMap<String, Subscription>,
+    /// They are looked at every now and then.
     watched: bool,
 }
 
 /// What came of a wish to follow a file.
 enum Added {
-    /// Now somebody has to begin to watch.
+    /// Now a watch has to begin.
     First,
     More,
     TooMany,
 }
 
-impl Following {
-    fn add(&self, uri: String, file: Followed) -> Added {
-        let mut state = self.state();
-        if state.files.len() >= MOST && !state.files.contains_key(&uri) {
+impl Subscriptions {
+    fn add(&self, subscription: Subscription) -> Added {
+        let mut state = self.0.lock();
+        if state.files.len() >= MOST && !state.files.contains_key(&subscription.uri) {
             return Added::TooMany;
         }
-        state.files.insert(uri, file);
+        state.files.insert(subscription.uri.clone(), subscription);
         if std::mem::replace(&mut state.watched, true) { Added::More } else { Added::First }
     }
 
     pub(super) fn remove(&self, uri: &str) {
-        self.state().files.remove(uri);
+        self.0.lock().files.remove(uri);
     }
 
     /// Tells of each file that has news, until nothing is followed any more or nobody is there to be told.
-    async fn watch(&self, pipeline: &Arc<Pipeline>, listener: &Listener) {
+    async fn watch(&self, executor: &Arc<Executor>, principal: &Principal, listener: &Listener) {
         loop {
             tokio::time::sleep(EVERY).await;
             let Some(files) = self.watched() else { return };
-            for uri in self.news(pipeline, files).await {
+            for uri in self.news(executor, principal, files).await {
                 listener.tell(uri).await;
             }
             if listener.is_gone() {
@@ -70,40 +67,34 @@ impl Following {
     }
 
     /// What is followed; if nothing is, the watch ends.
-    fn watched(&self) -> Option<BTreeMap<String, Followed>> {
-        let mut state = self.state();
+    fn watched(&self) -> Option<Vec<Subscription>> {
+        let mut state = self.0.lock();
         state.watched = !state.files.is_empty();
-        state.watched.then(|| state.files.clone())
+        state.watched.then(|| state.files.values().cloned().collect())
     }
 
     /// Looks at copies, so that nobody who wants to follow another file waits for the disk.
-    async fn news(&self, pipeline: &Arc<Pipeline>, mut files: BTreeMap<String, Followed>) -> Vec<String> {
-        let pipeline = Arc::clone(pipeline);
-        let looking = tokio::task::spawn_blocking(move || {
-            let news =
-                files.iter_mut().filter_map(|(uri, file)| pipeline.has_news(file).then(|| uri.clone())).collect();
-            (files, news)
-        });
-        let (files, mut news): (_, Vec<String>) = match looking.await {
-            Ok(looked) => looked,
-            Err(error) => {
-                tracing::debug!(is_panic = error.is_panic(), "followed files could not be looked at");
-                return Vec::new();
-            }
+    async fn news(
+        &self,
+        executor: &Arc<Executor>,
+        principal: &Principal,
+        subscriptions: Vec<Subscription>,
+    ) -> Vec<String> {
+        let invocation = Invocation::read(CheckSubscriptions { subscriptions }, principal.clone());
+        let cancel = executor.cancel(&invocation);
+        let Ok(Payload::Checked(checked)) = executor.execute(invocation, cancel).await.answer() else {
+            // What cannot be looked at has no news.
+            return Vec::new();
         };
-        let mut state = self.state();
-        news.retain(|uri| state.files.contains_key(uri));
-        for (uri, file) in files {
-            if let Some(known) = state.files.get_mut(&uri) {
-                *known = file;
+        let mut state = self.0.lock();
+        let mut news = Vec::new();
+        for (subscription, changed) in checked {
+            if let Some(known) = state.files.get_mut(&subscription.uri) {
+                news.extend(changed.then(|| subscription.uri.clone()));
+                *known = subscription;
             }
         }
         news
-    }
-
-    /// A panic while it was held cannot have left it half changed.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -135,36 +126,43 @@ impl Listener {
 
 impl Mcp {
     /// Until the session ends, or the client no longer wants to hear of it.
-    pub(super) async fn follow(&self, uri: String, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        let caller = self.caller(context);
-        if !caller.one_client {
+    pub(super) async fn subscribe_to(
+        &self,
+        uri: String,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let principal = self.principal(context);
+        if !principal.is_single_client {
             // Without a session there is nobody to tell later.
             return Err(not_offered("resources/subscribe"));
         }
-        let pipeline = Arc::clone(&self.shared.pipeline);
-        let followed = pipeline.follow(&uri, caller, context.ct.cancelled()).await;
-        match self
-            .following
-            .add(uri.clone(), followed.map_err(|reason| refusal(&reason, &uri, context, &self.profile(context)))?)
-        {
+        let subscription = match self.read(Subscribe { uri: uri.clone() }, context).await {
+            Ok(Payload::Subscribed(subscription)) => subscription,
+            Ok(_) => return Err(self.unexpected(context)),
+            Err(reason) => return Err(refusal(&reason, &uri, context, &self.profile(context))),
+        };
+        match self.subscriptions.add(subscription) {
             Added::More => {}
             Added::TooMany => {
                 let message = format!("No more than {MOST} files can be followed at a time; unsubscribe from some.");
                 return Err(ErrorData::invalid_params(message, None));
             }
             Added::First => {
-                let (following, listener) = (self.following.clone(), Listener::Session(context.peer.clone()));
-                tokio::spawn(async move { following.watch(&pipeline, &listener).await });
+                let (subscriptions, listener) = (self.subscriptions.clone(), Listener::Session(context.peer.clone()));
+                let executor = Arc::clone(&self.shared.executor);
+                tokio::spawn(async move { subscriptions.watch(&executor, &principal, &listener).await });
             }
         }
         Ok(())
     }
 
     /// What of a wish can be fulfilled: files can be followed, and of the lists only that of the prompts ever changes.
-    pub(super) fn followable(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
-        let vaults = self.shared.pipeline.vaults();
+    pub(super) fn accepted(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
+        let vaults = self.shared.executor.vaults();
         let is_file = |uri: &&String| match ResourceUri::parse(uri) {
-            Ok(ResourceUri { resource: Resource::File(_), vault }) => vaults.pick(vault.as_deref()).is_ok(),
+            Ok(ResourceUri { resource: Resource::File(_), vault }) => {
+                vaults.pick(&self.session_grant, vault.as_deref()).is_ok()
+            }
             _ => false,
         };
         let files = requested.resource_subscriptions.iter().flatten().filter(is_file).take(MOST);
@@ -177,18 +175,18 @@ impl Mcp {
     }
 
     /// As long as the client keeps its request open.
-    pub(super) async fn follow_all(&self, context: &SubscriptionContext) {
-        let (pipeline, following) = (&self.shared.pipeline, Following::default());
+    pub(super) async fn watch_all(&self, context: &SubscriptionContext) {
+        let (executor, subscriptions) = (&self.shared.executor, Subscriptions::default());
+        let request = context.request_context();
         for uri in context.accepted().resource_subscriptions.iter().flatten() {
-            let caller = self.caller(context.request_context());
             // What is closed to the caller has no news, and the log says why.
-            if let Ok(followed) = pipeline.follow(uri, caller, context.cancelled()).await {
-                following.add(uri.clone(), followed);
+            if let Ok(Payload::Subscribed(subscription)) = self.read(Subscribe { uri: uri.clone() }, request).await {
+                subscriptions.add(subscription);
             }
         }
-        let listener = Listener::Stream(context.sink().clone());
+        let (principal, listener) = (self.principal(request), Listener::Stream(context.sink().clone()));
         tokio::select! {
-            () = following.watch(pipeline, &listener) => context.cancelled().await,
+            () = subscriptions.watch(executor, &principal, &listener) => context.cancelled().await,
             () = context.cancelled() => {}
         }
     }

@@ -1,9 +1,7 @@
-//! Whether a planned change may happen. Judged on the actual changes, never on what a call says about itself.
+//! The owner's rules: which effects, tools and paths are allowed, asked about or denied.
 
-use lapidary_tools::{Effect, Group, Reason, Refused, Spec};
-use lapidary_vault::{Change, ChangeSet, PathPrefix, Scope, VaultPath};
-
-use crate::{Caller, Setup};
+use lapidary_tools::{Effect, Group, Spec};
+use lapidary_vault::{Change, ChangeSet, PathPrefix, VaultPath};
 
 /// From the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +42,7 @@ impl Rule {
 }
 
 /// What a change does, whatever its tool could do: only what is gone for good is destroyed.
-fn effect_of(change: &Change) -> Effect {
+pub(crate) fn effect_of(change: &Change) -> Effect {
     if matches!(change, Change::Delete { .. }) { Effect::Destroy } else { Effect::Write }
 }
 
@@ -55,7 +53,7 @@ pub struct Rules(pub Vec<Rule>);
 impl Rules {
     /// Each path of each change is decided on its own, and the strictest word on any of them holds: what is allowed in
     /// one folder must not open another that happens to be part of the same change.
-    fn decide(&self, spec: &Spec, changes: &ChangeSet) -> Decision {
+    pub(crate) fn decide(&self, spec: &Spec, changes: &ChangeSet) -> Decision {
         let on = |change: &Change, path: &VaultPath| {
             // Without any rule nobody has allowed it.
             self.0.iter().find(|rule| rule.fits(spec, change, path)).map_or(Decision::Ask, |rule| rule.decision)
@@ -112,41 +110,6 @@ impl Rules {
         };
         self.0.iter().find(general).map_or(Decision::Ask, |rule| rule.decision)
     }
-}
-
-/// Every file of the change lies in the caller's scope and can be read again afterwards, or the reason why not; then
-/// what the rules say.
-///
-/// `tools` are all that had a part in the change; the strictest word on any of them holds.
-pub(crate) fn judge(
-    changes: &ChangeSet,
-    tools: &[&Spec],
-    scope: &Scope,
-    setup: &Setup,
-    caller: &Caller,
-) -> Result<Decision, Reason> {
-    for change in &changes.changes {
-        for path in change.paths() {
-            scope.may_write(path).map_err(|denied| Reason::PathForbidden {
-                path: path.clone(),
-                writing: true,
-                denied: Refused::ByScope(denied),
-            })?;
-        }
-        let (bytes, limit) = (change.bytes().len() as u64, setup.limits.max_file_bytes);
-        if bytes > limit {
-            return Err(Reason::FileTooLarge { path: change.path().clone(), bytes, limit });
-        }
-    }
-    if changes.is_empty() {
-        return Ok(Decision::Allow);
-    }
-    if changes.changes.iter().any(|change| effect_of(change) > caller.profile.most) {
-        return Ok(Decision::Deny);
-    }
-    let decision = tools.iter().map(|tool| setup.rules.decide(tool, changes)).max().unwrap_or(Decision::Ask);
-    let asks_first = tools.iter().any(|tool| tool.asks_first) && setup.asks_before_deleting && caller.can_ask;
-    Ok(if asks_first { decision.max(Decision::Ask) } else { decision })
 }
 
 #[cfg(test)]

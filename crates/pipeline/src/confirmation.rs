@@ -3,17 +3,17 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use hmac::{Hmac, KeyInit, Mac};
 use lapidary_note::ContentHash;
-use lapidary_tools::{Reason, bug};
+use lapidary_tools::{Proposal, Reason, bug};
+use parking_lot::{Mutex, MutexGuard};
 use sha2::Sha256;
 
 /// Lives as long as the server: a restart forgets all open questions, which refuses them.
-pub(crate) struct Consent {
+pub(crate) struct ConfirmationTokens {
     key: [u8; 32],
     /// Questions that were answered, until they would have expired.
     used: Mutex<BTreeMap<[u8; NONCE], u64>>,
@@ -27,7 +27,7 @@ const SEAL: usize = 16;
 
 /// A state that was found to be ours, and is not used yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Opened {
+pub(crate) struct VerifiedToken {
     nonce: [u8; NONCE],
     expiry: u64,
 }
@@ -40,7 +40,15 @@ pub(crate) struct Subject<'a> {
     pub(crate) changes: ContentHash,
 }
 
-impl Consent {
+impl<'a> Subject<'a> {
+    /// Of a change that a caller was shown and may come back for.
+    pub(crate) fn of(caller: &'a str, proposal: &'a Proposal) -> Self {
+        let Proposal { tool, arguments, changes } = *proposal;
+        Self { caller, tool, arguments, changes }
+    }
+}
+
+impl ConfirmationTokens {
     pub(crate) fn new() -> Result<Self, getrandom::Error> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
@@ -48,7 +56,7 @@ impl Consent {
     }
 
     /// The state to send along with a question.
-    pub(crate) fn seal(&self, subject: &Subject<'_>, now: SystemTime, open_for: Duration) -> Result<String, Reason> {
+    pub(crate) fn issue(&self, subject: &Subject<'_>, now: SystemTime, open_for: Duration) -> Result<String, Reason> {
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).map_err(|error| bug!("the system has no random numbers: {error}"))?;
         let expiry = seconds(now) + open_for.as_secs();
@@ -61,22 +69,22 @@ impl Consent {
     }
 
     /// Accepts a state once, in time, from the same caller, for the same call and the same change.
-    pub(crate) fn redeem(&self, state: &str, subject: &Subject<'_>, now: SystemTime) -> Result<(), Reason> {
+    pub(crate) fn verify_and_consume(&self, state: &str, subject: &Subject<'_>, now: SystemTime) -> Result<(), Reason> {
         // Whatever comes of it, it has been used.
         let (opened, shown) = self.unseal(state, subject)?;
-        self.spend(&opened, now)?;
+        self.consume(&opened, now)?;
         if shown { Ok(()) } else { Err(Reason::ChangedMeanwhile) }
     }
 
     /// A person said no, or nothing: a yes to the same question comes too late.
-    pub(crate) fn void(&self, state: &str, subject: &Subject<'_>, now: SystemTime) {
+    pub(crate) fn revoke(&self, state: &str, subject: &Subject<'_>, now: SystemTime) {
         if let Ok((opened, _)) = self.unseal(state, subject) {
             self.used(now).insert(opened.nonce, opened.expiry);
         }
     }
 
-    /// The same without using it up, which [`Self::spend`] does.
-    pub(crate) fn open(&self, state: &str, subject: &Subject<'_>, now: SystemTime) -> Result<Opened, Reason> {
+    /// The same without using it up, which [`Self::consume`] does.
+    pub(crate) fn verify(&self, state: &str, subject: &Subject<'_>, now: SystemTime) -> Result<VerifiedToken, Reason> {
         let (opened, shown) = self.unseal(state, subject)?;
         if self.used(now).contains_key(&opened.nonce) || opened.expiry < seconds(now) {
             return Err(Reason::ConsentExpired);
@@ -85,7 +93,7 @@ impl Consent {
     }
 
     /// From now on the state is used; it must not have been before.
-    pub(crate) fn spend(&self, opened: &Opened, now: SystemTime) -> Result<(), Reason> {
+    pub(crate) fn consume(&self, opened: &VerifiedToken, now: SystemTime) -> Result<(), Reason> {
         let mut used = self.used(now);
         if opened.expiry < seconds(now) || used.insert(opened.nonce, opened.expiry).is_some() {
             return Err(Reason::ConsentExpired);
@@ -93,14 +101,14 @@ impl Consent {
         Ok(())
     }
 
-    fn used(&self, now: SystemTime) -> std::sync::MutexGuard<'_, BTreeMap<[u8; NONCE], u64>> {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+    fn used(&self, now: SystemTime) -> MutexGuard<'_, BTreeMap<[u8; NONCE], u64>> {
+        let mut used = self.used.lock();
         used.retain(|_, until| *until >= seconds(now));
         used
     }
 
     /// A state of ours for this caller and call, and whether it is for this very change.
-    fn unseal(&self, state: &str, subject: &Subject<'_>) -> Result<(Opened, bool), Reason> {
+    fn unseal(&self, state: &str, subject: &Subject<'_>) -> Result<(VerifiedToken, bool), Reason> {
         let bytes = unhex(state).ok_or(Reason::ConsentExpired)?;
         let (sealed, mac) = bytes.split_at_checked(NONCE + EXPIRY + DIGEST).ok_or(Reason::ConsentExpired)?;
         // The change that was shown is part of the seal, so that a forged state and a changed note are told apart.
@@ -113,7 +121,7 @@ impl Consent {
         nonce.copy_from_slice(&sealed[..NONCE]);
         let mut expiry = [0; EXPIRY];
         expiry.copy_from_slice(&sealed[NONCE..NONCE + EXPIRY]);
-        let opened = Opened { nonce, expiry: u64::from_be_bytes(expiry) };
+        let opened = VerifiedToken { nonce, expiry: u64::from_be_bytes(expiry) };
         Ok((opened, sealed[NONCE + EXPIRY..] == subject.changes.as_bytes()[..DIGEST]))
     }
 
@@ -153,17 +161,17 @@ mod tests {
 
     #[test]
     fn consent_counts_once_and_only_for_what_was_shown() {
-        let consent = Consent::new().unwrap();
+        let tokens = ConfirmationTokens::new().unwrap();
         let (now, hour) = (UNIX_EPOCH, Duration::from_secs(3600));
         let asked = || subject("c", "t", "a", "x");
-        let seal = || consent.seal(&asked(), now, hour).unwrap();
+        let seal = || tokens.issue(&asked(), now, hour).unwrap();
 
         let state = seal();
-        assert_eq!(consent.redeem(&state, &asked(), now), Ok(()));
-        assert_eq!(consent.redeem(&state, &asked(), now), Err(Reason::ConsentExpired), "replayed");
+        assert_eq!(tokens.verify_and_consume(&state, &asked(), now), Ok(()));
+        assert_eq!(tokens.verify_and_consume(&state, &asked(), now), Err(Reason::ConsentExpired), "replayed");
         let declined = seal();
-        consent.void(&declined, &asked(), now);
-        assert_eq!(consent.redeem(&declined, &asked(), now), Err(Reason::ConsentExpired), "declined before");
+        tokens.revoke(&declined, &asked(), now);
+        assert_eq!(tokens.verify_and_consume(&declined, &asked(), now), Err(Reason::ConsentExpired), "declined before");
 
         for (other, reason) in [
             (subject("d", "t", "a", "x"), Reason::ConsentExpired),
@@ -171,10 +179,10 @@ mod tests {
             (subject("c", "t", "b", "x"), Reason::ConsentExpired),
             (subject("c", "t", "a", "y"), Reason::ChangedMeanwhile),
         ] {
-            assert_eq!(consent.redeem(&seal(), &other, now), Err(reason));
+            assert_eq!(tokens.verify_and_consume(&seal(), &other, now), Err(reason));
         }
         assert_eq!(
-            consent.redeem(&seal(), &asked(), now + hour + Duration::from_secs(1)),
+            tokens.verify_and_consume(&seal(), &asked(), now + hour + Duration::from_secs(1)),
             Err(Reason::ConsentExpired),
             "late"
         );
@@ -182,25 +190,25 @@ mod tests {
 
     #[test]
     fn a_proposal_can_be_looked_at_often_and_is_carried_out_once() {
-        let consent = Consent::new().unwrap();
+        let tokens = ConfirmationTokens::new().unwrap();
         let asked = subject("c", "t", "a", "x");
-        let state = consent.seal(&asked, UNIX_EPOCH, Duration::from_secs(60)).unwrap();
-        let opened = consent.open(&state, &asked, UNIX_EPOCH).unwrap();
-        assert_eq!(consent.open(&state, &asked, UNIX_EPOCH), Ok(opened));
-        assert_eq!(consent.open(&state, &subject("c", "t", "a", "y"), UNIX_EPOCH), Err(Reason::ChangedMeanwhile));
-        assert_eq!(consent.open(&state, &subject("c", "t", "b", "x"), UNIX_EPOCH), Err(Reason::ConsentExpired));
+        let state = tokens.issue(&asked, UNIX_EPOCH, Duration::from_secs(60)).unwrap();
+        let opened = tokens.verify(&state, &asked, UNIX_EPOCH).unwrap();
+        assert_eq!(tokens.verify(&state, &asked, UNIX_EPOCH), Ok(opened));
+        assert_eq!(tokens.verify(&state, &subject("c", "t", "a", "y"), UNIX_EPOCH), Err(Reason::ChangedMeanwhile));
+        assert_eq!(tokens.verify(&state, &subject("c", "t", "b", "x"), UNIX_EPOCH), Err(Reason::ConsentExpired));
         let late = UNIX_EPOCH + Duration::from_secs(61);
-        assert_eq!(consent.open(&state, &asked, late), Err(Reason::ConsentExpired));
-        assert_eq!(consent.spend(&opened, UNIX_EPOCH), Ok(()));
-        assert_eq!(consent.spend(&opened, UNIX_EPOCH), Err(Reason::ConsentExpired));
-        assert_eq!(consent.open(&state, &asked, UNIX_EPOCH), Err(Reason::ConsentExpired));
+        assert_eq!(tokens.verify(&state, &asked, late), Err(Reason::ConsentExpired));
+        assert_eq!(tokens.consume(&opened, UNIX_EPOCH), Ok(()));
+        assert_eq!(tokens.consume(&opened, UNIX_EPOCH), Err(Reason::ConsentExpired));
+        assert_eq!(tokens.verify(&state, &asked, UNIX_EPOCH), Err(Reason::ConsentExpired));
     }
 
     #[test]
     fn a_forged_state_is_refused() {
-        let consent = Consent::new().unwrap();
+        let tokens = ConfirmationTokens::new().unwrap();
         let asked = subject("c", "t", "a", "x");
-        let state = consent.seal(&asked, UNIX_EPOCH, Duration::from_secs(60)).unwrap();
+        let state = tokens.issue(&asked, UNIX_EPOCH, Duration::from_secs(60)).unwrap();
         let mut edited: Vec<String> = (0..state.len())
             .map(|at| {
                 let mut bytes = state.clone().into_bytes();
@@ -210,10 +218,10 @@ mod tests {
             .collect();
         edited.extend(["".to_owned(), "zz".to_owned(), "é".to_owned(), state[..40].to_owned(), format!("{state}00")]);
         for forged in edited {
-            assert_eq!(consent.redeem(&forged, &asked, UNIX_EPOCH), Err(Reason::ConsentExpired), "{forged}");
+            assert_eq!(tokens.verify_and_consume(&forged, &asked, UNIX_EPOCH), Err(Reason::ConsentExpired), "{forged}");
         }
         assert_eq!(
-            Consent::new().unwrap().redeem(&state, &asked, UNIX_EPOCH),
+            ConfirmationTokens::new().unwrap().verify_and_consume(&state, &asked, UNIX_EPOCH),
             Err(Reason::ConsentExpired),
             "another key"
         );

@@ -7,11 +7,11 @@ use std::{
 
 use lapidary_tools::Kind;
 
-use crate::Pipeline;
+use crate::{Executor, Grant};
 
 /// What rule files take away, of all vaults together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct VaultRules {
+pub struct RuleFilesInForce {
     /// Some paths are not there.
     pub ignore: bool,
     /// Some files may not be changed.
@@ -22,22 +22,22 @@ pub struct VaultRules {
     pub unknown: bool,
 }
 
-impl Pipeline {
+impl Executor {
     /// Looks at the rule files, which nobody waits for longer than this.
-    pub fn rules_in_force(self: &Arc<Self>, within: Duration) -> VaultRules {
-        let this = Arc::clone(self);
+    pub fn rules_in_force(self: &Arc<Self>, grant: &Arc<Grant>, within: Duration) -> RuleFilesInForce {
+        let (this, grant) = (Arc::clone(self), Arc::clone(grant));
         let (looked, wait) = channel();
         std::thread::spawn(move || {
             // Whoever waited may have given up.
-            looked.send(this.look_at_rules()).unwrap_or_default();
+            looked.send(this.look_at_rules(&grant)).unwrap_or_default();
         });
-        wait.recv_timeout(within).unwrap_or_else(|_| VaultRules { unknown: true, ..VaultRules::default() })
+        wait.recv_timeout(within).unwrap_or_else(|_| RuleFilesInForce { unknown: true, ..RuleFilesInForce::default() })
     }
 
-    fn look_at_rules(&self) -> VaultRules {
-        let mut all = VaultRules::default();
-        for served in self.setup.vaults.iter() {
-            match self.scope(served) {
+    fn look_at_rules(&self, grant: &Grant) -> RuleFilesInForce {
+        let mut all = RuleFilesInForce::default();
+        for served in self.setup.vaults.granted(grant) {
+            match self.scope(served, grant) {
                 Ok(scope) => {
                     let rules = scope.rules_in_force();
                     all.ignore |= rules.ignore;
