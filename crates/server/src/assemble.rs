@@ -2,9 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use lapidary_pipeline::{
-    AUDIT_FILE, Clock, Decision, Executor, Grant, Limits, RepetitionLimits, Rule, Rules, ServedVault, Setup, Vaults,
-};
+use lapidary_pipeline::{AUDIT_FILE, Clock, Executor, Grant, Limits, Rule, Rules, ServedVault, Setup, Vaults};
 use lapidary_query::nearest;
 use lapidary_tools::{BUILT_IN_PROFILES, Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOLS};
 use lapidary_vault::{
@@ -207,11 +205,6 @@ fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
 }
 
 fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
-    let decision = |decision| match decision {
-        config::Decision::Allow => Decision::Allow,
-        config::Decision::Ask => Decision::Ask,
-        config::Decision::Deny => Decision::Deny,
-    };
     let own = |rule: &config::ApprovalRule| -> Result<Rule, StartError> {
         let tool = rule.tool.as_ref().map(|name| name.replace('.', "_"));
         let names = || TOOLS.iter().map(|tool| tool.spec().name());
@@ -223,12 +216,12 @@ fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
             group: rule.group,
             tool,
             path: rule.path.as_deref().map(PathPrefix::parse).transpose()?,
-            decision: decision(rule.decision),
+            decision: rule.decision,
         })
     };
     let mut rules = approval.rules.iter().map(own).collect::<Result<Vec<_>, _>>()?;
-    rules.push(Rule::effect(Effect::Write, decision(approval.write)));
-    rules.push(Rule::effect(Effect::Destroy, decision(approval.destroy)));
+    rules.push(Rule::effect(Effect::Write, approval.write));
+    rules.push(Rule::effect(Effect::Destroy, approval.destroy));
     Ok(Rules(rules))
 }
 
@@ -238,12 +231,7 @@ fn limits(config: &config::Config) -> Limits {
         max_reply_bytes: config.limits.max_reply_bytes as u64,
         deadline: config.limits.deadline,
         answer_within: config.limits.ask_timeout,
-        repetition: RepetitionLimits {
-            noticed: config.repetition.refused,
-            window: config.repetition.window,
-            allowed: config.repetition.allowed,
-            max_failures: config.repetition.max_failures,
-        },
+        repetition: config.repetition,
         scan: ScanLimits {
             max_files: config.limits.max_files_scanned,
             max_bytes: config.limits.max_bytes_read,

@@ -183,7 +183,7 @@ impl ServerHandler for Mcp {
             Some(rendered) => Some(rendered),
             None => calling::failed("a question was asked again after its answer", &self.profile(&context)).rendered(),
         };
-        Ok(rendered.map(result).unwrap_or_default().into())
+        Ok(rendered.map(|rendered| result(rendered, self.shared.connection)).unwrap_or_default().into())
     }
 
     async fn list_prompts(
@@ -326,12 +326,16 @@ fn not_offered(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
 }
 
-fn result(rendered: Rendered) -> CallToolResult {
+fn result(rendered: Rendered, connection: Connection) -> CallToolResult {
     let is_error = rendered.is_error;
-    let (text, facts, _) = rendered.into_parts();
+    let (text, facts, json) = rendered.into_parts();
     let text = text.into_iter().map(ContentBlock::text).collect();
     let mut result = if is_error { CallToolResult::error(text) } else { CallToolResult::success(text) };
-    result.structured_content = Some(Value::Object(facts));
+    result.structured_content = Some(match connection {
+        // Our own transport puts it in as it is, so that it is not serialised again.
+        Connection::Stdio => Value::String(json),
+        Connection::Http => Value::Object(facts),
+    });
     result
 }
 

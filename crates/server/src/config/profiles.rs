@@ -151,6 +151,26 @@ mod tests {
     }
 
     #[test]
+    fn a_token_may_have_folders_and_vaults_of_its_own() {
+        let own = |pairs: &[(&str, Raw)]| {
+            let token = [&[("token", text("a-long-enough-secret"))], pairs].concat();
+            tokens(&table_of(&[("phone", table_of(&token))]))
+        };
+        let token = own(&[
+            ("vaults", text("Home, Work")),
+            ("read_paths", text("Inbox/, Notes")),
+            ("write_paths", text("Inbox")),
+            ("read_only", text("true")),
+        ]);
+        let token = token.unwrap().remove(0);
+        assert_eq!(token.vaults, Some(vec!["Home".to_owned(), "Work".to_owned()]));
+        assert_eq!(token.read_paths, Some(vec!["inbox".to_owned(), "notes".to_owned()]));
+        assert_eq!((token.write_paths, token.read_only), (Some(vec!["inbox".to_owned()]), true));
+        assert!(own(&[("read_paths", text("*.md"))]).is_err(), "folders, not patterns");
+        assert!(own(&[("read_pahts", text("a"))]).unwrap_err().to_string().contains("did you mean `read_paths`"));
+    }
+
+    #[test]
     fn what_is_no_token_is_refused_without_repeating_it() {
         for written in
             ["secret-that-is-long", "phone:reader:short", "ph one:reader:a-long-enough-secret", "a:b:sha256:12"]

@@ -292,7 +292,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         flag: None,
         default: Shown::Value("on"),
         doc: "Whether a call that repeats itself is refused. Scripts and benchmarks switch it off.",
-        apply: |draft, given| toggle(&given.raw).map(|refused| draft.config.repetition.refused = refused),
+        apply: |draft, given| toggle(&given.raw).map(|refused| draft.config.repetition.noticed = refused),
     },
     Setting {
         section: Section::Approval,
