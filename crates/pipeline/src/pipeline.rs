@@ -1,13 +1,12 @@
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, Disk, Effect, Entry, Family, Interruption, Kind, NoSuchTool, Profile, Reason, Rendered, ScanLimits,
-    render_refusal,
+    Cancel, Disk, Effect, Entry, Family, Interruption, Kind, NoSuchTool, Profile, Reason, Rendered, ScanLimits, bug,
+    catch_panic, render_refusal,
 };
 use lapidary_vault::{LateSave, News, Receipt, RulesError, Scope, VaultPath, View};
 use serde_json::Value;
@@ -162,14 +161,17 @@ impl Pipeline {
         };
         tokio::pin!(work);
         if let Ok(done) = tokio::time::timeout(cancel.remaining(), &mut work).await {
-            return done.unwrap_or_else(|_| refuse(broken(&cancel)));
+            return done
+                .unwrap_or_else(|_| refuse(broken(&cancel, bug!("the task of a call ended without an answer"))));
         }
         if cancel.take_back() {
             return too_late();
         }
         // The change is under way and cannot be called back; only the disk can still be slow.
         match tokio::time::timeout(COMMIT_GRACE, work).await {
-            Ok(done) => done.unwrap_or_else(|_| refuse(broken(&cancel))),
+            Ok(done) => {
+                done.unwrap_or_else(|_| refuse(broken(&cancel, bug!("the task of a call ended without an answer"))))
+            }
             Err(_) => refuse(Reason::Interrupted(Interruption::WriteUnfinished)),
         }
     }
@@ -252,7 +254,8 @@ impl Pipeline {
             at_least: Decision::Allow,
         };
         // A panic is our bug; it must cost one call, not the server.
-        let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or_else(|_| Err(broken(cancel)));
+        let end =
+            catch_panic(|| call.run(entry, request)).unwrap_or_else(|bug| Err(broken(cancel, Reason::Internal(bug))));
         let Call { mut line, family, spent, asked, late_saves, .. } = call;
         line.walked = spent.walked();
         let (outcome, reply) = match end {
@@ -357,7 +360,7 @@ impl Pipeline {
                 | Reason::Disk { .. }
                 | Reason::KeepsChanging { .. }
                 | Reason::ApprovalPending { .. }
-                | Reason::Internal
+                | Reason::Internal(_)
         );
         if passing { None } else { self.noticed(line, asked, rendered) }
     }
@@ -438,8 +441,8 @@ fn in_words(news: &News) -> String {
 }
 
 /// After a fault of ours, what can honestly be said.
-fn broken(cancel: &Cancel) -> Reason {
-    if cancel.is_changing() { Reason::Interrupted(Interruption::WriteUnfinished) } else { Reason::Internal }
+fn broken(cancel: &Cancel, bug: Reason) -> Reason {
+    if cancel.is_changing() { Reason::Interrupted(Interruption::WriteUnfinished) } else { bug }
 }
 
 /// What goes over the wire: the text, and the same facts for programs.

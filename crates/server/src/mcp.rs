@@ -147,7 +147,7 @@ impl Mcp {
 
 /// The last resort: the task that made the call is gone.
 fn failed() -> Rendered {
-    lapidary_tools::render_refusal(lapidary_tools::Family::Own, &lapidary_tools::Reason::Internal)
+    lapidary_tools::render_refusal(lapidary_tools::Family::Own, &lapidary_tools::bug!("the task of a call is gone"))
 }
 
 /// Tells a client that asked for it how far its call has come.

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 pub use facts::{Facts, Kind};
 pub use part::{BlockCandidate, Candidates, HeadingCandidate, Part};
 
-use crate::catalogue::Off;
+use crate::{bug::Bug, catalogue::Off};
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Reason {
@@ -175,8 +175,8 @@ pub enum Reason {
     Interrupted(Interruption),
     #[error("{}", disk(.problem, .path.as_ref()))]
     Disk { path: Option<VaultPath>, problem: Disk },
-    #[error("Something went wrong inside the server.")]
-    Internal,
+    #[error("Something went wrong inside the server: internal error, id {}.", .0.id())]
+    Internal(Bug),
 }
 
 /// One thing that is wrong with the arguments, and where.
@@ -468,8 +468,8 @@ impl Reason {
             | Self::ConsentExpired
             | Self::ChangedMeanwhile
             | Self::DeniedByRule
-            | Self::Interrupted(_)
-            | Self::Internal => json!({}),
+            | Self::Interrupted(_) => json!({}),
+            Self::Internal(bug) => json!({ "id": bug.id() }),
         };
         match data {
             Value::Object(mut data) => {

@@ -595,7 +595,7 @@ impl Reason {
             Self::Interrupted(Interruption::WriteUnfinished) => Kind::WriteUnfinished,
             Self::Disk { problem: Disk::VaultGone, .. } => Kind::VaultUnavailable,
             Self::Disk { .. } => Kind::DiskError,
-            Self::Internal => Kind::InternalError,
+            Self::Internal(_) => Kind::InternalError,
         }
     }
 }

@@ -159,7 +159,10 @@ impl Reason {
             Self::Interrupted(Interruption::WriteUnfinished) => "Read the note to see whether the change is there.".into(),
             Self::Interrupted(_) => "Nothing was changed. Try again, or ask for less.".into(),
             Self::Disk { problem, .. } => disk(*problem).into(),
-            Self::Internal => "Nothing was changed. Try again; if it happens again, report it with the server's log.".into(),
+            Self::Internal(bug) => format!(
+                "Nothing was changed. Try again; if it happens again, report it with the line of the server's log that has the id {}.",
+                bug.id()
+            ),
         }
     }
 }

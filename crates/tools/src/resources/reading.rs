@@ -133,6 +133,7 @@ pub fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
 }
 
 fn json_contents(value: &impl Serialize) -> Result<Contents, Reason> {
-    let text = serde_json::to_string_pretty(value).map_err(|_| Reason::Internal)?;
+    let text =
+        serde_json::to_string_pretty(value).map_err(|error| bug!("a resource cannot be written as JSON: {error}"))?;
     Ok(Contents { media_type: JSON, form: Form::Text(text), hash: None, eol: None, bom: false })
 }

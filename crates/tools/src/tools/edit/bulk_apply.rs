@@ -115,7 +115,7 @@ impl WriteTool for BulkApply {
                     done.push(Ok(one));
                 }
                 // The call itself has to end, and not only this operation.
-                Err(reason @ (Reason::Interrupted(_) | Reason::Internal)) => return Err(reason),
+                Err(reason @ (Reason::Interrupted(_) | Reason::Internal(_))) => return Err(reason),
                 Err(reason) => {
                     context.gate.refused(&tool, &reason);
                     done.push(Err(Refusal { next: next_hash(&reason, &changes), reason }));
