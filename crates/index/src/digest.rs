@@ -1,6 +1,6 @@
 use std::{borrow::Cow, collections::HashSet};
 
-use lapidary_note::{Link, LinkKind, Node, Note, Text, Value};
+use lapidary_note::{Link, LinkKind, Node, Note, Value, shown_text};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::{
@@ -102,18 +102,8 @@ pub enum Properties {
 /// Appends the digest of a note with these bytes.
 pub fn digest(bytes: &[u8], into: &mut Vec<u8>) {
     // Obsidian shows a note that is not UTF-8 with replacement characters, and so its links and tags count.
-    let lossy;
-    let text = match Text::decode(bytes) {
-        Ok(text) => text,
-        Err(_) => {
-            lossy = String::from_utf8_lossy(bytes);
-            match Text::decode(lossy.as_bytes()) {
-                Ok(text) => text,
-                Err(_) => return,
-            }
-        }
-    };
-    let note = Note::parse(text.shown());
+    let text = shown_text(bytes);
+    let note = Note::parse(&text);
     let lines = Lines::of(note.text);
     let mut parts: [Vec<u8>; PARTS] = Default::default();
     let [keys, links, tags, aliases, structure, properties] = &mut parts;

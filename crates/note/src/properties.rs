@@ -1,8 +1,8 @@
 use std::ops::Range;
 
 use crate::{
-    Content, FrontmatterError, LinkKind, Node, Note, Property, PropertyLink, PropertyTag, Value, links, tags::is_space,
-    yaml,
+    Content, FrontmatterError, LinkKind, Node, Note, NoteStructure, Property, PropertyLink, PropertyTag, Value, links,
+    tags::is_space, yaml,
 };
 
 /// Reads the properties between the fences, with spans of the note.
@@ -91,7 +91,11 @@ impl Note<'_> {
         let link = if value.starts_with("[[") && value.ends_with("]]") {
             links::wiki(value, 0, value.len(), false)?
         } else if value.starts_with('[') && value.ends_with(')') {
-            Note::parse(value).links.into_iter().next().filter(|link| link.kind == LinkKind::Markdown && !link.embed)?
+            NoteStructure::parse(value)
+                .links
+                .into_iter()
+                .next()
+                .filter(|link| link.kind == LinkKind::Markdown && !link.embed)?
         } else {
             return None;
         };

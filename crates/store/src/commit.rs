@@ -34,7 +34,7 @@ use self::{
     undo::{Extent, Undone},
 };
 use crate::{
-    ChangeSet, Guard, Receipt, Scope, VaultPath,
+    ChangeSet, File, Guard, Receipt, Scope, VaultPath,
     patience::{Place, Queue},
     store::{
         Beside, CheckpointKind, Draft, Ledger, LedgerError, Origin, Spot, Step, Steps, Store, StoreError, TurnFile,
@@ -207,7 +207,7 @@ impl Turn<'_> {
         }
         let error = |about: usize, error: StoreError| {
             let change = &set.changes[about];
-            let before = change.before().map(|file| file.hash);
+            let before = change.before().map(File::hash);
             // What is in the way at the other end says nothing about the file itself.
             let path = match (&error, change.to()) {
                 (StoreError::Exists | StoreError::NotPortable | StoreError::IsFolder, Some(to)) => to,

@@ -1,4 +1,4 @@
-use crate::{BlockKind, CodeKind, FieldForm, Fold, FootnoteKind, Form, HeadingMatch, LinkKind, Note};
+use crate::{BlockKind, CodeKind, FieldForm, Fold, FootnoteKind, Form, HeadingMatch, LinkKind, Note, NoteStructure};
 
 fn paths(text: &str) -> Vec<String> {
     let note = Note::parse(text);
@@ -6,7 +6,7 @@ fn paths(text: &str) -> Vec<String> {
 }
 
 fn tags(text: &str) -> Vec<&str> {
-    Note::parse(text).tags.into_iter().map(|tag| &text[tag.name()]).collect()
+    NoteStructure::parse(text).tags.into_iter().map(|tag| &text[tag.name()]).collect()
 }
 
 #[test]
@@ -172,8 +172,11 @@ fn an_id_names_the_block_that_obsidian_shows_for_it() {
         ("\u{2028}\n\n^a\n", vec![("a", Paragraph, "\u{2028}")]),
         ("\t\u{85}\n^a\n", vec![("a", Code, "\u{85}")]),
     ] {
-        let found: Vec<(String, BlockKind, &str)> =
-            Note::parse(text).blocks.into_iter().map(|block| (block.id, block.kind, &text[block.span])).collect();
+        let found: Vec<(String, BlockKind, &str)> = NoteStructure::parse(text)
+            .blocks
+            .into_iter()
+            .map(|block| (block.id, block.kind, &text[block.span]))
+            .collect();
         let expected: Vec<(String, BlockKind, &str)> =
             expected.into_iter().map(|(id, kind, part)| (id.to_owned(), kind, part)).collect();
         assert_eq!(found, expected, "{text:?}");
@@ -325,24 +328,11 @@ fn formulas_are_told_from_money() {
         ("$$$$\n", vec![]),
         ("$x_1$ $y\\$z$\n", vec![("x_1", false, Form::Inline), ("y\\$z", false, Form::Inline)]),
     ] {
-        let found: Vec<(&str, bool, Form)> =
-            Note::parse(text).math.into_iter().map(|math| (&text[math.content], math.display, math.form)).collect();
-        assert_eq!(found, expected, "{text:?}");
-    }
-}
-
-#[test]
-fn highlights_are_pairs_around_something() {
-    for (text, expected) in [
-        ("==a== b ==c [[d]] `==`==\n", vec!["a", "c [[d]] `==`"]),
-        ("== a==\n", vec![]),
-        ("a == b == c\n", vec![]),
-        ("=== a ===\n", vec![]),
-        ("==a\nb==\n", vec!["a\nb"]),
-        ("`==a==` \\==b==\n", vec![]),
-        ("- ==a==\n\n| ==b== |\n| - |\n", vec!["a", "b"]),
-    ] {
-        let found: Vec<&str> = Note::parse(text).highlights.into_iter().map(|found| &text[found.content]).collect();
+        let found: Vec<(&str, bool, Form)> = NoteStructure::parse(text)
+            .math
+            .into_iter()
+            .map(|math| (&text[math.content], math.display, math.form))
+            .collect();
         assert_eq!(found, expected, "{text:?}");
     }
 }
@@ -369,7 +359,7 @@ fn fields_come_in_three_forms() {
         ("`a\n`:: v\n", vec![]),
         ("[k `a\n`:: v] <b\n>:: v $a\n$:: v [a](b\n)[k:: v]\n", vec![(Square, "k", "v", "[k:: v]")]),
     ] {
-        let found: Vec<(FieldForm, &str, &str, &str)> = Note::parse(text)
+        let found: Vec<(FieldForm, &str, &str, &str)> = NoteStructure::parse(text)
             .fields
             .into_iter()
             .map(|field| (field.form, &text[field.key], &text[field.value], &text[field.span]))
@@ -397,7 +387,7 @@ fn code_is_found_with_its_language() {
         ("`\n    >%%`a`\n`\n", vec![("a", None, "`a`")]),
         ("# `a`\t\n# `b` #\n", vec![("a", None, "`a`"), ("b", None, "`b`")]),
     ] {
-        let found: Vec<(&str, Option<&str>, &str)> = Note::parse(text)
+        let found: Vec<(&str, Option<&str>, &str)> = NoteStructure::parse(text)
             .code
             .into_iter()
             .map(|code| {
@@ -428,7 +418,7 @@ fn footnotes_are_references_definitions_and_inline() {
         ("`[^a]` [^] \\[^b]\n", vec![]),
         ("^[a ^[b] c]\n", vec![(Inline, "^[a ^[b] c]", None, Some("a ^[b] c")), (Inline, "^[b]", None, Some("b"))]),
     ] {
-        let found: Vec<(FootnoteKind, &str, Option<&str>, Option<&str>)> = Note::parse(text)
+        let found: Vec<(FootnoteKind, &str, Option<&str>, Option<&str>)> = NoteStructure::parse(text)
             .footnotes
             .into_iter()
             .map(|note| {

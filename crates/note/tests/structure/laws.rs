@@ -161,11 +161,6 @@ impl<'t> Laws<'t> {
             self.holds(self.cut(&math.span).starts_with(if math.display { "$$" } else { "$" }), &math.span);
         }
         self.apart(note.math.iter().map(|math| &math.span));
-        for highlight in &note.highlights {
-            let cut = self.cut(&highlight.span);
-            self.within(&highlight.span, &highlight.content);
-            self.holds(cut.starts_with("==") && cut.ends_with("==") && cut.len() > 4, &highlight.span);
-        }
         for field in &note.fields {
             let cut = self.cut(&field.span);
             self.within(&field.span, &field.key);

@@ -38,7 +38,10 @@ impl Reason {
     pub(crate) fn from_index(error: &IndexError, cancel: &Cancel) -> Self {
         let problem = match error {
             IndexError::Stopped => {
-                return cancel.check().err().unwrap_or_else(|| bug!("the index stopped and the call was not cancelled"));
+                return cancel
+                    .check()
+                    .err()
+                    .unwrap_or_else(|| bug!("the index stopped and the call was not cancelled"));
             }
             IndexError::Store(StoreError::VaultGone) => Disk::VaultGone,
             IndexError::Store(StoreError::NotPermitted) => Disk::NotPermitted,

@@ -236,9 +236,10 @@ fn of_many_edits_none_that_was_acknowledged_is_lost() {
             while !store.is_dead() {
                 let Ok(before) = view(&vault).read(&vault_path("untouched.md")) else { break };
                 attempted = format!("{last}x");
-                let before = known(&before.bytes);
+                let before = known(before.bytes());
                 let path = vault_path("untouched.md");
-                let change = Change::Write { path, before, guard: Guard::Plan, bytes: attempted.clone().into_bytes() };
+                let change =
+                    Change::Write { path, before, guard: Guard::Plan, content: attempted.clone().into_bytes().into() };
                 if !commit(&vault, &ChangeSet::one(change)) {
                     break;
                 }
@@ -254,7 +255,7 @@ fn of_many_edits_none_that_was_acknowledged_is_lost() {
             let vault = state.open(&store);
             drop(vault.turn(&|| true).unwrap());
             let found = view(&vault).read(&vault_path("untouched.md")).unwrap();
-            let found = String::from_utf8(found.bytes.clone()).unwrap();
+            let found = String::from_utf8(found.bytes().to_vec()).unwrap();
             assert!(found == last || found == attempted, "seed {seed}: {found} is there, {last} was acknowledged");
             let stray: Vec<String> = store.tree().into_keys().filter(|path| path.contains(".lapidary-")).collect();
             assert!(stray.is_empty(), "seed {seed}: {stray:?}");

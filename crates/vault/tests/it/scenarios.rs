@@ -6,7 +6,6 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_note::ContentHash;
 use lapidary_vault::{
     Change, ChangeSet, File, Guard, Policy, Trash, Vault, VaultLimits, View,
     store::{FolderStore, Observer, StateFolder, SystemTrash},
@@ -100,16 +99,27 @@ fn add_to(tree: &mut Tree, root: &Path, folder: &str) {
 /// What a plan knows of a file that an earlier change of its set makes.
 pub(crate) fn known(text: impl AsRef<[u8]>) -> Arc<File> {
     let bytes = text.as_ref().to_vec();
-    Arc::new(File { hash: ContentHash::of(&bytes), bytes, modified: None, created: None })
+    Arc::new(File { content: bytes.into(), modified: None, created: None })
 }
 
 fn rewrite(path: &str, before: &str, after: &str) -> Change {
-    Change::Write { path: vault_path(path), before: known(before), guard: Guard::Plan, bytes: after.into() }
+    Change::Write {
+        path: vault_path(path),
+        before: known(before),
+        guard: Guard::Plan,
+        content: after.to_owned().into(),
+    }
 }
 
 fn rename(from: &str, to: &str, before: &str, bytes: Option<&str>) -> Change {
     let bytes = bytes.map(|text| text.as_bytes().to_vec());
-    Change::Move { from: vault_path(from), to: vault_path(to), before: Some(known(before)), guard: Guard::Plan, bytes }
+    Change::Move {
+        from: vault_path(from),
+        to: vault_path(to),
+        before: Some(known(before)),
+        guard: Guard::Plan,
+        content: bytes.map(Into::into),
+    }
 }
 
 fn trash(path: &str, before: Option<&str>, trash: Trash) -> Change {

@@ -10,8 +10,8 @@ use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Proposal, Reason, Role,
     shared::{
         budget::BudgetInput,
-        editing::EXPECTED_CONTENT,
         expression::{self, EXPECTED_HASHES, Expression, Replaced, Sources},
+        file_edit::EXPECTED_CONTENT,
         hash,
     },
     spec::{Plan, WriteTool},

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lapidary_note::LinkKind;
+use lapidary_note::{LinkKind, shown_text};
 use lapidary_query::{Logic, LogicHalt, is_truthy};
 use lapidary_vault::{Digest, FileEntry, Notes, Properties, VaultPath, View};
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::hits::Hit;
 use crate::{
     Context, Reason,
-    shared::{cursor::Cursor, index, page::Page, properties, reading::with_shown, time::milliseconds},
+    shared::{cursor::Cursor, index, page::Page, properties, time::milliseconds},
 };
 
 /// How many notes fit, and those of one page, in path order.
@@ -27,7 +27,7 @@ pub(super) fn search(
     let found: Vec<Result<Hit, LogicHalt>> = if logic.reads("content") {
         let look = |entry: FileEntry<'_>, bytes: &[u8]| {
             let digest = notes.digest(entry.path())?;
-            with_shown(bytes, |text| world.judge(entry, &digest, Some(text)))
+            world.judge(entry, &digest, Some(&shown_text(bytes)))
         };
         index::map_texts(context, notes, look)?
     } else {
