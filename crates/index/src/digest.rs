@@ -1,6 +1,6 @@
 use std::{borrow::Cow, collections::HashSet};
 
-use lapidary_note::{Link, LinkKind, Node, Note, Value, shown_text};
+use lapidary_note::{LineTable, Link, LinkKind, Node, Note, Value, shown_text};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::{
@@ -104,7 +104,7 @@ pub fn digest(bytes: &[u8], into: &mut Vec<u8>) {
     // Obsidian shows a note that is not UTF-8 with replacement characters, and so its links and tags count.
     let text = shown_text(bytes);
     let note = Note::parse(&text);
-    let lines = Lines::of(note.text);
+    let lines = LineTable::of(note.text);
     let mut parts: [Vec<u8>; PARTS] = Default::default();
     let [keys, links, tags, aliases, structure, properties] = &mut parts;
     pack_links(&note, &lines, &mut Packer { bytes: links }, &mut Packer { bytes: keys });
@@ -117,7 +117,7 @@ pub fn digest(bytes: &[u8], into: &mut Vec<u8>) {
     parts.iter().for_each(|part| packer.bytes.extend_from_slice(part));
 }
 
-fn pack_links(note: &Note<'_>, lines: &Lines, links: &mut Packer<'_>, keys: &mut Packer<'_>) {
+fn pack_links(note: &Note<'_>, lines: &LineTable, links: &mut Packer<'_>, keys: &mut Packer<'_>) {
     let mut known: HashSet<u64> = HashSet::new();
     let mut pack = |text: &str, link: &Link, line: usize, property: Option<&str>| {
         let target = link.target(text);
@@ -164,7 +164,7 @@ fn pack_tags(note: &Note<'_>, packer: &mut Packer<'_>) {
     note.tags.iter().for_each(|tag| pack(&note.text[tag.name()], false));
 }
 
-fn pack_structure(note: &Note<'_>, lines: &Lines, packer: &mut Packer<'_>) {
+fn pack_structure(note: &Note<'_>, lines: &LineTable, packer: &mut Packer<'_>) {
     packer.length(note.headings.len());
     for heading in &note.headings {
         packer.byte(heading.level);
@@ -360,20 +360,6 @@ fn unpack_value(unpacker: &mut Unpacker<'_>) -> Option<Value> {
         }
         _ => return None,
     })
-}
-
-/// Where the lines of a text begin.
-struct Lines(Vec<usize>);
-
-impl Lines {
-    fn of(text: &str) -> Self {
-        Self(memchr::memchr_iter(b'\n', text.as_bytes()).collect())
-    }
-
-    /// Counted from 1.
-    fn line(&self, at: usize) -> usize {
-        self.0.partition_point(|end| *end < at) + 1
-    }
 }
 
 #[cfg(test)]

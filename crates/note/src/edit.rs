@@ -79,8 +79,6 @@ pub enum EditError {
     BlockLost { id: String },
     #[error("`{id}` is not a block id: only letters, digits and `-`")]
     BadBlockId { id: String },
-    #[error("no block that could have an id stands at byte {at}")]
-    NoBlock { at: usize },
     #[error("the note already has a block `^{id}`")]
     BlockIdTaken { id: String },
     #[error("the block `^{id}` is not a table")]

@@ -9,6 +9,8 @@ pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
     pub fn of(bytes: &[u8]) -> Self {
+        #[cfg(feature = "hash-count")]
+        crate::hash_count::add(bytes.len());
         Self(Sha256::digest(bytes).into())
     }
 

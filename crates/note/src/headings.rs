@@ -6,7 +6,7 @@ mod find;
 mod normal;
 
 pub use find::HeadingMatch;
-pub use normal::{heading_for_link, heading_key};
+pub(crate) use normal::{heading_for_link, heading_key};
 
 /// A heading and what stands under it. Spans are offsets in the shown text.
 #[derive(Clone, Debug, PartialEq, Eq)]

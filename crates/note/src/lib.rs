@@ -9,8 +9,11 @@ mod edit;
 mod fields;
 mod frontmatter;
 mod hash;
+#[cfg(feature = "hash-count")]
+mod hash_count;
 mod headings;
 mod items;
+mod line_table;
 mod links;
 mod marks;
 mod note;
@@ -36,8 +39,11 @@ pub use edit::{
 pub use fields::{Field, FieldForm};
 pub use frontmatter::{Frontmatter, FrontmatterError};
 pub use hash::{ContentHash, ExpectedHash, HashError};
-pub use headings::{Heading, HeadingMatch, HeadingStyle, heading_for_link, heading_key};
+#[cfg(feature = "hash-count")]
+pub use hash_count::hashed_during;
+pub use headings::{Heading, HeadingMatch, HeadingStyle};
 pub use items::ListItem;
+pub use line_table::LineTable;
 pub use links::{BlockRename, Followed, HeadingRename, Link, LinkDefinition, LinkKind, Place, PropertyLink, Size};
 pub use marks::{Callout, Code, CodeKind, Comment, Fold, Footnote, FootnoteKind, Form, Math};
 pub use note::{Note, NoteStructure};

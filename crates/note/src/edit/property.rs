@@ -106,7 +106,7 @@ impl Document {
     }
 
     /// Makes several changes, each on what the one before left; all of them or none.
-    pub fn edit_properties(&self, edits: &[PropertyEdit<'_>]) -> Result<Edited, EditError> {
+    pub(crate) fn edit_properties(&self, edits: &[PropertyEdit<'_>]) -> Result<Edited, EditError> {
         let shown = self.shown();
         let block = self.frontmatter();
         let mut yaml = block.as_ref().map(|block| shown[block.yaml.clone()].to_owned());

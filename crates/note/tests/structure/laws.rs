@@ -211,7 +211,10 @@ impl<'t> Laws<'t> {
         }
         for task in &note.tasks {
             self.within(&note.items[task.item].whole, &task.checkbox);
-            self.holds(self.cut(&task.status_span()) == task.status.to_string(), &task.checkbox);
+            self.holds(
+                self.cut(&(task.checkbox.start + 1..task.checkbox.end - 1)) == task.status.to_string(),
+                &task.checkbox,
+            );
             self.holds(task.checkbox.end <= task.text.start && !self.cut(&task.text).contains('\n'), &task.text);
             self.apart(task.fields.iter().map(|field| &field.span));
             for field in &task.fields {

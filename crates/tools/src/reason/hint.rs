@@ -259,7 +259,6 @@ fn edit(error: &EditError) -> &'static str {
             "Send content of the same kind as the block (one paragraph, item, row, …), or use `lines_replace`."
         }
         EditError::BadBlockId { .. } => "Use only letters, digits and `-`.",
-        EditError::NoBlock { .. } => "Choose a place inside a paragraph, item, table, quote or code block.",
         EditError::NotATable { .. } => "Use `block_replace`, or choose the id of a table.",
         EditError::Columns { .. } => "Send as many cells as the table has columns.",
         EditError::BadTag { .. } => {

@@ -1,6 +1,7 @@
 //! What must hold for every tool in the list.
 
 mod batches;
+mod hashes;
 
 use std::{
     collections::BTreeSet,
