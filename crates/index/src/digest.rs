@@ -11,7 +11,7 @@ use lapidary_query::{FrontmatterState, RowField, RowItem};
 
 use super::packed::Unpacker;
 
-pub use pack::{digest, with_shown_text};
+pub use pack::digest;
 pub(crate) use properties::PackedValue;
 
 /// Changes whenever a digest of the same note would come out different, so that an older cache is not believed.

@@ -25,9 +25,7 @@ use lapidary_store::{
     VaultLimits, VaultPath, Walked, lock, posix, rebased,
 };
 
-pub use digest::{
-    BlockDigest, Digest, HeadingDigest, LinkDigest, Structure, TagDigest, TaskDigest, digest, with_shown_text,
-};
+pub use digest::{BlockDigest, Digest, HeadingDigest, LinkDigest, Structure, TagDigest, TaskDigest, digest};
 pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, Files, Notes, ScannedNotes};
 

@@ -15,11 +15,11 @@ use std::{
 };
 
 use jiff::Timestamp;
-use lapidary_note::LinkKind;
+use lapidary_note::{LinkKind, shown_text};
 use lapidary_query::{FrontmatterState, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag, Value};
 
 use super::{
-    digest::{Digest, LinkDigest, TagDigest, with_shown_text},
+    digest::{Digest, LinkDigest, TagDigest},
     file::{FileId, FileState},
     texts::GoOn,
     visible::{FileEntry, Files, Notes},
@@ -102,7 +102,7 @@ impl Row for FileRow<'_> {
     }
 
     fn content(&self) -> Option<Cow<'_, str>> {
-        let shown = |bytes: &[u8]| Cow::Owned(with_shown_text(bytes, str::to_owned));
+        let shown = |bytes: &[u8]| Cow::Owned(shown_text(bytes).into_owned());
         match self.bytes {
             Some(bytes) => Some(shown(bytes)),
             None => self.files.live().source().text(self.state).map(|bytes| shown(&bytes)),

@@ -122,7 +122,7 @@ mod tests {
     fn the_first_rule_that_fits_decides() {
         let spec = TOOLS.iter().map(|tool| tool.spec()).find(|spec| spec.name() == "str_replace").unwrap();
         let path = VaultPath::parse("Work/a.md").unwrap();
-        let changes = ChangeSet::one(Change::Create { path, bytes: Vec::new() });
+        let changes = ChangeSet::one(Change::Create { path, content: Vec::new().into() });
         let any = |decision| Rule { effect: None, group: None, tool: None, path: None, decision };
         let below = |prefix: &str| Some(PathPrefix::parse(prefix).unwrap());
         for (rules, decision) in [
@@ -154,7 +154,7 @@ mod tests {
     fn what_is_allowed_in_one_folder_opens_no_other() {
         let spec = TOOLS.iter().map(|tool| tool.spec()).find(|spec| spec.name() == "file_move").unwrap();
         let path = |path: &str| VaultPath::parse(path).unwrap();
-        let create = |at: &str| Change::Create { path: path(at), bytes: Vec::new() };
+        let create = |at: &str| Change::Create { path: path(at), content: Vec::new().into() };
         let folder = |from: &str, to: &str| Change::MoveFolder { from: path(from), to: path(to) };
         let rule = |at: &str, decision| Rule {
             effect: None,

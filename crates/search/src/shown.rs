@@ -1,14 +1,14 @@
-use lapidary_index::with_shown_text;
-use lapidary_note::canvas_values;
+use lapidary_note::{canvas_values, shown_text};
 
 use crate::VaultPath;
 
 /// The bytes of a note as callers see them, whatever they are; of a canvas, what stands on it, each card by itself.
 pub(super) fn with_shown<T>(path: &VaultPath, bytes: &[u8], look: impl FnOnce(&str) -> T) -> T {
-    with_shown_text(bytes, |text| match path.is_canvas() {
-        true => look(&on_canvas(text)),
-        false => look(text),
-    })
+    let text = shown_text(bytes);
+    match path.is_canvas() {
+        true => look(&on_canvas(&text)),
+        false => look(&text),
+    }
 }
 
 /// Nothing if it is no canvas in truth.

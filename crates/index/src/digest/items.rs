@@ -1,9 +1,8 @@
 //! List items, and the fields that are written into the text.
 
-use lapidary_note::{ListItem, Note};
+use lapidary_note::{LineTable, ListItem, Note};
 use lapidary_query::{FoundField, RowField, RowItem, item_fields, line_fields};
 
-use super::pack::Lines;
 use crate::packed::{Packer, Unpacker};
 
 /// The markers that take no text, by the lowest bits of the flags.
@@ -12,7 +11,7 @@ const OTHER_MARKER: u8 = 3;
 const IS_TASK: u8 = 4;
 const HAS_PARENT: u8 = 8;
 
-pub(super) fn pack(note: &Note<'_>, lines: &Lines, items: &mut Packer<'_>, fields: &mut Packer<'_>) {
+pub(super) fn pack(note: &Note<'_>, lines: &LineTable, items: &mut Packer<'_>, fields: &mut Packer<'_>) {
     let rows: Vec<RowItem<'_>> = note.items.iter().map(|item| row(note, lines, item)).collect();
     rows.iter().enumerate().for_each(|(number, item)| pack_item(number, item, items));
     let mut found = fields_of_items(note, &rows);
@@ -26,7 +25,7 @@ pub(super) fn pack(note: &Note<'_>, lines: &Lines, items: &mut Packer<'_>, field
     }
 }
 
-fn row<'n>(note: &Note<'n>, lines: &Lines, item: &ListItem) -> RowItem<'n> {
+fn row<'n>(note: &Note<'n>, lines: &LineTable, item: &ListItem) -> RowItem<'n> {
     // Where a tab stands before the marker, an item begins before it.
     let span = item.marker.start..item.span.end.max(item.marker.end);
     let line = lines.line(span.start);

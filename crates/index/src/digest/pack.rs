@@ -1,30 +1,19 @@
 use std::{borrow::Cow, collections::HashSet};
 
-use lapidary_note::{Link, LinkKind, Note, Text};
+use lapidary_note::{LineTable, Link, LinkKind, Note, shown_text};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::{IN_PROPERTIES, PARTS, REPEATED, items, properties};
 use crate::{names::mention_key, packed::Packer};
 
-/// The bytes of a note as callers see them. One that is not UTF-8 is shown as well as it can be, as Obsidian does, and so
-/// its links and tags count.
-pub fn with_shown_text<T>(bytes: &[u8], look: impl FnOnce(&str) -> T) -> T {
-    match Text::decode(bytes) {
-        Ok(text) => look(text.shown()),
-        Err(_) => {
-            let body = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-            look(&String::from_utf8_lossy(body).replace("\r\n", "\n").replace('\r', "\n"))
-        }
-    }
-}
-
 /// Appends the digest of a note with these bytes.
 pub fn digest(bytes: &[u8], into: &mut Vec<u8>) {
-    with_shown_text(bytes, |text| pack(&Note::parse(text), into));
+    // Obsidian shows a note that is not UTF-8 with replacement characters, and so its links and tags count.
+    pack(&Note::parse(&shown_text(bytes)), into);
 }
 
 fn pack(note: &Note<'_>, into: &mut Vec<u8>) {
-    let lines = Lines::of(note.text);
+    let lines = LineTable::of(note.text);
     let mut parts: [Vec<u8>; PARTS] = Default::default();
     let [keys, links, tags, aliases, structure, properties, items, fields] = &mut parts;
     pack_links(note, &lines, &mut Packer { bytes: links }, &mut Packer { bytes: keys });
@@ -38,7 +27,7 @@ fn pack(note: &Note<'_>, into: &mut Vec<u8>) {
     parts.iter().for_each(|part| packer.bytes.extend_from_slice(part));
 }
 
-fn pack_links(note: &Note<'_>, lines: &Lines, links: &mut Packer<'_>, keys: &mut Packer<'_>) {
+fn pack_links(note: &Note<'_>, lines: &LineTable, links: &mut Packer<'_>, keys: &mut Packer<'_>) {
     let mut known: HashSet<u64> = HashSet::new();
     let mut pack = |text: &str, link: &Link, line: usize, property: Option<&str>| {
         let target = link.target(text);
@@ -87,7 +76,7 @@ fn pack_tags(note: &Note<'_>, packer: &mut Packer<'_>) {
     note.tags.iter().for_each(|tag| pack(&note.text[tag.name()], 0));
 }
 
-fn pack_structure(note: &Note<'_>, lines: &Lines, packer: &mut Packer<'_>) {
+fn pack_structure(note: &Note<'_>, lines: &LineTable, packer: &mut Packer<'_>) {
     packer.length(note.headings.len());
     for heading in &note.headings {
         packer.byte(heading.level);
@@ -105,19 +94,5 @@ fn pack_structure(note: &Note<'_>, lines: &Lines, packer: &mut Packer<'_>) {
         packer.length(lines.line(task.checkbox.start));
         packer.length(note.items.get(task.item).map_or(0, |item| item.depth));
         packer.text(&note.text[task.text.clone()]);
-    }
-}
-
-/// Where the lines of a text begin.
-pub(super) struct Lines(Vec<usize>);
-
-impl Lines {
-    fn of(text: &str) -> Self {
-        Self(memchr::memchr_iter(b'\n', text.as_bytes()).collect())
-    }
-
-    /// Counted from 1.
-    pub(super) fn line(&self, at: usize) -> usize {
-        self.0.partition_point(|end| *end < at) + 1
     }
 }

@@ -164,7 +164,7 @@ fn write_commits(view: &View, checkpoints: &[Checkpoint], mut stream: impl Write
     begin_commit(&mut stream, newest, "As it is now")?;
     for path in paths {
         let now = view.read(path).ok();
-        write_file(&mut stream, path, now.as_deref().map(|File { bytes, .. }| bytes.as_slice()))?;
+        write_file(&mut stream, path, now.as_deref().map(File::bytes))?;
     }
     Ok(stream.flush()?)
 }

@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Note};
+use lapidary_note::ContentHash;
 use lapidary_vault::{File, VaultPath, View};
 use serde::Serialize;
 use serde_json::json;
@@ -68,11 +68,11 @@ fn note(path: &VaultPath, file: &File) -> Result<Contents, Reason> {
     let shown = reading::show(path, file)?;
     let mut notices = Vec::new();
     notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
-    let whole = Whole::of(&Note::parse(shown.text()), file, &shown, &mut notices);
+    let whole = Whole::of(&shown.note(), file, &shown, &mut notices);
     json_contents(&NoteJson {
         path: path.to_string(),
         whole,
-        content_hash: file.hash.to_string(),
+        content_hash: file.hash().to_string(),
         eol: shown.eol(),
         bom: shown.bom(),
         notice: (!notices.is_empty()).then(|| notices.join(" ")),
@@ -83,8 +83,8 @@ fn attachment(path: &VaultPath, file: &File) -> Contents {
     let known = media_type(path);
     let bytes = |media_type| Contents {
         media_type,
-        form: Form::Bytes(file.bytes.clone()),
-        hash: Some(file.hash),
+        form: Form::Bytes(file.bytes().to_vec()),
+        hash: Some(file.hash()),
         eol: None,
         bom: false,
     };
@@ -95,7 +95,7 @@ fn attachment(path: &VaultPath, file: &File) -> Contents {
         Ok(shown) if !shown.is_lossy() => Contents {
             media_type: known.unwrap_or(PLAIN_TEXT),
             form: Form::Text(shown.text().to_owned()),
-            hash: Some(file.hash),
+            hash: Some(file.hash()),
             eol: shown.eol(),
             bom: shown.bom(),
         },

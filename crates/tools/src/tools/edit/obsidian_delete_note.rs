@@ -73,10 +73,10 @@ impl WriteTool for ObsidianDeleteNote {
         let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
         let before = reading::read(view, &path)?;
         context.check()?;
-        hash::check(&path, EXPECTED, expected.as_ref(), Some(&before.hash))?;
+        hash::check(&path, EXPECTED, expected.as_ref(), Some(&before))?;
         let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
-        let size = before.bytes.len();
-        let hash = before.hash;
+        let size = before.content.len();
+        let hash = before.hash();
         let change = to_trash(view, path.clone(), before, guard);
         if is_for_good(&change) && expected.is_none() {
             let why = format!("is required: this vault has no trash, so it would be gone. The note has {hash}");

@@ -11,8 +11,8 @@ use crate::{
     Reason, Role,
     shared::{
         budget::{self, BudgetInput},
-        editing::EXPECTED_CONTENT,
         expression::{self, EXPECTED_HASHES, Expression, Replaced, Sources},
+        file_edit::EXPECTED_CONTENT,
         hash,
     },
     spec::{Plan, WriteTool},

@@ -318,7 +318,7 @@ fn clipped_line(line: &[u8], around: usize) -> String {
 mod tests {
     use std::{cell::Cell, sync::Arc, time::Duration};
 
-    use lapidary_note::{Lines, Text};
+    use lapidary_note::{Document, Lines};
     use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
 
     use super::*;
@@ -350,14 +350,14 @@ mod tests {
             };
             let input = serde_json::from_value(json!({ "query": "needle" })).unwrap();
             let found = SearchContent.run(&context, &view, input).unwrap();
-            let text = Text::decode(note.as_bytes()).unwrap();
-            let expected: Vec<(usize, String)> = text
+            let document = Document::open(note.to_owned()).unwrap();
+            let expected: Vec<(usize, String)> = document
                 .shown()
                 .lines()
                 .zip(1..)
                 .filter(|(line, _)| line.contains("needle"))
                 .map(|(_, number)| {
-                    let hash = ContentHash::of_lines(note.as_bytes(), &text, Lines::one(number)).to_string();
+                    let hash = document.hash_of_lines(Lines::one(number)).to_string();
                     (number, hash::short(&hash).to_owned())
                 })
                 .collect();

@@ -8,8 +8,8 @@ use super::Input;
 use crate::{
     ProposalStep,
     shared::{
-        editing::total_lines,
         expression::{Found, Replaced},
+        file_edit::total_lines,
         hash,
     },
 };
@@ -93,8 +93,8 @@ pub(super) fn proposed(input: &Input, found: &Found, proposal: Option<ProposalSt
     Output {
         proposal,
         replaced_preview_count: Some(found.count()),
-        current_hash: only.map(|only| only.before.hash.to_string()),
-        would_be_hash: only.map(|only| ContentHash::of(&only.bytes).to_string()),
+        current_hash: only.map(|only| only.before.hash().to_string()),
+        would_be_hash: only.map(|only| only.content.hash().to_string()),
         hint: match (found.next, found.count()) {
             (Some(_), _) => Some(TRUNCATED),
             (None, 0) => Some(NOTHING),
@@ -113,8 +113,8 @@ pub(super) fn carried_out(input: &Input, found: &Found, proposal: ProposalStep) 
         proposal: Some(proposal),
         changed: Some(!found.replaced.is_empty()),
         replaced_count: Some(found.count()),
-        content_hash: only.map(|only| ContentHash::of(&only.bytes).to_string()),
-        total_lines: only.map(|only| total_lines(&only.bytes)),
+        content_hash: only.map(|only| only.content.hash().to_string()),
+        total_lines: only.map(|only| total_lines(&only.content)),
         files: input.glob.is_some().then(|| found.replaced.iter().take(MOST_FILES).map(made).collect()),
         ..either(input, found)
     }
@@ -122,14 +122,14 @@ pub(super) fn carried_out(input: &Input, found: &Found, proposal: ProposalStep) 
 
 fn to_come(replaced: &Replaced) -> FileOutput {
     FileOutput {
-        current_hash: Some(short(&replaced.before.hash)),
-        would_be_hash: Some(short(&ContentHash::of(&replaced.bytes))),
+        current_hash: Some(short(&replaced.before.hash())),
+        would_be_hash: Some(short(&replaced.content.hash())),
         ..of_file(replaced)
     }
 }
 
 fn made(replaced: &Replaced) -> FileOutput {
-    FileOutput { content_hash: Some(short(&ContentHash::of(&replaced.bytes))), ..of_file(replaced) }
+    FileOutput { content_hash: Some(short(&replaced.content.hash())), ..of_file(replaced) }
 }
 
 fn of_file(replaced: &Replaced) -> FileOutput {

@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Text, edit::variants};
+use crate::{Document, edit::variants};
 
 fn patched(file: &str, patch: &str) -> Result<String, PatchFailure> {
-    let edited = Patch::parse(patch)?.apply(file.as_bytes(), &Text::decode(file.as_bytes()).unwrap())?;
-    Ok(String::from_utf8(edited.file).unwrap())
+    let edited = Document::open(file.to_owned()).unwrap().apply_patch(&Patch::parse(patch)?)?;
+    Ok(edited.document.raw().to_owned())
 }
 
 #[test]
@@ -24,8 +24,8 @@ fn a_patch_changes_what_it_says_and_nothing_else() {
         ("a\nb\n", "@@ -1,2 +0,0 @@\n-a\n-b\n", ""),
     ] {
         let parsed = Patch::parse(patch).unwrap_or_else(|error| panic!("{patch}: {error}"));
-        variants::check(before, after, |file, text| {
-            parsed.apply(file, text).map_err(|failure| match failure {
+        variants::check(before, after, |document| {
+            document.apply_patch(&parsed).map_err(|failure| match failure {
                 PatchFailure::Edit(error) => error,
                 // Some forms of the file end differently than the patch says.
                 _ => crate::EditError::OutsideLines { line: 0, lines: 0 },

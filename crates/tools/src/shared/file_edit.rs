@@ -1,13 +1,13 @@
 use std::{ops::Range, sync::Arc};
 
-use lapidary_note::{ContentHash, EditError, PropertyError, Text};
-use lapidary_vault::{Change, ChangeSet, File, Guard, VaultPath, View};
+use lapidary_note::{Document, EditError, FileContent, PropertyError};
+use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     ArgumentProblem, Context, Part, Reason,
-    shared::{hash, reading},
+    shared::{hash, pending_edit::PendingEdit, reading},
     spec::Plan,
 };
 
@@ -27,7 +27,7 @@ pub(crate) struct FileInput {
 /// What all writers of the file tools answer.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Written {
+pub(crate) struct FileWritten {
     file: String,
     pub(crate) changed: bool,
     content_hash: String,
@@ -42,35 +42,34 @@ pub(crate) struct Written {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Made {
     #[serde(flatten)]
-    pub(crate) written: Written,
+    pub(crate) written: FileWritten,
     pub(crate) created: bool,
 }
 
 pub(crate) const EXPECTED_CONTENT: &str = "expected_content_hash";
 
-/// A file that is about to be changed, as it was found.
-pub(crate) struct Editing {
-    pub(crate) path: VaultPath,
+/// A file that is there and is about to be changed.
+pub(crate) struct FileEdit {
+    edit: PendingEdit,
     pub(crate) before: Arc<File>,
-    guard: Guard,
     tool: &'static str,
     input: FileInput,
 }
 
 /// Where a file shall be made.
-pub(crate) struct Creating {
-    path: VaultPath,
+pub(crate) struct FileCreation {
+    edit: PendingEdit,
     input: FileInput,
 }
 
 /// What is at the path that a tool writes to.
-pub(crate) enum Found {
-    File(Editing),
-    Nothing(Creating),
+pub(crate) enum EditTarget {
+    File(FileEdit),
+    Nothing(FileCreation),
 }
 
-impl Found {
-    /// Like [`Editing::begin`], for tools that can also make the file.
+impl EditTarget {
+    /// Like [`FileEdit::begin`], for tools that can also make the file.
     pub(crate) fn begin(
         tool: &'static str,
         context: &Context<'_>,
@@ -79,40 +78,29 @@ impl Found {
     ) -> Result<Self, Reason> {
         let path = reading::parse_path(&input.file)?;
         let expected = hash::expected(tool, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
-        let Some(before) = reading::read_if_there(view, &path)? else {
-            hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), None)?;
-            return Ok(Self::Nothing(Creating { path, input }));
-        };
-        hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), Some(&before.hash))?;
-        context.check()?;
-        let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
-        Ok(Self::File(Editing { path, before, guard, tool, input }))
+        let before = reading::read_if_there(view, &path)?;
+        let edit = PendingEdit::begin(context, path, before.clone(), EXPECTED_CONTENT, expected.as_ref())?;
+        Ok(match before {
+            Some(before) => Self::File(FileEdit { edit, before, tool, input }),
+            None => Self::Nothing(FileCreation { edit, input }),
+        })
     }
 }
 
-impl Creating {
-    pub(crate) fn plan<O>(self, bytes: Vec<u8>, output: impl FnOnce(Written) -> O) -> Plan<O> {
-        let Self { path, input } = self;
-        let written = Written {
-            file: input.file,
-            changed: true,
-            content_hash: ContentHash::of(&bytes).to_string(),
-            total_lines: total_lines(&bytes),
-            size_before: 0,
-            size_after: bytes.len(),
-            dry_run: input.dry_run,
-        };
-        let changes = ChangeSet::one(Change::Create { path, bytes });
-        Plan { changes, output: output(written), dry_run: input.dry_run }
+impl FileCreation {
+    pub(crate) fn plan<O>(self, content: impl Into<FileContent>, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
+        let content = content.into();
+        let lines = total_lines(&content);
+        planned(self.edit, self.input, content, lines, output)
     }
 
     /// That there is nothing to change.
     pub(crate) fn missing(&self, view: &View) -> Reason {
-        reading::missing(view, &self.path)
+        reading::missing(view, &self.edit.path)
     }
 }
 
-impl Editing {
+impl FileEdit {
     /// Reads the file and compares it with the one that the caller expects.
     pub(crate) fn begin(
         tool: &'static str,
@@ -120,39 +108,45 @@ impl Editing {
         view: &View,
         input: FileInput,
     ) -> Result<Self, Reason> {
-        // A file that is missing is said to be missing, whatever was expected of it.
         let path = reading::parse_path(&input.file)?;
-        reading::read(view, &path)?;
-        match Found::begin(tool, context, view, input)? {
-            Found::File(editing) => Ok(editing),
-            Found::Nothing(creating) => Err(creating.missing(view)),
-        }
+        // A file that is missing is said to be missing, whatever was expected of it.
+        let before = reading::read(view, &path)?;
+        let expected = hash::expected(tool, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
+        let found = Some(Arc::clone(&before));
+        let edit = PendingEdit::begin(context, path, found, EXPECTED_CONTENT, expected.as_ref())?;
+        Ok(Self { edit, before, tool, input })
     }
 
-    pub(crate) fn text(&self) -> Result<Text<'_>, Reason> {
-        reading::editable(&self.path, &self.before)
+    pub(crate) fn path(&self) -> &VaultPath {
+        &self.edit.path
+    }
+
+    /// The file as text. What is parsed of it is shared by all who ask.
+    pub(crate) fn document(&self) -> Result<Document, Reason> {
+        let document = self.edit.document()?.ok_or_else(|| bug!("an edit of a file that is not there"))?;
+        Ok(document.clone())
     }
 
     /// Whether the caller named the whole file by its hash.
     pub(crate) fn is_expected(&self) -> bool {
-        self.guard == Guard::Caller
+        self.edit.is_expected()
     }
 
     /// Refuses to go on if a part of the file is not the one the caller saw.
     pub(crate) fn expect_part(
         &self,
-        text: &Text<'_>,
+        document: &Document,
         part: Part,
         given: &str,
         span: Option<Range<usize>>,
     ) -> Result<(), Reason> {
         let expected = hash::expected(self.tool, part.argument(), Some(given))?
-            .ok_or_else(|| bug!("a hash was given and none was read"))?;
-        let found = span.and_then(|span| ContentHash::of_part(&self.before.bytes, text, span));
+            .ok_or_else(|| bug!("a hash that was given was not read"))?;
+        let found = span.and_then(|span| document.hash_of(span));
         if found.is_some_and(|found| expected.matches(&found)) {
             return Ok(());
         }
-        let (path, current) = (self.path.clone(), self.before.hash);
+        let (path, current) = (self.edit.path.clone(), document.content().hash());
         Err(Reason::StalePart { path, part, expected, found, current })
     }
 
@@ -165,37 +159,45 @@ impl Editing {
     }
 
     pub(crate) fn refusal(&self, error: EditError) -> Reason {
-        refusal(&self.path, error)
+        refusal(&self.edit.path, error)
     }
 
-    /// The new bytes as a plan; the same bytes are no change.
-    pub(crate) fn plan<O>(self, bytes: Vec<u8>, output: impl FnOnce(Written) -> O) -> Plan<O> {
-        let Self { path, before, guard, input, .. } = self;
-        let dry_run = input.dry_run;
-        let written = Written {
-            file: input.file,
-            changed: bytes != before.bytes,
-            content_hash: ContentHash::of(&bytes).to_string(),
-            total_lines: total_lines(&bytes),
-            size_before: before.bytes.len(),
-            size_after: bytes.len(),
-            dry_run,
-        };
-        let changes = match written.changed {
-            true => ChangeSet::one(Change::Write { path, before, guard, bytes }),
-            false => ChangeSet::default(),
-        };
-        Plan { changes, output: output(written), dry_run }
+    /// The new document as a plan; the same bytes are no change.
+    pub(crate) fn plan<O>(self, document: &Document, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
+        let lines = document.line_count();
+        planned(self.edit, self.input, document.content().clone(), lines, output)
+    }
+
+    /// The same for a whole new content.
+    pub(crate) fn plan_content<O>(self, content: FileContent, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
+        let lines = total_lines(&content);
+        planned(self.edit, self.input, content, lines, output)
     }
 }
 
-/// What a text edit leaves is text again.
-pub(crate) fn decoded(bytes: &[u8]) -> Result<Text<'_>, Reason> {
-    Text::decode(bytes).map_err(|error| bug!("what was text is none after an edit: {error}"))
+fn planned<O>(
+    edit: PendingEdit,
+    input: FileInput,
+    content: FileContent,
+    total_lines: usize,
+    output: impl FnOnce(FileWritten) -> O,
+) -> Plan<O> {
+    let dry_run = input.dry_run;
+    let written = FileWritten {
+        file: input.file,
+        changed: edit.is_changed_by(&content),
+        content_hash: content.hash().to_string(),
+        total_lines,
+        size_before: edit.before().map_or(0, |file| file.content.len()),
+        size_after: content.len(),
+        dry_run,
+    };
+    Plan { changes: edit.changes(content), output: output(written), dry_run }
 }
 
-pub(crate) fn total_lines(bytes: &[u8]) -> usize {
-    Text::decode(bytes).map_or(0, |text| text.line_count())
+/// Lines as editors count them, in a file that is text.
+pub(crate) fn total_lines(content: &FileContent) -> usize {
+    Document::open(content.clone()).map_or(0, |document| document.line_count())
 }
 
 /// Why an edit of a note was not made, as the caller hears it.

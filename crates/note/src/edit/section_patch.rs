@@ -1,12 +1,10 @@
 //! One part of a note, by its name, gets more text or another one.
 
 use super::{
-    Blanks, EditError, Edited, PropertyEdit, PropertyPath, Section, SectionPart, append_block, append_heading,
-    append_rows, append_to_block, append_to_section, edit_properties,
+    Blanks, EditError, Edited, PropertyEdit, PropertyPath, Section, SectionPart,
     merge::{Side, merged},
-    prepend_rows, prepend_to_block, prepend_to_section, replace_block, replace_body, replace_rows,
 };
-use crate::{Block, Frontmatter, Heading, HeadingMatch, Note, Text, Value, text::plain_line_ends};
+use crate::{Block, Document, Heading, HeadingMatch, Value, text::plain_line_ends};
 
 /// The part of a note that is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +46,7 @@ pub struct SectionPatch<'a> {
 /// What a patch leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patched {
-    pub file: Vec<u8>,
+    pub document: Document,
     /// The whole name of the part.
     pub target: String,
 }
@@ -75,28 +73,24 @@ pub enum SectionPatchError {
     Edit(#[from] EditError),
 }
 
-/// Changes one part of a note and nothing else.
-pub fn patch_section(
-    file: &[u8],
-    text: &Text<'_>,
-    target: PatchTarget<'_>,
-    patch: &SectionPatch<'_>,
-) -> Result<Patched, SectionPatchError> {
-    match target {
-        PatchTarget::Heading(name) => patch_heading(file, text, name, patch),
-        PatchTarget::Block(id) => patch_block(file, text, id.trim_start_matches('^'), patch),
-        PatchTarget::Property(name) => patch_property(file, text, name, patch),
+impl Document {
+    /// Changes one part of a note and nothing else.
+    pub fn patch_section(
+        &self,
+        target: PatchTarget<'_>,
+        patch: &SectionPatch<'_>,
+    ) -> Result<Patched, SectionPatchError> {
+        match target {
+            PatchTarget::Heading(name) => patch_heading(self, name, patch),
+            PatchTarget::Block(id) => patch_block(self, id.trim_start_matches('^'), patch),
+            PatchTarget::Property(name) => patch_property(self, name, patch),
+        }
     }
 }
 
-fn patch_heading(
-    file: &[u8],
-    text: &Text<'_>,
-    name: &str,
-    patch: &SectionPatch<'_>,
-) -> Result<Patched, SectionPatchError> {
+fn patch_heading(document: &Document, name: &str, patch: &SectionPatch<'_>) -> Result<Patched, SectionPatchError> {
     let PatchContent::Text(content) = patch.content else { return Err(SectionPatchError::NotText) };
-    let note = Note::parse(text.shown());
+    let note = document.note();
     let path = |heading: &Heading| note.heading_path(heading).join("::");
     let heading = match note.find_heading(name) {
         HeadingMatch::One(heading) => heading,
@@ -104,25 +98,25 @@ fn patch_heading(
             return Err(SectionPatchError::Ambiguous { candidates: several.into_iter().map(path).collect() });
         }
         HeadingMatch::None if patch.create => {
-            let edited = append_heading(file, text, name, content)?;
-            return Ok(Patched { file: edited.file, target: name.to_owned() });
+            let edited = document.append_heading(name, content)?;
+            return Ok(Patched { document: edited.document, target: name.to_owned() });
         }
         HeadingMatch::None => {
             return Err(SectionPatchError::Missing { available: note.headings.iter().map(path).collect() });
         }
     };
-    if patch.preexists(&text.shown()[heading.body..heading.section.end]) {
+    if patch.preexists(&note.text[heading.body..heading.section.end]) {
         return Err(SectionPatchError::Preexists);
     }
     let blanks = if patch.trim { Blanks::Trimmed } else { Blanks::Kept };
     let section = Section { heading, part: SectionPart::Subtree, blanks };
     let edited = match patch.operation {
-        Operation::Replace => replace_body(file, text, &section, &without_own_heading(content, heading))?,
-        Operation::Add(Side::Behind) => append_to_section(file, text, &section, content)?,
-        Operation::Add(Side::Before) => prepend_to_section(file, text, &section, content)?,
+        Operation::Replace => document.replace_body(&section, &without_own_heading(content, heading))?,
+        Operation::Add(Side::Behind) => document.append_to_section(&section, content)?,
+        Operation::Add(Side::Before) => document.prepend_to_section(&section, content)?,
     };
     stays_inside(&edited, heading)?;
-    Ok(Patched { file: edited.file, target: path(heading) })
+    Ok(Patched { document: edited.document, target: path(heading) })
 }
 
 /// The text without the heading itself, which callers send along when they rewrite a section, and a blank line below.
@@ -140,8 +134,7 @@ fn without_own_heading(content: &str, heading: &Heading) -> String {
 
 /// A heading of the same or a higher level would end the section right there.
 fn stays_inside(edited: &Edited, heading: &Heading) -> Result<(), SectionPatchError> {
-    let Ok(text) = Text::decode(&edited.file) else { return Ok(()) };
-    let note = Note::parse(text.shown());
+    let note = edited.document.note();
     let outside =
         note.headings.iter().find(|new| edited.span.contains(&new.section.start) && new.level <= heading.level);
     match outside {
@@ -150,42 +143,41 @@ fn stays_inside(edited: &Edited, heading: &Heading) -> Result<(), SectionPatchEr
     }
 }
 
-fn patch_block(file: &[u8], text: &Text<'_>, id: &str, patch: &SectionPatch<'_>) -> Result<Patched, SectionPatchError> {
-    let note = Note::parse(text.shown());
+fn patch_block(document: &Document, id: &str, patch: &SectionPatch<'_>) -> Result<Patched, SectionPatchError> {
+    let note = document.note();
     let block = note.find_block(id);
     let edited = match (patch.content, block) {
         (_, None) if !patch.create => {
             let available = note.blocks.iter().map(|block| block.id.clone()).collect();
             return Err(SectionPatchError::Missing { available });
         }
-        (PatchContent::Text(content), None) => append_block(file, text, id, content)?,
-        (PatchContent::Text(_), Some(block)) if patch.preexists(&text.shown()[block.span.clone()]) => {
+        (PatchContent::Text(content), None) => document.append_block(id, content)?,
+        (PatchContent::Text(_), Some(block)) if patch.preexists(&note.text[block.span.clone()]) => {
             return Err(SectionPatchError::Preexists);
         }
         (PatchContent::Text(content), Some(block)) => match patch.operation {
-            Operation::Replace => replace_block(file, text, block, content)?,
-            Operation::Add(Side::Behind) => append_to_block(file, text, block, content)?,
-            Operation::Add(Side::Before) => prepend_to_block(file, text, block, content)?,
+            Operation::Replace => document.replace_block(block, content)?,
+            Operation::Add(Side::Behind) => document.append_to_block(block, content)?,
+            Operation::Add(Side::Before) => document.prepend_to_block(block, content)?,
         },
         (PatchContent::Value(_), None) => return Err(SectionPatchError::NotRows),
-        (PatchContent::Value(value), Some(block)) => edit_rows(file, text, block, value, patch.operation)?,
+        (PatchContent::Value(value), Some(block)) => edit_rows(document, block, value, patch.operation)?,
     };
     let target = block.map_or_else(|| id.to_owned(), |block| block.id.clone());
-    Ok(Patched { file: edited.file, target })
+    Ok(Patched { document: edited.document, target })
 }
 
 fn edit_rows(
-    file: &[u8],
-    text: &Text<'_>,
+    document: &Document,
     block: &Block,
     value: &Value,
     operation: Operation,
 ) -> Result<Edited, SectionPatchError> {
     let rows = rows(value).ok_or(SectionPatchError::NotRows)?;
     Ok(match operation {
-        Operation::Replace => replace_rows(file, text, block, &rows)?,
-        Operation::Add(Side::Behind) => append_rows(file, text, block, &rows)?,
-        Operation::Add(Side::Before) => prepend_rows(file, text, block, &rows)?,
+        Operation::Replace => document.replace_rows(block, &rows)?,
+        Operation::Add(Side::Behind) => document.append_rows(block, &rows)?,
+        Operation::Add(Side::Before) => document.prepend_rows(block, &rows)?,
     })
 }
 
@@ -213,17 +205,8 @@ fn cells(row: &Value) -> Option<Vec<String>> {
         .collect()
 }
 
-fn patch_property(
-    file: &[u8],
-    text: &Text<'_>,
-    name: &str,
-    patch: &SectionPatch<'_>,
-) -> Result<Patched, SectionPatchError> {
-    let shown = text.shown();
-    let properties = match Frontmatter::find(shown) {
-        Some(block) => block.properties(shown).map_err(|error| EditError::Property(error.into()))?,
-        None => Vec::new(),
-    };
+fn patch_property(document: &Document, name: &str, patch: &SectionPatch<'_>) -> Result<Patched, SectionPatchError> {
+    let properties = document.properties().map_err(|error| EditError::Property(error.into()))?;
     let given = match patch.content {
         PatchContent::Text(content) => &Value::Text(plain_line_ends(content).into_owned()),
         PatchContent::Value(value) => value,
@@ -245,8 +228,8 @@ fn patch_property(
             Put::Append(value) => PropertyEdit::Append { path, value },
         })
         .collect();
-    let edited = edit_properties(file, text, &edits)?;
-    Ok(Patched { file: edited.file, target: name.to_owned() })
+    let edited = document.edit_properties(&edits)?;
+    Ok(Patched { document: edited.document, target: name.to_owned() })
 }
 
 enum Put {

@@ -12,9 +12,8 @@ fn run(
     target: PatchTarget<'_>,
     wanted: &SectionPatch<'_>,
 ) -> Result<(String, String), SectionPatchError> {
-    let text = Text::decode(before.as_bytes()).unwrap();
-    let done = patch_section(before.as_bytes(), &text, target, wanted)?;
-    Ok((String::from_utf8(done.file).unwrap(), done.target))
+    let done = Document::open(before.to_owned()).unwrap().patch_section(target, wanted)?;
+    Ok((done.document.raw().to_owned(), done.target))
 }
 
 fn heading(name: &str) -> PatchTarget<'_> {

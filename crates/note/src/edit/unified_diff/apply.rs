@@ -1,20 +1,20 @@
 use super::{Hunk, Line, Mark, Patch, PatchError, PatchFailure, PatchMismatch};
 use crate::{
-    Text,
-    edit::{Change, Edited, apply},
+    Document,
+    edit::{Change, Edited},
 };
 
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
-impl Patch {
-    /// Makes the changes if every old line stands where the patch says; else none of them.
+impl Document {
+    /// Makes the changes of a patch if every old line stands where the patch says; else none of them.
     ///
     /// Whether the last line of the file has a line end stays as it is, unless the patch speaks of it.
-    pub fn apply(&self, file: &[u8], text: &Text<'_>) -> Result<Edited, PatchFailure> {
-        let target = Target::of(text.shown());
+    pub fn apply_patch(&self, patch: &Patch) -> Result<Edited, PatchFailure> {
+        let target = Target::of(self.shown());
         let mut changes = Vec::new();
         let mut done = 0;
-        for (index, hunk) in self.hunks.iter().enumerate() {
+        for (index, hunk) in patch.hunks.iter().enumerate() {
             let first = hunk.first();
             if first < done {
                 return Err(PatchError::Order { hunk: index }.into());
@@ -24,7 +24,7 @@ impl Patch {
             target.changes(hunk, &mut changes);
             done = first + hunk.old().count();
         }
-        Ok(apply(file, text, &changes)?)
+        Ok(self.apply(changes)?)
     }
 }
 

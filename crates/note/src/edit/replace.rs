@@ -1,8 +1,5 @@
-use crate::{
-    Text,
-    edit::{Change, apply},
-    text::plain_line_ends,
-};
+use super::Change;
+use crate::{Document, text::plain_line_ends};
 
 /// Which of several places with the same text is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +13,7 @@ pub enum Occurrence {
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Replaced {
-    pub file: Vec<u8>,
+    pub document: Document,
     pub count: usize,
 }
 
@@ -35,41 +32,29 @@ pub enum ReplaceError {
     OutOfRange { occurrences: usize, wanted: usize },
 }
 
-/// Replaces literal text; a `\n` in `find` stands for whatever ends a line in the file.
-pub fn replace_text(
-    file: &[u8],
-    text: &Text<'_>,
-    find: &str,
-    replace: &str,
-    occurrence: Occurrence,
-) -> Result<Replaced, ReplaceError> {
-    let find = plain_line_ends(find);
-    if find.is_empty() {
-        return Err(ReplaceError::EmptyFind);
+impl Document {
+    /// Replaces literal text; a `\n` in `find` stands for whatever ends a line in the file.
+    pub fn replace_text(&self, find: &str, replace: &str, occurrence: Occurrence) -> Result<Replaced, ReplaceError> {
+        let find = plain_line_ends(find);
+        if find.is_empty() {
+            return Err(ReplaceError::EmptyFind);
+        }
+        let found: Vec<usize> = self.shown().match_indices(&*find).map(|(at, _)| at).collect();
+        let occurrences = found.len();
+        let chosen = match occurrence {
+            _ if occurrences == 0 => return Err(ReplaceError::NotFound),
+            Occurrence::Unique if occurrences > 1 => return Err(ReplaceError::NotUnique { occurrences }),
+            Occurrence::Unique | Occurrence::All => &found[..],
+            Occurrence::Nth(wanted) => match wanted.checked_sub(1).and_then(|index| found.get(index..=index)) {
+                Some(one) => one,
+                None => return Err(ReplaceError::OutOfRange { occurrences, wanted }),
+            },
+        };
+        let changes: Vec<Change> = chosen.iter().map(|at| Change::new(*at..at + find.len(), replace)).collect();
+        let count = changes.len();
+        let edited = self.apply(changes).map_err(|_| ReplaceError::MergedLineEnds)?;
+        Ok(Replaced { document: edited.document, count })
     }
-    let found: Vec<usize> = text.shown().match_indices(&*find).map(|(at, _)| at).collect();
-    let occurrences = found.len();
-    let chosen = match occurrence {
-        _ if occurrences == 0 => return Err(ReplaceError::NotFound),
-        Occurrence::Unique if occurrences > 1 => return Err(ReplaceError::NotUnique { occurrences }),
-        Occurrence::Unique | Occurrence::All => &found[..],
-        Occurrence::Nth(wanted) => match wanted.checked_sub(1).and_then(|index| found.get(index..=index)) {
-            Some(one) => one,
-            None => return Err(ReplaceError::OutOfRange { occurrences, wanted }),
-        },
-    };
-    let changes: Vec<Change> = chosen.iter().map(|at| Change::new(*at..at + find.len(), replace)).collect();
-    let edited = apply(file, text, &changes).map_err(|_| ReplaceError::MergedLineEnds)?;
-    Ok(Replaced { file: edited.file, count: changes.len() })
-}
-
-/// How many bytes two texts share at the start, and how many more at the end.
-pub(crate) fn shared_ends(a: &str, b: &str) -> (usize, usize) {
-    let same = |(x, y): &(char, char)| x == y;
-    let prefix: usize = a.chars().zip(b.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
-    let (a, b) = (&a[prefix..], &b[prefix..]);
-    let suffix = a.chars().rev().zip(b.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
-    (prefix, suffix)
 }
 
 #[cfg(test)]
@@ -79,9 +64,8 @@ mod tests {
     use super::*;
 
     fn run(file: &str, find: &str, replace: &str, occurrence: Occurrence) -> Result<String, ReplaceError> {
-        let text = Text::decode(file.as_bytes()).unwrap();
-        replace_text(file.as_bytes(), &text, find, replace, occurrence)
-            .map(|replaced| String::from_utf8(replaced.file).unwrap())
+        let document = Document::open(file.to_owned()).unwrap();
+        document.replace_text(find, replace, occurrence).map(|replaced| replaced.document.raw().to_owned())
     }
 
     #[test]

@@ -1,31 +1,27 @@
-use std::sync::Arc;
-
-use lapidary_note::{ContentHash, Text};
-use lapidary_vault::{Change, ChangeSet, File, Guard, VaultPath, View};
+use lapidary_note::{Document, FileContent};
+use lapidary_vault::{ChangeSet, File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
     Context, Reason,
-    shared::{fence::one_line, hash, reading, target::Target},
+    shared::{fence::one_line, hash, pending_edit::PendingEdit, reading, target::Target},
     spec::Plan,
 };
 
 /// The argument of the note tools that names what the caller expects to find.
 const EXPECTED: &str = "expectedHash";
 
-/// A note that is about to change: where it is, what is there, and who vouches for that.
-pub(crate) struct Writing {
-    pub(crate) path: VaultPath,
-    before: Option<Arc<File>>,
-    guard: Guard,
+/// A note that is about to change, or to be made.
+pub(crate) struct NoteEdit {
+    edit: PendingEdit,
     dry_run: bool,
 }
 
 /// What became of a note.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Written {
+pub(crate) struct NoteWritten {
     pub(crate) previous_size_in_bytes: usize,
     pub(crate) current_size_in_bytes: usize,
     pub(crate) content_hash: String,
@@ -36,17 +32,17 @@ pub(crate) struct Written {
 /// What the tools answer that write text into a note or a section of it.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct NoteWritten {
+pub(crate) struct NoteTextWritten {
     path: String,
     section_targeted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     section_target: Option<String>,
     pub(crate) created: bool,
     #[serde(flatten)]
-    pub(crate) written: Written,
+    pub(crate) written: NoteWritten,
 }
 
-impl Writing {
+impl NoteEdit {
     /// Reads what is there, which may be nothing, and compares it with what the caller expects.
     pub(crate) fn begin(
         tool: &str,
@@ -59,47 +55,45 @@ impl Writing {
         let path = target.locate(tool, context, view)?;
         let expected = hash::expected(tool, EXPECTED, expected)?;
         let before = reading::read_if_there(view, &path)?;
-        context.check()?;
-        hash::check(&path, EXPECTED, expected.as_ref(), before.as_ref().map(|file| &file.hash))?;
-        let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
-        Ok(Self { path, before, guard, dry_run })
+        let edit = PendingEdit::begin(context, path, before, EXPECTED, expected.as_ref())?;
+        Ok(Self { edit, dry_run })
+    }
+
+    pub(crate) fn path(&self) -> &VaultPath {
+        &self.edit.path
     }
 
     pub(crate) fn before(&self) -> Option<&File> {
-        self.before.as_deref()
+        self.edit.before()
     }
 
-    /// The note, where one has to be there.
-    pub(crate) fn existing(&self, view: &View) -> Result<&File, Reason> {
-        self.before().ok_or_else(|| reading::missing(view, &self.path))
+    /// The note as text, if one is there.
+    pub(crate) fn document_if_there(&self) -> Result<Option<Document>, Reason> {
+        Ok(self.edit.document()?.cloned())
     }
 
-    /// The text of a note that has to be there.
-    pub(crate) fn text(&self, view: &View) -> Result<Text<'_>, Reason> {
-        reading::editable(&self.path, self.existing(view)?)
+    /// The note as text, where one has to be there. What is parsed of it is shared by all who ask.
+    pub(crate) fn document(&self, view: &View) -> Result<Document, Reason> {
+        self.document_if_there()?.ok_or_else(|| reading::missing(view, &self.edit.path))
     }
 
-    /// The change to these bytes, which is none if they are there already, and the answer.
-    pub(crate) fn plan<O>(self, bytes: Vec<u8>, output: impl FnOnce(&VaultPath, Written) -> O) -> Plan<O> {
-        let written = Written {
-            previous_size_in_bytes: self.before.as_ref().map_or(0, |file| file.bytes.len()),
-            current_size_in_bytes: bytes.len(),
-            content_hash: ContentHash::of(&bytes).to_string(),
-            dry_run: self.dry_run,
+    /// The change to this content, which is none if it is there already, and the answer.
+    pub(crate) fn plan<O>(self, content: FileContent, output: impl FnOnce(&VaultPath, NoteWritten) -> O) -> Plan<O> {
+        let dry_run = self.dry_run;
+        let written = NoteWritten {
+            previous_size_in_bytes: self.before().map_or(0, |file| file.content.len()),
+            current_size_in_bytes: content.len(),
+            content_hash: content.hash().to_string(),
+            dry_run,
         };
-        let output = output(&self.path, written);
-        let changes = match self.before {
-            Some(before) if before.bytes == bytes => ChangeSet::default(),
-            Some(before) => ChangeSet::one(Change::Write { path: self.path, before, guard: self.guard, bytes }),
-            None => ChangeSet::one(Change::Create { path: self.path, bytes }),
-        };
-        Plan { changes, output, dry_run: self.dry_run }
+        let output = output(&self.edit.path, written);
+        Plan { changes: self.edit.changes(content), output, dry_run }
     }
 
     /// The same with the answer that is told of a text, in a section or not.
-    pub(crate) fn plan_text(self, bytes: Vec<u8>, section_target: Option<String>) -> Plan<NoteWritten> {
-        let created = self.before.is_none();
-        self.plan(bytes, |path, written| NoteWritten {
+    pub(crate) fn plan_text(self, content: FileContent, section_target: Option<String>) -> Plan<NoteTextWritten> {
+        let created = self.before().is_none();
+        self.plan(content, |path, written| NoteTextWritten {
             path: path.to_string(),
             section_targeted: section_target.is_some(),
             section_target,
@@ -114,7 +108,7 @@ impl Writing {
     }
 }
 
-impl NoteWritten {
+impl NoteTextWritten {
     /// `done` and `would` are the words for a note that was there.
     pub(crate) fn text(&self, done: &'static str, would: &'static str) -> String {
         let done = match self.created {
@@ -132,7 +126,7 @@ impl NoteWritten {
     }
 }
 
-impl Written {
+impl NoteWritten {
     /// `before → after bytes`, and the hash that the next change can expect.
     pub(crate) fn lines(&self) -> String {
         format!(
