@@ -5,13 +5,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use lapidary_index::{IndexError, Snapshot};
 use lapidary_note::ContentHash;
+use lapidary_store::rebased;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::{
     Change, ChangeSet, File, VaultPath,
-    change::rebased,
-    index::{IndexError, Snapshot},
     store::{Entry, EntryKind},
 };
 

@@ -3,10 +3,10 @@
 use std::{sync::atomic::Ordering, time::SystemTime};
 
 use lapidary_note::{ContentHash, ExpectedHash};
+use lapidary_store::Changes;
 
 use crate::{
     Scope, VaultPath, View,
-    commit::Changes,
     store::{CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, PathFilter},
 };
 

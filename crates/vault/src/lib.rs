@@ -1,40 +1,30 @@
 //! The vault: narrowed views to read, change sets to write. Knows nothing of who is calling or over what.
+//!
+//! This is the facade of `lapidary-store`, `lapidary-index` and `lapidary-search`; nobody else needs to know them.
 
 mod ahead;
 mod app_settings;
-mod change;
-mod commit;
 mod following;
 mod history;
-mod index;
 mod keeper;
-pub mod links;
-mod path;
-mod patience;
-mod scan;
-mod scope;
-mod search;
+mod ranked;
 mod settings;
-pub mod store;
 mod vault;
 mod view;
 
 pub use app_settings::{AppSettings, DeletedFiles};
-pub use change::{Change, ChangeSet, Changed, Diff, Guard, JoinError, Receipt, Trash};
-pub use commit::{CommitError, News, Turn, TurnError};
 pub use following::Sight;
 pub use history::{Checkpoint, CheckpointError, CheckpointPage, LateSave};
-pub use index::{
-    Backlink, BlockDigest, Digest, FieldDigest, FileEntry, Files, HeadingDigest, IndexError, LinkDigest, Notes,
-    Properties, ScannedNotes, Structure, TagDigest, TaskDigest,
+pub use lapidary_index::{
+    Backlink, BlockDigest, Budget, Digest, FieldDigest, FileEntry, Files, HeadingDigest, Hit, IndexError, LinkDigest,
+    Notes, Properties, Scanned, ScannedNotes, Stop, Structure, TagDigest, TaskDigest, Window, links,
 };
-pub use path::{PathError, VaultPath};
-pub use scan::{Budget, Hit, Scanned, Stop, Window};
-pub use scope::{
-    Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, RulesInForce,
-    Scope, ScopeError,
+pub use lapidary_search::{ByScan, PassageSize, Ranked, RankedMatch, RankedNotes, RankedPage};
+pub use lapidary_store::{
+    Change, ChangeSet, Changed, CommitError, Denied, Diff, File, FolderNames, GlobError, GlobProblem, Globs, Guard,
+    JoinError, News, PathError, PathPrefix, Policy, Receipt, RuleProblem, RulesError, RulesInForce, Scope, ScopeError,
+    Trash, Turn, TurnError, VaultLimits, VaultPath, store,
 };
-pub use search::{ByScan, PassageSize, Ranked, RankedMatch, RankedNotes, RankedPage};
 pub use settings::{PeriodicNotes, SettingsError};
-pub use vault::{Vault, VaultLimits};
-pub use view::{File, ReadError, View};
+pub use vault::Vault;
+pub use view::{ReadError, View};

@@ -3,30 +3,14 @@ use std::{
     time::SystemTime,
 };
 
+use lapidary_index::{Cache, Live};
+use lapidary_search::{SearchKeeper, SegmentCache};
+use lapidary_store::{Changes, ScopeKeeper};
+
 use crate::{
-    FolderNames, LateSave, News, Policy, RulesError, Scope, Turn, TurnError, View,
-    commit::Changes,
-    index::{Cache, Live},
-    scope::ScopeKeeper,
-    store::{CacheFile, Ledger, LedgerError, Retention, StateFolder, Store, TurnFile},
+    FolderNames, LateSave, News, Policy, RulesError, Scope, Turn, TurnError, VaultLimits, View, keeper,
+    store::{CacheFile, Ledger, LedgerError, StateFolder, Store, TurnFile},
 };
-
-/// What a vault may cost.
-#[derive(Clone, Debug)]
-pub struct VaultLimits {
-    /// Larger files are not read.
-    pub max_file_bytes: u64,
-    /// How much text is kept in memory; what is beyond is read from disk each time.
-    pub max_text_bytes: u64,
-    /// How long checkpoints are kept.
-    pub retention: Retention,
-}
-
-impl Default for VaultLimits {
-    fn default() -> Self {
-        Self { max_file_bytes: 64 << 20, max_text_bytes: 512 << 20, retention: Retention::default() }
-    }
-}
 
 /// One vault: views of it for readers, and the one place where it changes.
 pub struct Vault {
@@ -35,6 +19,7 @@ pub struct Vault {
     scope: ScopeKeeper,
     changes: Arc<Changes>,
     live: Arc<Live>,
+    search: Arc<SearchKeeper>,
 }
 
 impl Vault {
@@ -50,9 +35,11 @@ impl Vault {
         let ledger = Ledger::new(Arc::clone(state), limits.retention);
         let turns = Some(TurnFile::new(Arc::clone(state)));
         let changes = Changes::new(Arc::clone(&store), ledger, turns, limits.max_file_bytes);
-        let cache = Cache::new(CacheFile::new(Arc::clone(state)));
-        let live = Live::new(Arc::clone(&store), policy.skip_folders.clone(), limits, Some(cache));
-        Self { name, store, scope: ScopeKeeper::new(policy), changes: Arc::new(changes), live: Arc::new(live) }
+        let cache = CacheFile::new(Arc::clone(state));
+        let search = SearchKeeper::new(Some(SegmentCache::new(cache.for_segments())));
+        let live = Live::new(Arc::clone(&store), policy.skip_folders.clone(), limits, Some(Cache::new(cache)));
+        let (changes, live, search) = (Arc::new(changes), Arc::new(live), Arc::new(search));
+        Self { name, store, scope: ScopeKeeper::new(policy), changes, live, search }
     }
 
     /// A vault that only this process knows, open to all callers.
@@ -60,7 +47,8 @@ impl Vault {
         let limits = VaultLimits::default();
         let changes = Changes::new(Arc::clone(&store), Ledger::in_memory(), None, limits.max_file_bytes);
         let live = Live::new(Arc::clone(&store), FolderNames::default(), limits, None);
-        Self { name, store, scope: ScopeKeeper::default(), changes: Arc::new(changes), live: Arc::new(live) }
+        let (changes, live, search) = (Arc::new(changes), Arc::new(live), Arc::default());
+        Self { name, store, scope: ScopeKeeper::default(), changes, live, search }
     }
 
     pub fn name(&self) -> &str {
@@ -85,13 +73,14 @@ impl Vault {
 
     pub fn view(&self, scope: Arc<Scope>, max_file_bytes: u64) -> View {
         self.changes.settle();
-        View::new(self.name.clone(), Arc::clone(&self.changes), scope, max_file_bytes, Arc::clone(&self.live))
+        let (live, search) = (Arc::clone(&self.live), Arc::clone(&self.search));
+        View::new(self.name.clone(), Arc::clone(&self.changes), scope, max_file_bytes, live, search)
     }
 
     /// Writes down what was learnt of the vault, so that the next start is quick. For the end of the process; while it
     /// runs, that happens by itself.
     pub fn save_index(&self) {
-        self.live.save();
+        keeper::save(&self.live, &self.search);
     }
 
     /// Waits, as long as it is told to, until no other change of ours is under way. Whoever holds the turn can plan and

@@ -1,30 +1,21 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::SystemTime,
 };
 
+use lapidary_index::Live;
 use lapidary_note::ContentHash;
 use lapidary_query::Period;
+use lapidary_search::SearchKeeper;
+use lapidary_store::Changes;
 
 use crate::{
-    ChangeSet, Denied, Files, IndexError, Notes, PeriodicNotes, Scope, SettingsError, VaultPath,
+    ChangeSet, Denied, File, Files, IndexError, Notes, PeriodicNotes, Scope, SettingsError, VaultPath,
     ahead::{Ahead, There},
-    commit::Changes,
-    index::Live,
     keeper::keep,
     settings,
     store::{Entry, EntryKind, Stamp, StoreError},
 };
-
-/// The content of one file at one moment.
-#[derive(Clone, Debug)]
-pub struct File {
-    pub bytes: Vec<u8>,
-    pub hash: ContentHash,
-    pub modified: Option<SystemTime>,
-    pub created: Option<SystemTime>,
-}
 
 /// What one call may see of a vault. A file that was read once stays as it was for the rest of the call, and what
 /// lies outside the scope is not there.
@@ -34,6 +25,7 @@ pub struct View {
     pub(crate) scope: Arc<Scope>,
     max_file_bytes: u64,
     pub(crate) live: Arc<Live>,
+    pub(crate) search: Arc<SearchKeeper>,
     /// What is taken for made; nothing but in a batch.
     ahead: Ahead,
     seen: Arc<Mutex<BTreeMap<VaultPath, Arc<File>>>>,
@@ -54,6 +46,7 @@ impl View {
         scope: Arc<Scope>,
         max_file_bytes: u64,
         live: Arc<Live>,
+        search: Arc<SearchKeeper>,
     ) -> Self {
         Self {
             vault,
@@ -61,6 +54,7 @@ impl View {
             scope,
             max_file_bytes,
             live,
+            search,
             ahead: Ahead::default(),
             seen: Arc::default(),
             files: OnceLock::new(),
@@ -77,6 +71,7 @@ impl View {
             scope: Arc::clone(&self.scope),
             max_file_bytes: self.max_file_bytes,
             live: Arc::clone(&self.live),
+            search: Arc::clone(&self.search),
             ahead: self.ahead.with(changes, base),
             seen: Arc::clone(&self.seen),
             files: OnceLock::new(),
@@ -119,7 +114,7 @@ impl View {
         if !self.ahead.is_empty() {
             return self.notes(go_on).map(|notes| &**notes);
         }
-        keep(&self.live);
+        keep(&self.live, &self.search);
         let snapshot = self.live.files(go_on)?;
         Ok(self.files.get_or_init(|| Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
     }
@@ -132,7 +127,7 @@ impl View {
         if !self.ahead.is_empty() {
             return self.notes(go_on).map(|notes| &**notes);
         }
-        keep(&self.live);
+        keep(&self.live, &self.search);
         let snapshot = self.live.files_to_search(go_on)?;
         Ok(self.files.get_or_init(|| Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
     }
@@ -142,7 +137,7 @@ impl View {
         if let Some(notes) = self.notes.get() {
             return Ok(notes);
         }
-        keep(&self.live);
+        keep(&self.live, &self.search);
         let (live, scope) = (Arc::clone(&self.live), Arc::clone(&self.scope));
         let files = if self.ahead.is_empty() {
             Files::new(live, scope, self.live.notes(go_on)?)

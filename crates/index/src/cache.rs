@@ -1,0 +1,151 @@
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{
+    digest::{Digest, FORMAT},
+    file::{FileState, Slice},
+    packed::{Packer, Unpacker},
+    snapshot::Snapshot,
+};
+use crate::{
+    VaultPath,
+    store::{CacheFile, Stamp},
+};
+
+/// Below this it is quicker to read the notes again.
+const WORTH_RECALLING: usize = 200;
+/// Notes written together.
+const BATCH: usize = 512;
+/// Rows that were added one by one, until all are written anew.
+const CROWDED: usize = 256;
+
+/// What was learnt of the notes before, kept for the next start. It is believed only for a file that has not changed since,
+/// and it can be thrown away at any time.
+#[derive(Debug)]
+pub struct Cache {
+    file: CacheFile,
+    unsaved: AtomicBool,
+    /// So much has been added that it is time to write all of it anew.
+    crowded: AtomicBool,
+}
+
+impl Cache {
+    pub fn new(file: CacheFile) -> Self {
+        Self { file, unsaved: AtomicBool::new(false), crowded: AtomicBool::new(false) }
+    }
+
+    /// Gives the notes of a snapshot the digests that are known for exactly their state.
+    pub(super) fn recall(&self, snapshot: &Snapshot, pending: usize) {
+        if pending < WORTH_RECALLING {
+            return;
+        }
+        // No cache, an old one or a damaged one: then the notes are read, and a new one is written.
+        let rows = self.file.load(FORMAT).unwrap_or_default();
+        rows.into_par_iter().for_each(|row| {
+            if xxh3_64(&row.bytes) == row.checksum {
+                recall_batch(snapshot, row.bytes);
+            }
+        });
+    }
+
+    pub(super) fn changed(&self) {
+        self.unsaved.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_unsaved(&self) -> bool {
+        self.unsaved.load(Ordering::Acquire)
+    }
+
+    /// Whether anything had been learnt since the last time.
+    pub(super) fn save(&self, snapshot: &Snapshot) -> bool {
+        let learnt = self.unsaved.swap(false, Ordering::AcqRel);
+        if learnt {
+            self.save_digests(snapshot);
+        }
+        learnt
+    }
+
+    fn save_digests(&self, snapshot: &Snapshot) {
+        let worth_it = |state: &&Arc<FileState>| state.digest().is_some() && !state.is_provisional();
+        let notes: Vec<&Arc<FileState>> = snapshot.files().filter(worth_it).collect();
+        if notes.len() < WORTH_RECALLING {
+            return;
+        }
+        let unsaved: Vec<&Arc<FileState>> = notes.iter().filter(|state| !state.is_saved()).copied().collect();
+        if unsaved.is_empty() {
+            return;
+        }
+        let anew = unsaved.len() > WORTH_RECALLING.max(notes.len() / 8) || self.crowded.load(Ordering::Acquire);
+        let chosen = if anew { &notes } else { &unsaved };
+        let rows = chosen.chunks(BATCH).map(|batch| {
+            let mut bytes = Vec::new();
+            batch.iter().for_each(|state| pack(state, &mut bytes));
+            (xxh3_64(&bytes), bytes)
+        });
+        let saved = if anew { self.file.replace(FORMAT, rows) } else { self.file.add(FORMAT, rows) };
+        // A cache that cannot be written only makes the next start slower.
+        if let Ok(rows) = saved {
+            // What was written for notes that have changed since is still among them.
+            self.crowded.store(rows > CROWDED + notes.len() / BATCH, Ordering::Release);
+            unsaved.iter().for_each(|state| state.set_saved());
+        }
+    }
+}
+
+fn pack(state: &FileState, into: &mut Vec<u8>) {
+    let (Some(digest), Some(read_at)) = (state.digest(), state.read_at()) else { return };
+    let Stamp { size, modified, changed, inode } = state.stat.stamp;
+    let mut packer = Packer { bytes: into };
+    packer.text(state.path.as_str());
+    [size, modified.cast_unsigned(), changed.cast_unsigned(), inode, read_at.cast_unsigned()]
+        .into_iter()
+        .for_each(|number| packer.fixed(number));
+    packer.length(digest.len());
+    packer.bytes.extend_from_slice(digest);
+}
+
+fn recall_batch(snapshot: &Snapshot, bytes: Vec<u8>) {
+    let bytes = Arc::new(bytes);
+    let mut unpacker = Unpacker::new(&bytes);
+    while let Some(record) = unpack(&mut unpacker) {
+        let end = bytes.len() - unpacker.rest().len();
+        let Some(state) = VaultPath::spelt(record.path).and_then(|path| snapshot.file(&path)) else { continue };
+        let known = state.stat.stamp == record.stamp && record.stamp.is_settled(record.read_at);
+        if !known || state.digest().is_some() {
+            continue;
+        }
+        if let Some(digest) =
+            Slice::of(&bytes, end - record.digest..end).filter(|digest| Digest::read(digest).is_some())
+        {
+            state.set_digest(digest, record.read_at);
+            state.set_saved();
+        }
+    }
+}
+
+struct Record<'b> {
+    path: &'b str,
+    stamp: Stamp,
+    read_at: i64,
+    digest: usize,
+}
+
+fn unpack<'b>(unpacker: &mut Unpacker<'b>) -> Option<Record<'b>> {
+    let path = unpacker.text()?;
+    let mut number = || unpacker.fixed();
+    let stamp = Stamp {
+        size: number()?,
+        modified: number()?.cast_signed(),
+        changed: number()?.cast_signed(),
+        inode: number()?,
+    };
+    let read_at = number()?.cast_signed();
+    let digest = unpacker.length()?;
+    unpacker.bytes(digest)?;
+    Some(Record { path, stamp, read_at, digest })
+}

@@ -1,0 +1,37 @@
+//! What can be known of a vault without reading it again: its files and folders, and of each note what stands in it.
+//!
+//! A [`Snapshot`] never changes; the next one shares with it whatever stayed the same. [`Live`] holds the newest and
+//! keeps it true to the disk. Nothing here is a second truth: all of it can be made anew from the files, and how links
+//! resolve is worked out when it is asked, so there is no graph that could be out of date.
+
+mod ahead;
+mod cache;
+mod digest;
+mod file;
+pub mod links;
+mod live;
+mod names;
+mod packed;
+mod progress;
+mod scan;
+mod snapshot;
+mod sorted;
+mod texts;
+mod visible;
+
+use lapidary_store::{Change, ChangeSet, FolderNames, Scope, VaultLimits, VaultPath, lock, rebased, store};
+
+pub use digest::{
+    BlockDigest, Digest, FieldDigest, HeadingDigest, LinkDigest, Properties, Structure, TagDigest, TaskDigest,
+};
+pub use live::IndexError;
+pub use visible::{Backlink, FileEntry, Files, Notes, ScannedNotes};
+
+pub use cache::Cache;
+pub use digest::digest;
+pub use file::{FileId, FileState, Slice};
+pub use live::Live;
+pub use scan::{Budget, Hit, Scanned, Stop, Window};
+pub use snapshot::Snapshot;
+pub use sorted::SortedMap;
+pub use texts::{GoOn, Source, Wanted};

@@ -1,0 +1,127 @@
+use std::{fs, path::Path};
+
+use super::{super::*, rebuilt, scratch, shaky::Shaky};
+use crate::{
+    digest::FORMAT,
+    store::{CacheFile, StateFolder},
+};
+
+/// A vault whose clock says that its files are long settled, and what was learnt of it before.
+fn cached(root: &Path, state: &Path, ahead: i64) -> Live {
+    let store = Shaky::new(root, ahead);
+    let cache = Cache::new(CacheFile::new(Arc::new(StateFolder::new(state.to_owned(), root.to_owned()))));
+    Live::new(Arc::new(store), FolderNames::default(), VaultLimits::default(), Some(cache))
+}
+
+const MINUTE: i64 = 60_000_000_000;
+
+/// Of how many notes something is known before any of them is read.
+fn recalled(live: &Live) -> usize {
+    let snapshot = live.files(&|| true).unwrap();
+    live.cache.as_ref().unwrap().recall(&snapshot, usize::MAX);
+    snapshot.files().filter(|state| state.digest().is_some()).count()
+}
+
+#[test]
+fn what_was_learnt_is_known_at_the_next_start_for_the_notes_that_are_the_same() {
+    let (folder, state) = (scratch(), scratch());
+    for number in 0..600 {
+        fs::write(folder.path().join(format!("{number}.md")), format!("[[{}]] #t{number}", number + 1)).unwrap();
+    }
+    let first = cached(folder.path(), state.path(), MINUTE);
+    first.notes(&|| true).unwrap();
+    assert!(first.is_unsaved());
+    first.save();
+    assert!(!first.is_unsaved());
+    assert_eq!(recalled(&cached(folder.path(), state.path(), MINUTE)), 600);
+
+    fs::write(folder.path().join("1.md"), "other").unwrap();
+    fs::remove_file(folder.path().join("2.md")).unwrap();
+    fs::write(folder.path().join("new.md"), "[[1]]").unwrap();
+    let second = cached(folder.path(), state.path(), MINUTE);
+    assert_eq!(recalled(&second), 598);
+    assert_eq!(second.notes(&|| true).unwrap().described(), rebuilt(folder.path()));
+    // The two new ones are written beside the others.
+    second.save();
+    let third = cached(folder.path(), state.path(), MINUTE);
+    assert_eq!(recalled(&third), 600);
+    assert_eq!(third.notes(&|| true).unwrap().described(), rebuilt(folder.path()));
+}
+
+#[test]
+fn a_note_that_was_read_right_after_a_change_is_read_again_at_the_next_start() {
+    let (folder, state) = (scratch(), scratch());
+    for number in 0..300 {
+        fs::write(folder.path().join(format!("{number}.md")), "[[a]]").unwrap();
+    }
+    let first = cached(folder.path(), state.path(), 0);
+    first.notes(&|| true).unwrap();
+    first.save();
+    assert_eq!(recalled(&cached(folder.path(), state.path(), 0)), 0);
+}
+
+#[test]
+fn a_cache_that_is_damaged_old_or_of_another_vault_makes_no_wrong_answers() {
+    let (folder, state) = (scratch(), scratch());
+    for number in 0..300 {
+        fs::write(folder.path().join(format!("{number}.md")), format!("[[{}]]", number + 1)).unwrap();
+    }
+    let truth = rebuilt(folder.path());
+    let save = || {
+        let live = cached(folder.path(), state.path(), MINUTE);
+        assert_eq!(live.notes(&|| true).unwrap().described(), truth);
+        live.cache.as_ref().unwrap().changed();
+        live.newest().files().for_each(|state| state.set_unsaved());
+        live.save();
+        assert_eq!(recalled(&cached(folder.path(), state.path(), MINUTE)), 300);
+    };
+    let file = || {
+        let vault = fs::read_dir(state.path()).unwrap().next().unwrap().unwrap().path();
+        vault.join("index.db")
+    };
+    type Damage<'a> = &'a dyn Fn(&Path);
+    let damages: [(&str, Damage<'_>); 5] = [
+        ("a letter of a note", &|path| {
+            let database = rusqlite::Connection::open(path).unwrap();
+            database.execute("UPDATE digests SET bytes = CAST(replace(bytes, '7', '8') AS BLOB)", []).unwrap();
+        }),
+        ("an older format", &|path| {
+            let database = rusqlite::Connection::open(path).unwrap();
+            database.pragma_update(None, "user_version", FORMAT - 1).unwrap();
+        }),
+        ("something else", &|path| fs::write(path, "not a database at all".repeat(300)).unwrap()),
+        ("nothing", &|path| fs::write(path, "").unwrap()),
+        ("half of it", &|path| {
+            let bytes = fs::read(path).unwrap();
+            fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+        }),
+    ];
+    for (what, damage) in damages {
+        save();
+        damage(&file());
+        let live = cached(folder.path(), state.path(), MINUTE);
+        assert_eq!(live.notes(&|| true).unwrap().described(), truth, "{what}");
+    }
+    save();
+}
+
+#[test]
+fn what_could_not_be_read_once_is_read_when_it_can_be() {
+    let (folder, state) = (scratch(), scratch());
+    for number in 0..300 {
+        fs::write(folder.path().join(format!("{number}.md")), "[[a]]").unwrap();
+    }
+    fs::write(folder.path().join("big.md"), format!("[[target]] {}", "x".repeat(2000))).unwrap();
+    let with_limit = |max_file_bytes| {
+        let mut live = cached(folder.path(), state.path(), MINUTE);
+        live.limits.max_file_bytes = max_file_bytes;
+        live
+    };
+    let target = VaultPath::parse("target.md").unwrap();
+    for (limit, mentions) in [(1000, 0), (10_000, 1), (1000, 1)] {
+        let live = with_limit(limit);
+        let found = live.notes(&|| true).unwrap().mentioning(&target).count();
+        assert_eq!(found, mentions, "{limit}");
+        live.save();
+    }
+}

@@ -1,0 +1,67 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How far work on many notes has come, for those who wait for it. Only as a share: the number of notes would tell of
+/// those that a caller may not see.
+#[derive(Debug, Default)]
+pub struct Progress {
+    all: AtomicUsize,
+    done: AtomicUsize,
+}
+
+/// Less than this is over before anybody could look.
+const WORTH_TELLING: usize = 500;
+
+/// Work that is under way; it is over when this goes.
+pub struct UnderWay<'p> {
+    progress: &'p Progress,
+    notes: usize,
+}
+
+impl Progress {
+    pub fn begin(&self, notes: usize) -> UnderWay<'_> {
+        self.all.fetch_add(notes, Ordering::Relaxed);
+        UnderWay { progress: self, notes }
+    }
+
+    pub fn step(&self, notes: usize) {
+        self.done.fetch_add(notes, Ordering::Relaxed);
+    }
+
+    /// In per cent; `None` if nothing is under way that takes a while.
+    pub fn share(&self) -> Option<u8> {
+        let (all, done) = (self.all.load(Ordering::Relaxed), self.done.load(Ordering::Relaxed));
+        let share = 100 * done.min(all) / all.max(1);
+        (all >= WORTH_TELLING).then(|| u8::try_from(share).unwrap_or(100))
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let left = self.progress.all.fetch_sub(self.notes, Ordering::Relaxed) - self.notes;
+        // What is done is counted for all who work; with the last of them it begins anew.
+        if left == 0 {
+            self.progress.done.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_goes_up_and_ends() {
+        let progress = Progress::default();
+        assert_eq!(progress.share(), None);
+        let under_way = progress.begin(1000);
+        assert_eq!(progress.share(), Some(0));
+        progress.step(250);
+        assert_eq!(progress.share(), Some(25));
+        progress.step(2000);
+        assert_eq!(progress.share(), Some(100));
+        drop(under_way);
+        assert_eq!(progress.share(), None);
+        let _few = progress.begin(10);
+        assert_eq!(progress.share(), None, "a few are not worth telling");
+    }
+}

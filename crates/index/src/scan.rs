@@ -1,0 +1,253 @@
+//! The search through many texts at once.
+//!
+//! A scan counts the lines that match in every text, on all cores, and then makes hits only for one page of them, from
+//! the same bytes. What it answers does not depend on the number of threads: it is what a single thread would find that
+//! goes from the first text on until it is done or stopped.
+
+mod hit;
+mod searched;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use lapidary_query::{LineCount, Pattern};
+use rayon::prelude::*;
+
+#[cfg(test)]
+use crate::Slice;
+use watch::Watch;
+
+pub use hit::Hit;
+pub(crate) use searched::Searched;
+
+/// So many texts are counted before the results are put in order. More would waste work when the scan is stopped, fewer
+/// would let threads wait for each other.
+const WAVE: usize = 128;
+
+/// So many bytes of texts with matches are kept in one wave. They may have been read from the disk for this scan.
+const MAX_KEPT_BYTES: usize = 64 * 1024 * 1024;
+
+/// The texts to scan, in their order.
+pub(crate) trait Source: Sync {
+    fn count(&self) -> usize;
+
+    /// The bytes of one text, or `None` if it is gone or cannot be read. Asked once per scan.
+    fn text(&self, index: usize) -> Option<Searched>;
+}
+
+#[cfg(test)]
+impl Source for [Slice] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn text(&self, index: usize) -> Option<Searched> {
+        self.get(index).cloned().map(Searched::new)
+    }
+}
+
+/// Which matching lines are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first text to scan; those before it are not looked at. A scan that was stopped goes on at its `resume_at`.
+    pub start: usize,
+    /// So many matching lines from there are passed over.
+    pub offset: usize,
+    pub limit: usize,
+}
+
+/// How much a scan may do.
+#[derive(Clone, Copy)]
+pub struct Budget<'b> {
+    /// Texts that could not be read count too.
+    pub max_files: Option<usize>,
+    /// A text that would exceed it is not scanned, unless it is the first: otherwise nobody could go on behind it.
+    pub max_bytes: Option<u64>,
+    /// Asked often, from several threads: whether to stop, and why.
+    pub go_on: &'b (dyn Fn() -> Option<Stop> + Sync),
+}
+
+/// Why a scan ended before its last text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    Budget,
+    Deadline,
+    Cancelled,
+}
+
+/// What a scan found in the texts that it finished, which are always the first ones from its start.
+#[derive(Debug)]
+pub struct Scanned {
+    /// Matching lines in all of them.
+    pub total: usize,
+    /// The lines of the window, in order. All of them are there unless the scan was cancelled.
+    pub hits: Vec<Hit>,
+    pub files_scanned: usize,
+    pub bytes_scanned: u64,
+    /// Texts that are gone or could not be read.
+    pub unread: usize,
+    /// Texts with lines that the pattern could not decide, so that matching lines may be missing.
+    pub gave_up: Vec<usize>,
+    /// Always there if a text was left out, or a hit.
+    pub stopped: Option<Stop>,
+    /// The first text that was left out.
+    pub resume_at: Option<usize>,
+}
+
+/// Scans texts for matching lines.
+pub(crate) fn scan<S: Source + ?Sized>(source: &S, pattern: &Pattern, window: Window, budget: &Budget<'_>) -> Scanned {
+    let watch = Watch::new(budget.go_on);
+    let mut scanned = Scanned {
+        total: 0,
+        hits: Vec::new(),
+        files_scanned: 0,
+        bytes_scanned: 0,
+        unread: 0,
+        gave_up: Vec::new(),
+        stopped: None,
+        resume_at: None,
+    };
+    let mut page = Vec::new();
+    let start = window.start.min(source.count());
+    let end = budget.max_files.map_or(source.count(), |most| start.saturating_add(most).min(source.count()));
+    let mut next = start;
+    while next < end && scanned.stopped.is_none() {
+        let wave = next..next.saturating_add(WAVE).min(end);
+        for outcome in count_wave(source, pattern, wave, scanned.total < window.end(), &watch) {
+            match outcome {
+                Outcome::Later => break,
+                Outcome::Stopped => {
+                    scanned.stopped = Some(watch.reason());
+                    break;
+                }
+                Outcome::Counted(counted) if scanned.exceeds(&counted, budget) => {
+                    scanned.stopped = Some(Stop::Budget);
+                    break;
+                }
+                Outcome::Unread => scanned.unread += 1,
+                Outcome::Counted(counted) => page.extend(scanned.take(next, counted, window)),
+            }
+            next += 1;
+        }
+    }
+    if next < source.count() {
+        scanned.resume_at = Some(next);
+        scanned.stopped = scanned.stopped.or(Some(Stop::Budget));
+    }
+    scanned.make_hits(page, pattern, &watch);
+    scanned
+}
+
+/// What became of one text.
+enum Outcome {
+    Counted(Counted),
+    Unread,
+    /// The scan was stopped before it was finished.
+    Stopped,
+    /// The wave keeps too much already; the next one begins here.
+    Later,
+}
+
+struct Counted {
+    bytes: u64,
+    lines: usize,
+    gave_up: bool,
+    /// Kept while it may belong to the page.
+    text: Option<Searched>,
+}
+
+/// A text of the page and those of its matching lines that belong to it.
+struct PageFile {
+    file: usize,
+    text: Searched,
+    lines: Range<usize>,
+}
+
+impl Window {
+    fn end(&self) -> usize {
+        self.offset.saturating_add(self.limit)
+    }
+}
+
+impl Scanned {
+    fn exceeds(&self, counted: &Counted, budget: &Budget<'_>) -> bool {
+        let first = self.files_scanned == 0;
+        !first && budget.max_bytes.is_some_and(|most| self.bytes_scanned.saturating_add(counted.bytes) > most)
+    }
+
+    /// Adds a text to the result. Answers which of its lines belong to the page, if any.
+    fn take(&mut self, file: usize, counted: Counted, window: Window) -> Option<PageFile> {
+        let before = self.total;
+        self.total += counted.lines;
+        self.files_scanned += 1;
+        self.bytes_scanned += counted.bytes;
+        if counted.gave_up {
+            self.gave_up.push(file);
+        }
+        let from = window.offset.max(before);
+        let to = window.end().min(self.total);
+        let text = counted.text.filter(|_| from < to)?;
+        Some(PageFile { file, text, lines: from - before..to - before })
+    }
+
+    /// Finds the lines of the page again. A deadline does not end this, since it takes no longer than the count did and
+    /// makes the answer useful; nobody waits for a cancelled one.
+    fn make_hits(&mut self, page: Vec<PageFile>, pattern: &Pattern, watch: &Watch<'_>) {
+        let cancelled = || watch.cancelled();
+        let found: Vec<Option<Vec<Hit>>> = page.into_par_iter().map(|file| file.hits(pattern, &cancelled)).collect();
+        for hits in found {
+            match hits {
+                Some(hits) => self.hits.extend(hits),
+                None => {
+                    self.stopped = Some(Stop::Cancelled);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl PageFile {
+    /// The hits, or `None` if they were stopped.
+    fn hits(self, pattern: &Pattern, stop: &dyn Fn() -> bool) -> Option<Vec<Hit>> {
+        let mut lines = pattern.lines(self.text.lines(), stop);
+        let wanted = lines.by_ref().skip(self.lines.start).take(self.lines.len());
+        let hits: Vec<Hit> = wanted.map(|line| Hit::new(self.file, self.text.clone(), line)).collect();
+        (!lines.stopped()).then_some(hits)
+    }
+}
+
+/// Counts in some texts, in parallel, with the outcomes in their order.
+fn count_wave<S: Source + ?Sized>(
+    source: &S,
+    pattern: &Pattern,
+    wave: Range<usize>,
+    keeps_texts: bool,
+    watch: &Watch<'_>,
+) -> Vec<Outcome> {
+    let first = wave.start;
+    let kept = AtomicUsize::new(0);
+    let count = |file: usize| {
+        if watch.stops() {
+            return Outcome::Stopped;
+        }
+        let Some(text) = source.text(file) else { return Outcome::Unread };
+        let LineCount { lines, undecided, stopped } = pattern.count_lines(text.lines(), &|| watch.stops());
+        if stopped {
+            return Outcome::Stopped;
+        }
+        let bytes = text.lines().len();
+        let text = (keeps_texts && lines > 0).then_some(text);
+        // The first one is always taken, so that every wave gets on.
+        if text.is_some() && kept.fetch_add(bytes, Ordering::Relaxed) > MAX_KEPT_BYTES && file != first {
+            return Outcome::Later;
+        }
+        Outcome::Counted(Counted { bytes: bytes as u64, lines, gave_up: undecided > 0, text })
+    };
+    wave.into_par_iter().map(count).collect()
+}

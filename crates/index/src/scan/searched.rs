@@ -1,0 +1,33 @@
+use crate::Slice;
+
+/// A text as it is on disk, and as its lines are searched.
+///
+/// A line may also end with a carriage return alone. For the search it ends with a line feed, byte for byte at the same
+/// place; hashes are taken of what is on disk.
+#[derive(Clone)]
+pub(crate) struct Searched {
+    original: Slice,
+    /// Where it differs.
+    lines: Option<Slice>,
+}
+
+impl Searched {
+    pub(crate) fn new(original: Slice) -> Self {
+        let alone = |at: &usize| original.get(at + 1) != Some(&b'\n');
+        let returns: Vec<usize> = memchr::memchr_iter(b'\r', &original).filter(alone).collect();
+        if returns.is_empty() {
+            return Self { original, lines: None };
+        }
+        let mut bytes = original.to_vec();
+        returns.into_iter().for_each(|at| bytes[at] = b'\n');
+        Self { lines: Slice::whole(bytes), original }
+    }
+
+    pub(super) fn lines(&self) -> &[u8] {
+        self.lines.as_ref().unwrap_or(&self.original)
+    }
+
+    pub(super) fn original(&self) -> &[u8] {
+        &self.original
+    }
+}

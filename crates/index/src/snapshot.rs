@@ -1,0 +1,245 @@
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{
+    digest::Digest,
+    file::{FileId, FileState},
+    names::{mention_key, name_key},
+    sorted::SortedMap,
+};
+use crate::{VaultPath, links::folded_name, store::Stat};
+
+/// What the vault held at one moment. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    files: SortedMap<VaultPath, Arc<FileState>>,
+    folders: SortedMap<VaultPath, ()>,
+    by_id: SortedMap<FileId, Arc<FileState>>,
+    /// Which files have a name.
+    names: SortedMap<(u64, FileId), ()>,
+    /// Which notes have a link that may mean a file of a name.
+    mentions: SortedMap<(u64, FileId), ()>,
+    /// Notes that nobody has looked into since they changed. While there are any, `mentions` is not whole.
+    pending: SortedMap<FileId, ()>,
+    next_id: FileId,
+}
+
+impl Snapshot {
+    /// From everything that was found, both in path order.
+    pub(crate) fn build(files: Vec<(VaultPath, Stat)>, folders: Vec<VaultPath>, first_id: FileId) -> Self {
+        let mut next_id = first_id;
+        let states: Vec<Arc<FileState>> = files
+            .into_iter()
+            .map(|(path, stat)| {
+                let state = Arc::new(FileState::new(next_id, path, stat));
+                next_id += 1;
+                state
+            })
+            .collect();
+        let name = |state: &Arc<FileState>| (name_key(&folded_name(state.path.name())), state.id);
+        let mut names: Vec<(u64, FileId)> = states.par_iter().map(name).collect();
+        names.par_sort_unstable();
+        let notes = states.iter().filter(|state| state.path.is_note());
+        Self {
+            pending: SortedMap::from_sorted(notes.map(|state| (state.id, ()))),
+            files: SortedMap::from_sorted(states.iter().map(|state| (state.path.clone(), Arc::clone(state)))),
+            by_id: SortedMap::from_sorted(states.iter().map(|state| (state.id, Arc::clone(state)))),
+            folders: SortedMap::from_sorted(folders.into_iter().map(|folder| (folder, ()))),
+            names: SortedMap::from_sorted(names.into_iter().map(|name| (name, ()))),
+            mentions: SortedMap::default(),
+            next_id,
+        }
+    }
+
+    pub fn file<P: Ord + ?Sized>(&self, path: &P) -> Option<&Arc<FileState>>
+    where
+        VaultPath: std::borrow::Borrow<P>,
+    {
+        self.files.get(path)
+    }
+
+    pub fn files_by_id(&self) -> &SortedMap<FileId, Arc<FileState>> {
+        &self.by_id
+    }
+
+    pub(crate) fn by_id(&self, id: FileId) -> Option<&Arc<FileState>> {
+        self.by_id.get(&id)
+    }
+
+    /// In path order.
+    pub fn files(&self) -> impl Iterator<Item = &Arc<FileState>> {
+        self.files.iter().map(|(_, state)| state)
+    }
+
+    pub(crate) fn files_from_id(&self, id: FileId) -> impl Iterator<Item = &Arc<FileState>> {
+        self.by_id.from(&id).map(|(_, state)| state)
+    }
+
+    /// In path order.
+    pub(crate) fn files_below<'s>(&'s self, folder: &VaultPath) -> impl Iterator<Item = &'s Arc<FileState>> + use<'s> {
+        let below = format!("{folder}/");
+        let files = self.files.from(below.as_str()).map(|(_, state)| state);
+        files.take_while(move |state| state.path.as_str().starts_with(&below))
+    }
+
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &VaultPath> {
+        self.folders.iter().map(|(folder, ())| folder)
+    }
+
+    pub(crate) fn folders_below<'s>(&'s self, folder: &VaultPath) -> impl Iterator<Item = &'s VaultPath> + use<'s> {
+        let below = format!("{folder}/");
+        let folders = self.folders.from(below.as_str()).map(|(folder, ())| folder);
+        folders.take_while(move |path| path.as_str().starts_with(&below))
+    }
+
+    pub(crate) fn has_folder(&self, folder: &VaultPath) -> bool {
+        self.folders.get(folder).is_some()
+    }
+
+    pub fn next_id(&self) -> FileId {
+        self.next_id
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The files that may have this folded name.
+    pub(crate) fn named<'s>(&'s self, folded: &str) -> impl Iterator<Item = &'s Arc<FileState>> + use<'s> {
+        self.under(&self.names, name_key(folded))
+    }
+
+    /// The notes with a link that may lead to this file.
+    pub(crate) fn mentioning<'s>(&'s self, path: &VaultPath) -> impl Iterator<Item = &'s Arc<FileState>> + use<'s> {
+        self.under(&self.mentions, mention_key(path.as_str()))
+    }
+
+    fn under<'s>(
+        &'s self,
+        map: &'s SortedMap<(u64, FileId), ()>,
+        key: u64,
+    ) -> impl Iterator<Item = &'s Arc<FileState>> {
+        let ids = map.from(&(key, 0)).take_while(move |((found, _), ())| *found == key);
+        ids.filter_map(|((_, id), ())| self.by_id(*id))
+    }
+
+    pub(crate) fn pending(&self) -> Vec<Arc<FileState>> {
+        self.pending.iter().filter_map(|(id, ())| self.by_id(*id).cloned()).collect()
+    }
+
+    pub(crate) fn is_indexed(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// A file is there, in this state; whatever was known of it before is forgotten.
+    pub(crate) fn put(&mut self, path: VaultPath, stat: Stat) {
+        let id = match self.files.get(&path).cloned() {
+            Some(before) => {
+                self.forget_mentions(&before);
+                before.id
+            }
+            None => {
+                let id = self.next_id;
+                self.next_id += 1;
+                self.names.insert((name_key(&folded_name(path.name())), id), ());
+                id
+            }
+        };
+        let state = Arc::new(FileState::new(id, path.clone(), stat));
+        if path.is_note() {
+            self.pending.insert(id, ());
+        }
+        self.by_id.insert(id, Arc::clone(&state));
+        self.files.insert(path, state);
+    }
+
+    pub(crate) fn put_folder(&mut self, path: VaultPath) {
+        self.folders.insert(path, ());
+    }
+
+    /// Nothing is at this path any more, nor below it.
+    pub(crate) fn remove(&mut self, path: &VaultPath) {
+        let below: Vec<Arc<FileState>> = self.files_below(path).cloned().collect();
+        below.iter().for_each(|state| self.remove_file(state));
+        let folders: Vec<VaultPath> = self.folders_below(path).cloned().collect();
+        folders.iter().chain([path]).for_each(|folder| {
+            self.folders.remove(folder);
+        });
+        if let Some(state) = self.file(path).cloned() {
+            self.remove_file(&state);
+        }
+    }
+
+    fn remove_file(&mut self, state: &FileState) {
+        self.forget_mentions(state);
+        self.pending.remove(&state.id);
+        self.names.remove(&(name_key(&folded_name(state.path.name())), state.id));
+        self.by_id.remove(&state.id);
+        self.files.remove(&state.path);
+    }
+
+    fn forget_mentions(&mut self, state: &FileState) {
+        if self.pending.get(&state.id).is_some() {
+            return;
+        }
+        for key in keys(state) {
+            self.mentions.remove(&(key, state.id));
+        }
+    }
+
+    /// Takes in what was found in these notes, as far as they are still the same.
+    pub(crate) fn take_in(&mut self, digested: &[Arc<FileState>]) {
+        let known = |state: &&Arc<FileState>| {
+            state.digest().is_some()
+                && self.pending.get(&state.id).is_some()
+                && self.by_id(state.id).is_some_and(|current| Arc::ptr_eq(current, state))
+        };
+        let digested: Vec<Arc<FileState>> = digested.iter().filter(known).cloned().collect();
+        if digested.len() == self.pending.len() && self.mentions.is_empty() {
+            let mut mentions: Vec<(u64, FileId)> =
+                digested.par_iter().flat_map_iter(|state| keys(state).map(|key| (key, state.id))).collect();
+            mentions.par_sort_unstable();
+            self.mentions = SortedMap::from_sorted(mentions.into_iter().map(|mention| (mention, ())));
+            self.pending = SortedMap::default();
+            return;
+        }
+        for state in &digested {
+            for key in keys(state) {
+                self.mentions.insert((key, state.id), ());
+            }
+            self.pending.remove(&state.id);
+        }
+    }
+}
+
+fn keys(state: &FileState) -> impl Iterator<Item = u64> {
+    state.digest().and_then(|digest| Digest::read(digest)).into_iter().flat_map(|digest| digest.keys())
+}
+
+/// What two snapshots must have in common to be the same to anyone who asks, whatever way they came about.
+#[cfg(test)]
+impl Snapshot {
+    pub(crate) fn described(&self) -> String {
+        use std::fmt::Write;
+        let mut text = String::new();
+        for state in self.files() {
+            let digest = state.digest().map(|digest| lapidary_note::ContentHash::of(digest).to_string());
+            writeln!(text, "{} {} {digest:?}", state.path, state.stat.stamp.size).unwrap();
+            assert!(Arc::ptr_eq(self.by_id(state.id).unwrap(), state), "{}", state.path);
+            let named = self.named(&folded_name(state.path.name()));
+            assert_eq!(named.filter(|found| Arc::ptr_eq(found, state)).count(), 1, "{}", state.path);
+            let mut mentions: Vec<&str> = self.mentioning(&state.path).map(|found| found.path.as_str()).collect();
+            mentions.sort_unstable();
+            writeln!(text, "  {mentions:?}").unwrap();
+        }
+        let folders: Vec<&VaultPath> = self.folders().collect();
+        writeln!(text, "{folders:?} {} {} {}", self.by_id.len(), self.names.len(), self.mentions.len()).unwrap();
+        writeln!(text, "{}", self.pending.len()).unwrap();
+        text
+    }
+}

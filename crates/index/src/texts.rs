@@ -1,0 +1,177 @@
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use rayon::prelude::*;
+
+use super::{
+    digest::digest,
+    file::{FileState, Slice},
+    progress::Progress,
+};
+use crate::store::{Store, StoreError};
+
+/// Files that one thread reads in one go, into one buffer.
+const BATCH: usize = 128;
+
+/// Says whether to go on; asked by several threads.
+pub type GoOn<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// What came of reading some files.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// Those that are no longer in the state that was asked for.
+    pub(crate) moved_on: Vec<Arc<FileState>>,
+    pub stopped: bool,
+}
+
+/// Where files are read from, and what is too large to be read.
+#[derive(Clone, Copy)]
+pub struct Source<'s> {
+    pub store: &'s dyn Store,
+    pub(crate) max_file_bytes: u64,
+    pub progress: &'s Progress,
+}
+
+/// How exactly a note is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// As it was when it was looked at.
+    ThisState,
+    /// As it is, if there is anything to be had at all.
+    AnyState,
+}
+
+enum Read {
+    Content,
+    MovedOn,
+    /// Another state, or nothing because nobody can read it: good for an answer, and not to be kept.
+    Other,
+}
+
+impl Source<'_> {
+    /// Appends the content of a file if it is in the state that was asked for.
+    fn read(&self, state: &FileState, wanted: Wanted, into: &mut Vec<u8>) -> Read {
+        let start = into.len();
+        let read = match self.store.load(&state.path, self.max_file_bytes, into) {
+            Ok(stat) if stat.stamp == state.stat.stamp => return Read::Content,
+            Ok(_) if wanted == Wanted::AnyState => return Read::Other,
+            Err(StoreError::TooLarge { .. } | StoreError::NotPermitted) => Read::Other,
+            Err(_) if wanted == Wanted::AnyState => Read::Other,
+            // Another state of it, or a fault that may pass: it is looked at again.
+            Ok(_) | Err(_) => Read::MovedOn,
+        };
+        into.truncate(start);
+        read
+    }
+
+    /// The content of one file as it is now, for somebody who does not keep it.
+    pub fn read_once(&self, state: &FileState) -> Option<Slice> {
+        let mut buffer = Vec::new();
+        // A newer state is as good: it was there before the caller asked, or came meanwhile.
+        self.store.load(&state.path, self.max_file_bytes, &mut buffer).ok()?;
+        Slice::whole(buffer)
+    }
+
+    /// Appends the content of one file as it is, nothing if nobody can read it. Says whether it is of exactly this state.
+    pub fn content(&self, state: &FileState, into: &mut Vec<u8>) -> bool {
+        match state.text() {
+            Some(text) => {
+                into.extend_from_slice(&text);
+                true
+            }
+            None => matches!(self.read(state, Wanted::AnyState, into), Read::Content),
+        }
+    }
+
+    /// Makes the digests of these notes.
+    pub fn digest(&self, states: &[Arc<FileState>], wanted: Wanted, go_on: GoOn<'_>) -> Reading {
+        in_batches(states, go_on, |batch, reading| {
+            let (mut digests, mut scratch) = (Vec::new(), Vec::new());
+            let mut made = Vec::with_capacity(batch.len());
+            for state in batch.iter().filter(|state| state.digest().is_none()) {
+                let read_at = self.store.now();
+                scratch.clear();
+                let read = match state.text() {
+                    Some(text) => {
+                        scratch.extend_from_slice(&text);
+                        Read::Content
+                    }
+                    None => self.read(state, wanted, &mut scratch),
+                };
+                match read {
+                    Read::MovedOn => reading.moved_on.push(Arc::clone(state)),
+                    // What cannot be read has nothing in it.
+                    Read::Content | Read::Other => {
+                        let start = digests.len();
+                        digest(&scratch, &mut digests);
+                        if matches!(read, Read::Other) {
+                            state.set_provisional();
+                        }
+                        made.push((state, read_at, start..digests.len()));
+                    }
+                }
+            }
+            digests.shrink_to_fit();
+            let digests = Arc::new(digests);
+            for (state, read_at, range) in made {
+                match Slice::of(&digests, range) {
+                    Some(digest) => state.set_digest(digest, read_at),
+                    None => reading.moved_on.push(Arc::clone(state)),
+                }
+            }
+            self.progress.step(batch.len());
+        })
+    }
+
+    /// Puts the texts of these files into memory, as long as it is told to go on. What has changed meanwhile is left out.
+    pub(crate) fn load(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) {
+        in_batches(states, go_on, |batch, _| {
+            let size: u64 = batch.iter().map(|state| state.stat.stamp.size).sum();
+            let mut texts = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+            let mut made = Vec::with_capacity(batch.len());
+            for state in batch {
+                let (read_at, start) = (self.store.now(), texts.len());
+                if matches!(self.read(state, Wanted::ThisState, &mut texts), Read::Content) {
+                    made.push((state, read_at, start..texts.len()));
+                }
+            }
+            texts.shrink_to_fit();
+            let texts = Arc::new(texts);
+            for (state, read_at, range) in made {
+                if let Some(text) = Slice::of(&texts, range) {
+                    state.set_text(text, read_at);
+                }
+            }
+        });
+    }
+}
+
+fn in_batches(
+    states: &[Arc<FileState>],
+    go_on: GoOn<'_>,
+    work: impl Fn(&[Arc<FileState>], &mut Reading) + Sync,
+) -> Reading {
+    let stopped = AtomicBool::new(false);
+    let batch = |batch: &[Arc<FileState>]| {
+        let mut reading = Reading::default();
+        if stopped.load(Ordering::Relaxed) || !go_on() {
+            stopped.store(true, Ordering::Relaxed);
+            reading.stopped = true;
+        } else {
+            work(batch, &mut reading);
+        }
+        reading
+    };
+    let join = |mut all: Reading, one: Reading| {
+        all.moved_on.extend(one.moved_on);
+        all.stopped |= one.stopped;
+        all
+    };
+    // A handful is done sooner than another thread wakes up.
+    if states.len() <= BATCH {
+        return states.chunks(BATCH).map(batch).fold(Reading::default(), join);
+    }
+    states.par_chunks(BATCH).map(batch).reduce(Reading::default, join)
+}

@@ -1,0 +1,403 @@
+//! What a caller may see of a snapshot. Everything that leaves the index leaves it here.
+
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
+
+use lapidary_note::LinkKind;
+use lapidary_query::Pattern;
+use rayon::prelude::*;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+use super::{
+    digest::{Digest, LinkDigest},
+    file::{FileId, FileState},
+    live::{IndexError, Live},
+    names::mention_key,
+    snapshot::Snapshot,
+    texts::{GoOn, Source as TextSource},
+};
+use crate::{
+    Scope, VaultPath,
+    links::{self, Names},
+    scan::{self, Budget, Scanned, Searched, Window, scan},
+};
+
+/// Which files a scope shows, by number. The path of a number never changes, so the answer for one never does.
+#[derive(Debug, Default)]
+struct Visible {
+    bits: Vec<u64>,
+    /// Files from this number on have not been looked at.
+    known: FileId,
+}
+
+impl Visible {
+    fn shows(&self, id: FileId) -> bool {
+        self.bits.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
+    }
+
+    fn learn(&self, scope: &Scope, snapshot: &Snapshot) -> Self {
+        let mut bits = self.bits.clone();
+        let words = snapshot.next_id() as usize / 64 + 1;
+        if scope.shows_all_of_the_index() {
+            return Self { bits: vec![u64::MAX; words], known: snapshot.next_id() };
+        }
+        bits.resize(words, 0);
+        for state in snapshot.files_from_id(self.known) {
+            bits[state.id as usize / 64] |= u64::from(scope.may_read(&state.path).is_ok()) << (state.id % 64);
+        }
+        Self { bits, known: snapshot.next_id() }
+    }
+}
+
+/// Scopes that were asked for lately.
+#[derive(Debug, Default)]
+pub(super) struct VisibleSets(Mutex<Vec<(Arc<Scope>, Arc<Visible>)>>);
+
+/// How many callers with scopes of their own are remembered.
+const REMEMBERED: usize = 16;
+
+impl VisibleSets {
+    fn of(&self, scope: &Arc<Scope>, snapshot: &Snapshot) -> Arc<Visible> {
+        let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = sets.iter().position(|(known, _)| Arc::ptr_eq(known, scope)).map(|at| sets.remove(at).1);
+        let visible = match known {
+            Some(visible) if visible.known == snapshot.next_id() => visible,
+            // Somebody looks at an older state, whose files may be gone from the newer one that was learnt from.
+            Some(visible) if visible.known > snapshot.next_id() => {
+                let older = Arc::new(Visible::default().learn(scope, snapshot));
+                sets.insert(0, (Arc::clone(scope), visible));
+                return older;
+            }
+            known => Arc::new(known.unwrap_or_default().learn(scope, snapshot)),
+        };
+        sets.truncate(REMEMBERED - 1);
+        sets.insert(0, (Arc::clone(scope), Arc::clone(&visible)));
+        visible
+    }
+}
+
+/// The files of a vault at one moment, as far as the caller may see them.
+#[derive(Clone)]
+pub struct Files {
+    snapshot: Arc<Snapshot>,
+    visible: Arc<Visible>,
+    scope: Arc<Scope>,
+    live: Arc<Live>,
+    /// Of changes that may never be made.
+    planned: bool,
+}
+
+/// The same, with what stands in each note.
+#[derive(Clone)]
+pub struct Notes(Files);
+
+/// One file.
+#[derive(Clone, Copy)]
+pub struct FileEntry<'s>(pub(crate) &'s Arc<FileState>);
+
+/// A link to a note from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backlink<'s> {
+    pub source: &'s VaultPath,
+    pub link: LinkDigest<'s>,
+}
+
+impl<'s> FileEntry<'s> {
+    /// The state of the file that this is an entry of.
+    pub fn state(&self) -> &'s Arc<FileState> {
+        self.0
+    }
+
+    pub fn path(&self) -> &'s VaultPath {
+        &self.0.path
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.0.stat.stamp.size
+    }
+
+    pub fn modified(&self) -> SystemTime {
+        self.0.stat.modified()
+    }
+
+    pub fn created(&self) -> Option<SystemTime> {
+        self.0.stat.created()
+    }
+
+    pub fn is_note(&self) -> bool {
+        self.0.path.is_note()
+    }
+
+    /// A note or a canvas.
+    pub fn is_searched(&self) -> bool {
+        self.0.path.is_searched()
+    }
+}
+
+impl Files {
+    pub fn new(live: Arc<Live>, scope: Arc<Scope>, snapshot: Arc<Snapshot>) -> Self {
+        let visible = live.visible.of(&scope, &snapshot);
+        Self { snapshot, visible, scope, live, planned: false }
+    }
+
+    /// Of a snapshot with changes that are only planned, made from `base`. What is worked out for it is not remembered,
+    /// because the numbers of its new files will be those of others.
+    pub fn ahead(live: Arc<Live>, scope: Arc<Scope>, base: &Snapshot, snapshot: Arc<Snapshot>) -> Self {
+        let visible = Arc::new(live.visible.of(&scope, base).learn(&scope, &snapshot));
+        Self { snapshot, visible, scope, live, planned: true }
+    }
+
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    pub fn scope(&self) -> &Arc<Scope> {
+        &self.scope
+    }
+
+    /// The index that these files were taken from.
+    pub fn live(&self) -> &Arc<Live> {
+        &self.live
+    }
+
+    pub fn is_planned(&self) -> bool {
+        self.planned
+    }
+
+    pub fn shows(&self, id: FileId) -> bool {
+        self.visible.shows(id)
+    }
+
+    /// All files, in path order.
+    pub fn iter(&self) -> impl Iterator<Item = FileEntry<'_>> {
+        self.snapshot.files().filter(|state| self.visible.shows(state.id)).map(FileEntry)
+    }
+
+    /// The files in a folder and below it, in path order; `None` is the vault itself.
+    pub fn below<'s>(&'s self, folder: Option<&VaultPath>) -> Box<dyn Iterator<Item = FileEntry<'s>> + 's> {
+        match folder {
+            None => Box::new(self.iter()),
+            Some(folder) => {
+                Box::new(self.snapshot.files_below(folder).filter(|state| self.visible.shows(state.id)).map(FileEntry))
+            }
+        }
+    }
+
+    /// The folders in a folder and below it, in path order. Empty ones are among them, unless only some of what they could
+    /// hold is open: their names then are nobody's business.
+    pub fn folders_below<'s>(&'s self, folder: Option<&VaultPath>) -> Box<dyn Iterator<Item = &'s VaultPath> + 's> {
+        let shown = |folder: &&VaultPath| self.shows_folder(folder);
+        match folder {
+            None => Box::new(self.snapshot.folders().filter(shown)),
+            Some(folder) => Box::new(self.snapshot.folders_below(folder).filter(shown)),
+        }
+    }
+
+    pub fn get(&self, path: &VaultPath) -> Option<FileEntry<'_>> {
+        self.snapshot.file(path).filter(|state| self.visible.shows(state.id)).map(FileEntry)
+    }
+
+    /// The same, also where only the letters with accents are stored in the other of the two ways.
+    pub fn find(&self, path: &VaultPath) -> Option<FileEntry<'_>> {
+        let same = |state: &&Arc<FileState>| state.path.as_str().nfc().eq(path.as_str().nfc());
+        let other = || {
+            self.snapshot
+                .named(&links::folded_name(path.name()))
+                .filter(same)
+                .find(|state| self.visible.shows(state.id))
+        };
+        self.get(path).or_else(|| other().map(FileEntry))
+    }
+
+    /// Looks for lines in all notes below a folder, in path order; with `from`, in those from this path on. Works also
+    /// while nothing is known of the notes yet.
+    pub fn scan(
+        &self,
+        pattern: &Pattern,
+        below: Option<&VaultPath>,
+        from: Option<&VaultPath>,
+        window: Window,
+        budget: &Budget<'_>,
+    ) -> ScannedNotes {
+        let wanted = |entry: &FileEntry<'_>| entry.is_note() && from.is_none_or(|from| entry.path() >= from);
+        let states: Vec<Arc<FileState>> = self.below(below).filter(wanted).map(|entry| Arc::clone(entry.0)).collect();
+        // With a budget, only what it will be spent on is worth loading, and that is found out on the way.
+        if budget.max_files.is_none() && budget.max_bytes.is_none() {
+            self.live.load_texts(&states, &|| (budget.go_on)().is_none());
+        }
+        let texts = Texts { source: self.live.source(), states };
+        let scanned = scan(&texts, pattern, window, budget);
+        ScannedNotes { scanned, states: texts.states }
+    }
+
+    /// Whether there is nothing below a folder that the caller may not see. Not to be told to callers.
+    pub fn shows_all_below(&self, folder: &VaultPath) -> bool {
+        self.snapshot.files_below(folder).all(|state| self.visible.shows(state.id))
+    }
+
+    /// What `look` makes of the texts of all notes, on all cores, in path order. A note that cannot be read is passed over.
+    pub fn map_texts<T: Send>(
+        &self,
+        go_on: GoOn<'_>,
+        look: impl Fn(FileEntry<'_>, &[u8]) -> Option<T> + Sync,
+    ) -> Result<Vec<T>, IndexError> {
+        self.map_texts_of(VaultPath::is_note, go_on, look)
+    }
+
+    /// The same of other files.
+    pub fn map_texts_of<T: Send>(
+        &self,
+        wanted: impl Fn(&VaultPath) -> bool,
+        go_on: GoOn<'_>,
+        look: impl Fn(FileEntry<'_>, &[u8]) -> Option<T> + Sync,
+    ) -> Result<Vec<T>, IndexError> {
+        let files = self.iter().filter(|entry| wanted(entry.path()));
+        let states: Vec<Arc<FileState>> = files.map(|entry| Arc::clone(entry.0)).collect();
+        self.live.load_texts(&states, go_on);
+        let source = self.live.source();
+        let one = |state: &Arc<FileState>| {
+            if !go_on() {
+                return Err(IndexError::Stopped);
+            }
+            let text = state.text().or_else(|| source.read_once(state));
+            Ok(text.and_then(|text| look(FileEntry(state), &text)))
+        };
+        let found: Vec<Option<T>> = states.par_iter().map(one).collect::<Result<_, _>>()?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// A folder as it is spelt on disk, which may be the other of the two ways to store letters with accents.
+    pub fn find_folder(&self, folder: &VaultPath) -> Option<VaultPath> {
+        if self.snapshot.has_folder(folder) {
+            return self.shows_folder(folder).then(|| folder.clone());
+        }
+        let same = |found: &&VaultPath| found.as_str().nfc().eq(folder.as_str().nfc());
+        self.snapshot.folders().filter(same).find(|found| self.shows_folder(found)).cloned()
+    }
+
+    fn shows_folder(&self, folder: &VaultPath) -> bool {
+        let open = || self.scope.may_read(folder).is_ok() || self.below(Some(folder)).next().is_some();
+        self.scope.may_enter(folder).is_ok() && open()
+    }
+}
+
+/// The texts of notes, from memory or from the disk.
+struct Texts<'l> {
+    source: TextSource<'l>,
+    states: Vec<Arc<FileState>>,
+}
+
+impl scan::Source for Texts<'_> {
+    fn count(&self) -> usize {
+        self.states.len()
+    }
+
+    fn text(&self, index: usize) -> Option<Searched> {
+        let state = self.states.get(index)?;
+        state.text().or_else(|| self.source.read_once(state)).map(Searched::new)
+    }
+}
+
+/// What was found in which notes.
+pub struct ScannedNotes {
+    scanned: Scanned,
+    states: Vec<Arc<FileState>>,
+}
+
+impl std::ops::Deref for ScannedNotes {
+    type Target = Scanned;
+
+    fn deref(&self) -> &Scanned {
+        &self.scanned
+    }
+}
+
+impl ScannedNotes {
+    /// The note that a number in the result means.
+    pub fn path(&self, number: usize) -> Option<&VaultPath> {
+        self.states.get(number).map(|state| &state.path)
+    }
+}
+
+impl std::ops::Deref for Notes {
+    type Target = Files;
+
+    fn deref(&self) -> &Files {
+        &self.0
+    }
+}
+
+impl Notes {
+    pub fn new(files: Files) -> Self {
+        Self(files)
+    }
+
+    /// All notes, in path order, and what stands in them.
+    pub fn notes(&self) -> impl Iterator<Item = (FileEntry<'_>, Digest<'_>)> {
+        self.iter().filter_map(|entry| Some((entry, digest_of(entry.0)?)))
+    }
+
+    pub fn digest(&self, path: &VaultPath) -> Option<Digest<'_>> {
+        digest_of(self.get(path)?.0)
+    }
+
+    /// The other notes that mention a file by its name, in path order: all that link to it, definitions of reference
+    /// links included, and some that link to another file of that name.
+    pub fn mentioning(&self, target: &VaultPath) -> Vec<&VaultPath> {
+        let mut sources: Vec<&VaultPath> = self.mentioning_states(target).map(|state| &state.path).collect();
+        sources.sort_unstable();
+        sources
+    }
+
+    fn mentioning_states<'n>(&'n self, target: &VaultPath) -> impl Iterator<Item = &'n Arc<FileState>> {
+        let others = move |state: &&Arc<FileState>| self.visible.shows(state.id) && state.path != *target;
+        self.snapshot.mentioning(target).filter(others)
+    }
+
+    /// The links to a file from other notes, in the order of these. Definitions of reference links are not among them, as
+    /// they are no links to Obsidian either.
+    pub fn backlinks(&self, target: &VaultPath) -> Vec<Backlink<'_>> {
+        let mut sources: Vec<&Arc<FileState>> = self.mentioning_states(target).collect();
+        sources.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let key = mention_key(target.as_str());
+        // Where a link leads depends on nothing of its note but the folder, and in a vault with a thousand notes of one name
+        // it takes long to find out.
+        let mut leads_here: HashMap<(&str, Option<&str>), bool> = HashMap::new();
+        let mut found = Vec::new();
+        for state in sources {
+            let folder = state.path.as_str().rsplit_once('/').map(|(folder, _)| folder);
+            let links = digest_of(state).into_iter().flat_map(|digest| digest.links());
+            for link in links.filter(|link| link.kind != LinkKind::Reference && mention_key(link.target) == key) {
+                let leads_here = leads_here
+                    .entry((link.target, folder))
+                    .or_insert_with(|| self.resolve(link.target, &state.path) == Some(target));
+                if *leads_here {
+                    found.push(Backlink { source: &state.path, link });
+                }
+            }
+        }
+        found
+    }
+
+    /// The file that a link in this note leads to, as Obsidian finds it among the files that the caller may see.
+    pub fn resolve<'n>(&'n self, target: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
+        let composed = if is_nfc(target) { Cow::Borrowed(target) } else { Cow::Owned(target.nfc().collect()) };
+        links::resolve(self, &composed, source)
+    }
+}
+
+impl Names for Notes {
+    fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
+        let folded = folded.to_owned();
+        let named = self.snapshot.named(&folded).filter(|state| self.visible.shows(state.id));
+        named.map(|state| &state.path).filter(move |path| links::folded_name(path.name()) == folded)
+    }
+}
+
+fn digest_of(state: &Arc<FileState>) -> Option<Digest<'_>> {
+    state.digest().and_then(|digest| Digest::read(digest))
+}

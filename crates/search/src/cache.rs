@@ -1,0 +1,75 @@
+use std::sync::atomic::Ordering;
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{
+    index::{Index, Part},
+    segment::{FORMAT, Segment},
+};
+use lapidary_index::{Slice, Snapshot};
+
+use crate::store::CacheFile;
+
+/// Fewer notes are read sooner than a file is opened.
+const WORTH_KEEPING: usize = 200;
+/// Rows that were added one by one, until all are written anew.
+const CROWDED: usize = 48;
+
+/// Segments from before, kept for the next start. A document in one is believed only for a file that has not changed
+/// since. All servers of a vault share it: whoever has learnt something adds it, and what two of them add twice does no
+/// harm. Who writes has the database's own lock, which goes with the process.
+#[derive(Debug)]
+pub struct SegmentCache {
+    file: CacheFile,
+}
+
+impl SegmentCache {
+    pub fn new(file: CacheFile) -> Self {
+        Self { file }
+    }
+
+    pub(super) fn is_there(&self) -> bool {
+        self.file.is_there()
+    }
+
+    pub(super) fn recall(&self, snapshot: &Snapshot) -> Index {
+        if snapshot.len() < WORTH_KEEPING {
+            return Index::default();
+        }
+        // No cache, an old one or a damaged one: then the notes are read, and a new one is written.
+        let rows = self.file.load(FORMAT).unwrap_or_default();
+        let intact = |row: crate::store::CacheRow| {
+            (xxh3_64(&row.bytes) == row.checksum).then(|| Segment::open(Slice::whole(row.bytes)?)).flatten()
+        };
+        let segments: Vec<Segment> = rows.into_par_iter().filter_map(intact).collect();
+        Index::recalled(segments, snapshot)
+    }
+
+    /// Writes down what is not yet. Answers another index of the same notes if that is better to go on with.
+    pub(super) fn save(&self, index: &Index) -> Option<Index> {
+        let unsaved: Vec<&Part> = index.parts.iter().filter(|part| !part.is_saved()).collect();
+        let new: usize = unsaved.iter().map(|part| part.alive()).sum();
+        if index.alive() < WORTH_KEEPING || new == 0 {
+            return None;
+        }
+        let much = new > WORTH_KEEPING.max(index.alive() / 8);
+        let rows = unsaved.iter().copied().map(row);
+        let added = if much { CROWDED } else { self.file.add(FORMAT, rows).unwrap_or_default() };
+        // A cache that cannot be written only makes the next start slower.
+        unsaved.iter().for_each(|part| part.saved.store(true, Ordering::Release));
+        if added < CROWDED {
+            return None;
+        }
+        let mut whole = index.clone();
+        whole.join(|_, _| true);
+        drop(self.file.replace(FORMAT, whole.parts.iter().map(row)));
+        whole.parts.iter().for_each(|part| part.saved.store(true, Ordering::Release));
+        Some(whole)
+    }
+}
+
+fn row(part: &Part) -> (u64, Vec<u8>) {
+    let bytes = part.segment.bytes();
+    (xxh3_64(bytes), bytes.to_vec())
+}

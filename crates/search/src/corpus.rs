@@ -1,0 +1,93 @@
+//! The documents that a caller may read.
+//!
+//! Nothing here is counted beforehand over all documents: how many there are, how long they are, and how many hold a word
+//! is counted for each search among the documents that the caller may see. So no score depends on one that it may not.
+
+use std::sync::Arc;
+
+use super::{
+    bits::Bits,
+    index::{GONE, Index, Part},
+    weigh::norm,
+};
+use lapidary_index::FileId;
+
+pub(super) struct Corpus<'i> {
+    pub(super) index: &'i Index,
+    pub(super) readable: Arc<Readable>,
+    /// Whether these are all that the caller may read, so that a word that is not here is nowhere.
+    pub(super) whole: bool,
+}
+
+/// What is counted among the documents that a caller may read. The same for as long as neither the notes nor the rules
+/// change.
+pub(super) struct Readable {
+    /// The number of the first document of each part.
+    bases: Vec<usize>,
+    /// Documents in all parts, those that are gone or hidden included.
+    total: usize,
+    visible: Bits,
+    pub(super) count: usize,
+    pub(super) averages: [f32; 3],
+    /// What the length of each text does to the weight of words in it. Endless where the caller may not read, so that
+    /// nothing there weighs anything.
+    pub(super) norms: Vec<f32>,
+}
+
+impl Readable {
+    pub(super) fn new(index: &Index, shows: &dyn Fn(FileId) -> bool) -> Self {
+        let mut bases = Vec::with_capacity(index.parts.len());
+        let mut total = 0;
+        for part in &index.parts {
+            bases.push(total);
+            total += part.files.len();
+        }
+        let mut visible = Bits::none(total);
+        let mut norms = vec![f32::INFINITY; total];
+        let (mut count, mut lengths) = (0, [0_u64; 3]);
+        for (part, base) in index.parts.iter().zip(&bases) {
+            for (document, file) in part.files.iter().enumerate() {
+                if *file != GONE && shows(*file) {
+                    visible.set(base + document);
+                    count += 1;
+                    let found = part.segment.lengths(document);
+                    lengths.iter_mut().zip(found).for_each(|(sum, length)| *sum += u64::from(length));
+                    norms[base + document] = found[2] as f32;
+                }
+            }
+        }
+        let averages = lengths.map(|sum| (sum as f32 / count.max(1) as f32).max(1.0));
+        norms.iter_mut().for_each(|length| *length = norm(2, *length, &averages));
+        Self { bases, total, visible, count, averages, norms }
+    }
+}
+
+impl<'i> Corpus<'i> {
+    pub(super) fn new(index: &'i Index, readable: Arc<Readable>) -> Self {
+        Self { index, readable, whole: true }
+    }
+
+    /// Of documents that are only some of those that the caller may read.
+    pub(super) fn of_some(index: &'i Index) -> Self {
+        Self { whole: false, ..Self::new(index, Arc::new(Readable::new(index, &|_| true))) }
+    }
+
+    pub(super) fn total(&self) -> usize {
+        self.readable.total
+    }
+
+    pub(super) fn visible(&self) -> &Bits {
+        &self.readable.visible
+    }
+
+    /// All parts, with the number of the first document of each.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&'i Part, usize)> {
+        self.index.parts.iter().zip(self.readable.bases.iter().copied())
+    }
+
+    /// The part of a document, and its number there.
+    pub(super) fn place(&self, document: usize) -> (&'i Part, usize) {
+        let part = self.readable.bases.partition_point(|base| *base <= document) - 1;
+        (&self.index.parts[part], document - self.readable.bases[part])
+    }
+}

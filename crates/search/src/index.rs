@@ -1,0 +1,292 @@
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use rayon::prelude::*;
+
+use super::{
+    build::{Builder, merge},
+    segment::Segment,
+    shown::with_shown,
+};
+use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, Source, digest};
+
+use crate::{Digest, Files, IndexError};
+
+/// A document whose note has changed or is gone.
+pub(super) const GONE: FileId = FileId::MAX;
+/// Notes that one thread takes in; more make fewer pieces to join, fewer make the threads wait for each other.
+const PIECE: usize = 2048;
+/// Bytes of them, so that the numbers in a segment are never too small.
+const PIECE_BYTES: u64 = 256 << 20;
+/// A segment with more is not joined with others when a note has changed: that would take too long.
+const SMALL: usize = 1024;
+/// So many small segments are looked through one by one.
+const MOST_SMALL: usize = 8;
+/// Larger segments are not made: the cache takes no piece of a gigabyte.
+const LARGEST: usize = 512 << 20;
+
+/// The words of all notes of one snapshot. Never changes; the next one shares what stayed the same.
+#[derive(Clone, Default)]
+pub(crate) struct Index {
+    pub(super) parts: Vec<Part>,
+    /// What was indexed of each file.
+    known: SortedMap<FileId, Arc<FileState>>,
+    places: SortedMap<FileId, Place>,
+}
+
+#[derive(Clone)]
+pub(super) struct Part {
+    pub(super) segment: Arc<Segment>,
+    /// The file of each document, or [`GONE`].
+    pub(super) files: Arc<Vec<FileId>>,
+    /// Whether its documents are in the cache.
+    pub(super) saved: Arc<AtomicBool>,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    part: usize,
+    document: usize,
+}
+
+/// What is at a number now, if anything.
+type Change<'s> = (&'s FileId, Option<&'s Arc<FileState>>);
+
+fn applied(mut known: SortedMap<FileId, Arc<FileState>>, changes: &[Change<'_>]) -> SortedMap<FileId, Arc<FileState>> {
+    for (id, state) in changes {
+        match state {
+            Some(state) => known.insert(**id, Arc::clone(state)),
+            None => known.remove(*id),
+        };
+    }
+    known
+}
+
+impl Part {
+    fn new(segment: Segment, files: Vec<FileId>, saved: bool) -> Self {
+        Self { segment: Arc::new(segment), files: Arc::new(files), saved: Arc::new(AtomicBool::new(saved)) }
+    }
+
+    pub(super) fn alive(&self) -> usize {
+        self.files.iter().filter(|file| **file != GONE).count()
+    }
+
+    pub(super) fn is_saved(&self) -> bool {
+        self.saved.load(Ordering::Acquire)
+    }
+}
+
+impl Index {
+    /// What segments from the cache say of the notes of a snapshot that are as they were; the first that knows one counts.
+    pub(super) fn recalled(segments: Vec<Segment>, snapshot: &Snapshot) -> Self {
+        let mut index = Self::default();
+        let mut known: Vec<(FileId, (Arc<FileState>, Place))> = Vec::new();
+        let mut taken = vec![false; snapshot.next_id() as usize];
+        for segment in segments {
+            let found: Vec<Option<&Arc<FileState>>> = (0..segment.documents())
+                .into_par_iter()
+                .map(|number| {
+                    let document = segment.document(number);
+                    let state = snapshot.file(segment.path(number))?;
+                    let same = state.stat.stamp == document.stamp && document.stamp.is_settled(document.read_at);
+                    same.then_some(state)
+                })
+                .collect();
+            let mut files = vec![GONE; segment.documents()];
+            for (document, state) in found.into_iter().enumerate() {
+                let Some(state) = state.filter(|state| !taken[state.id as usize]) else { continue };
+                taken[state.id as usize] = true;
+                files[document] = state.id;
+                known.push((state.id, (Arc::clone(state), Place { part: index.parts.len(), document })));
+            }
+            if files.iter().any(|file| *file != GONE) {
+                index.parts.push(Part::new(segment, files, true));
+            }
+        }
+        known.sort_unstable_by_key(|(id, _)| *id);
+        index.places = SortedMap::from_sorted(known.iter().map(|(id, (_, place))| (*id, *place)));
+        index.known = SortedMap::from_sorted(known.into_iter().map(|(id, (state, _))| (id, state)));
+        index
+    }
+
+    /// Of some notes alone.
+    pub(super) fn of(states: &[Arc<FileState>], source: Source<'_>, go_on: GoOn<'_>) -> Result<Self, IndexError> {
+        let mut known: Vec<(FileId, Arc<FileState>)> =
+            states.iter().map(|state| (state.id, Arc::clone(state))).collect();
+        known.sort_unstable_by_key(|(id, _)| *id);
+        let known = SortedMap::from_sorted(known);
+        let none = SortedMap::default();
+        Self::default().with(none.changes(&known, Arc::ptr_eq), known.clone(), source, go_on)
+    }
+
+    /// Whether it is that of exactly this snapshot.
+    pub(super) fn is_of(&self, snapshot: &Snapshot) -> bool {
+        self.known.is_same(snapshot.files_by_id())
+    }
+
+    /// How many of the notes that somebody may see have to be taken in first.
+    pub(super) fn missing(&self, files: &Files) -> usize {
+        let changes = self.known.changes(files.snapshot().files_by_id(), Arc::ptr_eq);
+        let new = changes.iter().filter_map(|(_, state)| *state);
+        new.filter(|state| state.path.is_searched() && files.shows(state.id)).count()
+    }
+
+    /// The index of another snapshot, as far as somebody sees it; only the notes that differ are read. What it does not
+    /// see stays as it was. Nothing if that is all the same.
+    pub(super) fn advanced(&self, files: &Files, go_on: GoOn<'_>) -> Result<Option<Self>, IndexError> {
+        let now = files.snapshot().files_by_id();
+        let changes = self.known.changes(now, Arc::ptr_eq);
+        let all = changes.len();
+        let shown: Vec<Change<'_>> = changes.into_iter().filter(|(id, _)| files.shows(**id)).collect();
+        if shown.is_empty() && all > 0 {
+            return Ok(None);
+        }
+        let known = if shown.len() == all { now.clone() } else { applied(self.known.clone(), &shown) };
+        self.with(shown, known, files.live().source(), go_on).map(Some)
+    }
+
+    /// With these changes, after which these are the files it knows.
+    fn with(
+        &self,
+        changes: Vec<Change<'_>>,
+        known: SortedMap<FileId, Arc<FileState>>,
+        source: Source<'_>,
+        go_on: GoOn<'_>,
+    ) -> Result<Self, IndexError> {
+        let mut next = self.clone();
+        let mut new: Vec<&Arc<FileState>> = Vec::new();
+        for (id, state) in changes {
+            if let Some(Place { part, document }) = next.places.remove(id) {
+                Arc::make_mut(&mut next.parts[part].files)[document] = GONE;
+            }
+            new.extend(state.filter(|state| state.path.is_searched()));
+        }
+        next.known = known;
+        let _under_way = source.progress.begin(new.len());
+        let pieces: Vec<Part> =
+            cut(&new).into_par_iter().map(|piece| piece_of(piece, source, go_on)).collect::<Result<_, _>>()?;
+        let first = next.parts.len();
+        next.parts.extend(pieces);
+        next.locate(first);
+        if next.parts.len() - first > 1 {
+            next.join(|number, _| number >= first);
+        }
+        if next.parts.iter().filter(|part| part.files.len() < SMALL).count() > MOST_SMALL {
+            next.join(|_, part| part.files.len() < SMALL);
+        }
+        Ok(next)
+    }
+
+    /// Says where the documents of the parts from this one on are.
+    fn locate(&mut self, first: usize) {
+        let documents = |part: usize, files: &Arc<Vec<FileId>>| {
+            let files = files.iter().copied().enumerate().filter(|(_, file)| *file != GONE);
+            files.map(|(document, file)| (file, Place { part, document })).collect::<Vec<_>>()
+        };
+        let parts = self.parts.iter().enumerate().skip(first);
+        let mut found: Vec<(FileId, Place)> = parts.flat_map(|(number, part)| documents(number, &part.files)).collect();
+        if first == 0 {
+            found.sort_unstable_by_key(|(id, _)| *id);
+            self.places = SortedMap::from_sorted(found);
+        } else {
+            found.into_iter().for_each(|(id, place)| {
+                self.places.insert(id, place);
+            });
+        }
+    }
+
+    /// Makes one part of some, or of as many as fit into one.
+    pub(super) fn join(&mut self, chosen: impl Fn(usize, &Part) -> bool) {
+        let mut room = LARGEST;
+        let mut fits = |part: &Part| {
+            let bytes = part.segment.bytes().len();
+            let fits = bytes <= room;
+            room -= if fits { bytes } else { 0 };
+            fits
+        };
+        let parts = std::mem::take(&mut self.parts).into_iter().enumerate();
+        let (joined, mut rest): (Vec<_>, Vec<_>) =
+            parts.partition(|(number, part)| chosen(*number, part) && fits(part));
+        // The parts before it keep their numbers.
+        let Some(first) = joined.iter().map(|(number, _): &(usize, Part)| *number).min() else {
+            self.parts = rest.into_iter().map(|(_, part)| part).collect();
+            return;
+        };
+        let segments: Vec<&Segment> = joined.iter().map(|(_, part)| &*part.segment).collect();
+        let alive = |number: usize, document: usize| joined[number].1.files[document] != GONE;
+        match merge(&segments, alive) {
+            Some((segment, origin)) if segment.documents() > 0 => {
+                let files = origin.into_iter().map(|(number, document)| joined[number].1.files[document]).collect();
+                let saved = joined.iter().all(|(_, part)| part.is_saved());
+                rest.push((usize::MAX, Part::new(segment, files, saved)));
+            }
+            Some(_) => {}
+            None => {
+                rest.extend(joined);
+                rest.sort_unstable_by_key(|(number, _)| *number);
+            }
+        }
+        self.parts = rest.into_iter().map(|(_, part)| part).collect();
+        self.locate(first);
+    }
+
+    pub(super) fn alive(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn state(&self, id: FileId) -> Option<&Arc<FileState>> {
+        self.known.get(&id)
+    }
+}
+
+/// Pieces of like size, so that all threads have something to do.
+fn cut<'n, 's>(new: &'n [&'s Arc<FileState>]) -> Vec<&'n [&'s Arc<FileState>]> {
+    let mut pieces = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (at, state) in new.iter().enumerate() {
+        bytes += state.stat.stamp.size;
+        if at + 1 - start == PIECE || bytes > PIECE_BYTES {
+            pieces.push(&new[start..=at]);
+            (start, bytes) = (at + 1, 0);
+        }
+    }
+    if start < new.len() {
+        pieces.push(&new[start..]);
+    }
+    pieces
+}
+
+fn piece_of(states: &[&Arc<FileState>], source: Source<'_>, go_on: GoOn<'_>) -> Result<Part, IndexError> {
+    let mut builder = Builder::default();
+    let (mut buffer, mut made) = (Vec::new(), Vec::new());
+    for state in states {
+        if !go_on() {
+            return Err(IndexError::Stopped);
+        }
+        let read_at = state.read_at().unwrap_or_else(|| source.store.now());
+        buffer.clear();
+        // What may be of another state is good for an answer, and not to be kept.
+        let read_at = if source.content(state, &mut buffer) { read_at } else { 0 };
+        let stamp = state.stat.stamp;
+        made.clear();
+        let known = match state.digest() {
+            Some(known) => &**known,
+            // It is no Markdown, and only the cards are.
+            None if state.path.is_canvas() => &[],
+            None => {
+                digest(&buffer, &mut made);
+                made.as_slice()
+            }
+        };
+        with_shown(&state.path, &buffer, |text| match Digest::read(known) {
+            Some(digest) => builder.add(&state.path, stamp, read_at, &digest, text),
+            None => builder.add(&state.path, stamp, read_at, &Digest::default(), text),
+        });
+        source.progress.step(1);
+    }
+    let files = states.iter().map(|state| state.id).collect();
+    let segment = builder.finish().ok_or(IndexError::Stopped)?;
+    Ok(Part::new(segment, files, false))
+}

@@ -1,0 +1,235 @@
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError, TryLockError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use super::{SegmentCache, corpus::Readable, index::Index};
+use lapidary_index::{FileId, FileState, GoOn, Live, Snapshot, SortedMap};
+
+use crate::{FileEntry, Files, IndexError, Scope, lock};
+
+/// Taking in more notes than this takes longer than somebody who asks should wait.
+const MANY: usize = 1_000;
+/// How many callers with scopes of their own are remembered.
+const REMEMBERED: usize = 4;
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// The newest index of a vault.
+#[derive(Default)]
+pub struct SearchKeeper {
+    newest: Mutex<Option<Arc<Index>>>,
+    cache: Option<SegmentCache>,
+    /// Whether somebody is making one aside.
+    building: AtomicBool,
+    /// What callers who asked lately may read of it.
+    readable: Mutex<Vec<Counted>>,
+}
+
+/// What was counted in an index for a scope.
+struct Counted {
+    index: Arc<Index>,
+    scope: Arc<Scope>,
+    /// With these files it is up to date for this scope, whatever has changed of others.
+    files: SortedMap<FileId, Arc<FileState>>,
+    readable: Arc<Readable>,
+    /// Those of the files that no index knows, once somebody has asked for them.
+    others: Option<Arc<[Arc<FileState>]>>,
+}
+
+impl SearchKeeper {
+    pub fn new(cache: Option<SegmentCache>) -> Self {
+        Self { cache, ..Self::default() }
+    }
+
+    /// Whether there was an index, here or in the cache. Then the texts of all notes need not be read.
+    pub fn is_known(&self) -> bool {
+        let here = self.newest.try_lock().is_ok_and(|newest| newest.is_some());
+        here || self.cache.as_ref().is_some_and(SegmentCache::is_there)
+    }
+
+    /// Whether somebody who sees these files can have an index of them without a long wait. Those that it does not see do
+    /// not count, or it could tell them by the answer.
+    pub fn is_near(&self, files: &Files) -> bool {
+        let few = || files.iter().filter(FileEntry::is_searched).take(MANY + 1).count() <= MANY;
+        let mut newest = match self.newest.try_lock() {
+            Ok(newest) => newest,
+            Err(TryLockError::Poisoned(newest)) => newest.into_inner(),
+            Err(TryLockError::WouldBlock) => return few(),
+        };
+        // What is recalled may be of another snapshot; whoever searches brings it up to date.
+        let index = newest.get_or_insert_with(|| Arc::new(self.recall(files.snapshot())));
+        self.is_counted(index, files) || index.missing(files) <= MANY
+    }
+
+    fn recall(&self, snapshot: &Snapshot) -> Index {
+        self.cache.as_ref().map(|cache| cache.recall(snapshot)).unwrap_or_default()
+    }
+
+    /// An index in which these files are exactly as somebody sees them. That of changes that are only planned is not kept.
+    pub(super) fn index(&self, files: &Files, go_on: GoOn<'_>) -> Result<Arc<Index>, IndexError> {
+        let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
+        let index = newest.clone().unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
+        if !files.is_planned() {
+            newest.get_or_insert_with(|| Arc::clone(&index));
+        }
+        if index.is_of(files.snapshot()) || self.is_counted(&index, files) {
+            return Ok(index);
+        }
+        let Some(next) = index.advanced(files, go_on)?.map(Arc::new) else { return Ok(index) };
+        if !files.is_planned() {
+            *newest = Some(Arc::clone(&next));
+            files.live().learnt();
+        }
+        Ok(next)
+    }
+
+    /// Makes one while others go on asking.
+    fn build(&self, files: &Files, go_on: GoOn<'_>) -> Result<(), IndexError> {
+        let before = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?.clone();
+        let before = before.unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
+        let Some(next) = before.advanced(files, go_on)? else { return Ok(()) };
+        let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
+        // Whoever asked meanwhile has taken in a few notes at most, and can do so again.
+        if newest.as_ref().is_none_or(|newest| newest.alive() <= next.alive()) {
+            *newest = Some(Arc::new(next));
+            files.live().learnt();
+        }
+        Ok(())
+    }
+
+    /// Whether there is nothing to do for somebody who sees these files.
+    pub fn is_ready(&self, files: &Files) -> bool {
+        let newest = self.newest.try_lock().ok().and_then(|newest| newest.clone());
+        newest.is_some_and(|index| self.is_counted(&index, files))
+    }
+
+    fn is_counted(&self, index: &Arc<Index>, files: &Files) -> bool {
+        let counted = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
+        counted.iter().any(|counted| {
+            Arc::ptr_eq(&counted.index, index)
+                && Arc::ptr_eq(&counted.scope, files.scope())
+                && counted.files.is_same(files.snapshot().files_by_id())
+        })
+    }
+
+    /// What is counted among the notes that somebody may read.
+    pub(super) fn readable(&self, index: &Arc<Index>, files: &Files) -> Arc<Readable> {
+        let mut known = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|known| Arc::ptr_eq(&known.index, index));
+        let now = files.snapshot().files_by_id().clone();
+        if let Some(known) = known.iter_mut().find(|known| Arc::ptr_eq(&known.scope, files.scope())) {
+            if !known.files.is_same(&now) {
+                (known.files, known.others) = (now, None);
+            }
+            return Arc::clone(&known.readable);
+        }
+        let readable = Arc::new(Readable::new(index, &|id| files.shows(id)));
+        known.truncate(REMEMBERED - 1);
+        let (index, scope) = (Arc::clone(index), Arc::clone(files.scope()));
+        known.insert(0, Counted { index, scope, files: now, readable: Arc::clone(&readable), others: None });
+        readable
+    }
+
+    /// The files that somebody sees and no index knows: going through all others for them takes longer than a search.
+    pub(super) fn others(&self, files: &Files) -> Arc<[Arc<FileState>]> {
+        let mut known = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |known: &&mut Counted| {
+            Arc::ptr_eq(&known.scope, files.scope()) && known.files.is_same(files.snapshot().files_by_id())
+        };
+        let mut known = known.iter_mut().find(is_same);
+        if let Some(others) = known.as_ref().and_then(|known| known.others.clone()) {
+            return others;
+        }
+        let others = files.iter().filter(|entry| !entry.is_searched());
+        let others: Arc<[Arc<FileState>]> = others.map(|entry| Arc::clone(entry.state())).collect();
+        if let Some(known) = known.as_mut() {
+            known.others = Some(Arc::clone(&others));
+        }
+        others
+    }
+
+    fn newest(&self) -> Option<Arc<Index>> {
+        lock(&self.newest, &|| true)?.clone()
+    }
+
+    /// Waits for an index that is being made aside. For somebody who has nothing else to do.
+    pub fn settle(&self) {
+        while self.building.load(Ordering::Acquire) {
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// Writes down what was learnt since the last time.
+    pub fn save(&self) {
+        let (Some(cache), Some(index)) = (&self.cache, self.newest()) else { return };
+        let Some(better) = cache.save(&index) else { return };
+        let Some(mut newest) = lock(&self.newest, &|| true) else { return };
+        // If a note was changed meanwhile, it is left for the next time.
+        if newest.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, &index)) {
+            *newest = Some(Arc::new(better));
+        }
+    }
+
+    /// How many notes are known before any is read.
+    #[cfg(test)]
+    pub(super) fn recalled(&self, snapshot: &Snapshot) -> usize {
+        self.recall(snapshot).alive()
+    }
+
+    /// How many notes were.
+    #[cfg(test)]
+    pub(super) fn taken_in(&self) -> usize {
+        self.newest().map_or(0, |index| index.alive())
+    }
+
+    /// Forgets everything; it comes back with the next question.
+    pub fn rest(&self) {
+        if let Some(mut newest) = lock(&self.newest, &|| false) {
+            *newest = None;
+        }
+        self.readable.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// Makes the index while nobody waits for it, of what somebody may read: so it takes no longer for what is hidden. Ends early
+/// with the vault.
+pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &Files) {
+    if keeper.building.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let (building, scope) = (Building(Arc::clone(keeper)), Arc::clone(files.scope()));
+    let live = Arc::clone(files.live());
+    let builder = std::thread::Builder::new().name("search index".to_owned()).spawn(move || {
+        let live = &live;
+        let made = to_rank(live, &scope, &|| Arc::strong_count(live) > 1).and_then(|files| {
+            // The files belong to the vault too.
+            building.0.build(&files, &|| Arc::strong_count(live) > 2)
+        });
+        // If it could not be made, the next search tries again and says why.
+        drop(made);
+    });
+    // Without it, every answer comes from a scan and says so.
+    drop(builder);
+}
+
+/// The files as they are now, with a digest of every note that somebody may read.
+pub(super) fn to_rank(live: &Arc<Live>, scope: &Arc<Scope>, go_on: GoOn<'_>) -> Result<Files, IndexError> {
+    if scope.shows_all_of_the_index() {
+        return Ok(Files::new(Arc::clone(live), Arc::clone(scope), live.notes(go_on)?));
+    }
+    let files = Files::new(Arc::clone(live), Arc::clone(scope), live.files(go_on)?);
+    live.digest_shown(&files, go_on)?;
+    Ok(files)
+}
+
+/// However it ends, it is no longer being made.
+struct Building(Arc<SearchKeeper>);
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        self.0.building.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,201 @@
+//! What is shown of a note that was found: its best passage, and where that stands.
+
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    ops::Range,
+};
+
+use lapidary_note::Frontmatter;
+use lapidary_query::{Unit, folded};
+
+use super::evaluate::Search;
+use lapidary_index::FileState;
+
+use crate::{Digest, HeadingDigest, VaultPath};
+
+/// How much of a note is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct PassageSize {
+    /// Characters on both sides of what was found.
+    pub context: usize,
+    pub max_matches: usize,
+}
+
+/// A note that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked {
+    pub path: VaultPath,
+    pub score: f64,
+    /// The words as the note has them, in lower case, each once.
+    pub words: Vec<String>,
+    /// In the order of the text; those of the passage first.
+    pub matches: Vec<RankedMatch>,
+    pub excerpt: String,
+    /// The section that the passage stands in: its heading with those above it.
+    pub section: Option<Vec<String>>,
+    /// The line where the passage begins, from 1.
+    pub line: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankedMatch {
+    pub text: String,
+    /// In the shown text, in UTF-16 units, as JavaScript counts.
+    pub offset: usize,
+}
+
+/// How many different words of a note are named.
+const MOST_WORDS: usize = 12;
+/// So many characters of an excerpt are given up for a whole word; scripts without spaces have none near.
+const LONGEST_CUT: usize = 20;
+
+impl Ranked {
+    /// With nothing to show yet.
+    fn of(state: &FileState, score: u32) -> Self {
+        Self {
+            path: state.path.clone(),
+            score: f64::from(score) / 1000.0,
+            words: Vec::new(),
+            matches: Vec::new(),
+            excerpt: String::new(),
+            section: None,
+            line: None,
+        }
+    }
+}
+
+impl Search<'_> {
+    pub(super) fn ranked(&self, state: &FileState, score: u32, size: PassageSize) -> Ranked {
+        let mut ranked = Ranked::of(state, score);
+        let digest = state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default();
+        // A place among its cards is no place in the file.
+        let size = if state.path.is_canvas() { PassageSize { max_matches: 0, ..size } } else { size };
+        // A note that is gone by now has nothing to show.
+        self.with_text(state, |text| self.put_passage(&mut ranked, text, &digest, size)).unwrap_or_default();
+        self.put_words_of_path(&mut ranked);
+        ranked
+    }
+
+    /// A file whose path is all that is searched of it.
+    pub(super) fn by_path(&self, state: &FileState) -> Ranked {
+        let mut ranked = Ranked::of(state, 0);
+        self.put_words_of_path(&mut ranked);
+        ranked
+    }
+
+    fn put_words_of_path(&self, ranked: &mut Ranked) {
+        let Ranked { path, words, .. } = ranked;
+        for (_, span) in Unit::new(path.as_str()).matches(&self.query.root, self) {
+            put_word(words, &path.as_str()[span]);
+        }
+    }
+
+    fn put_passage(&self, ranked: &mut Ranked, text: &str, digest: &Digest<'_>, size: PassageSize) {
+        let mut found = Unit::new(text).matches(&self.query.root, self);
+        found.sort_unstable_by_key(|(number, span)| (span.start, span.end, *number));
+        let best = best(&found, size.context);
+        let passage = &found[best.clone()];
+        let span = match (passage.first(), passage.iter().map(|(_, span)| span.end).max()) {
+            (Some((_, first)), Some(end)) => first.start..end,
+            _ => {
+                let body = Frontmatter::find(text).map_or(0, |block| block.span.end);
+                let start = body + text[body..].len() - text[body..].trim_start().len();
+                start..start
+            }
+        };
+        ranked.excerpt = text[around(text, span.clone(), size.context)].trim().to_owned();
+        let elsewhere = found[..best.start].iter().chain(&found[best.end..]);
+        let (mut last, mut seen, mut units) = (None, HashSet::new(), Units::default());
+        for (_, span) in passage.iter().chain(elsewhere) {
+            let word = &text[span.clone()];
+            if seen.insert(word) {
+                put_word(&mut ranked.words, word);
+            }
+            // What two words of the query have found is shown once.
+            if ranked.matches.len() < size.max_matches && last != Some(span) {
+                last = Some(span);
+                ranked.matches.push(RankedMatch { text: word.to_owned(), offset: units.before(text, span.start) });
+            }
+        }
+        if !passage.is_empty() {
+            let line = text[..span.start].matches('\n').count() + 1;
+            ranked.line = Some(line);
+            ranked.section = section(digest, line);
+        }
+    }
+}
+
+/// Counts UTF-16 units from where it was asked last, as a long text may have many matches.
+#[derive(Default)]
+struct Units {
+    at: usize,
+    count: usize,
+}
+
+impl Units {
+    fn before(&mut self, text: &str, at: usize) -> usize {
+        if at < self.at {
+            *self = Self::default();
+        }
+        self.count += text[self.at..at].encode_utf16().count();
+        self.at = at;
+        self.count
+    }
+}
+
+fn put_word(words: &mut Vec<String>, word: &str) {
+    let word = word.to_lowercase();
+    if words.len() < MOST_WORDS && !words.iter().any(|known| folded(known) == folded(&word)) {
+        words.push(word);
+    }
+}
+
+/// The matches that stand close together and hold most of what was asked for; of several such places the first.
+fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
+    let (mut best, mut best_rank) = (0..0, (0, 0));
+    let (mut end, mut held) = (0, HashMap::<usize, usize>::new());
+    for (start, (number, first)) in found.iter().enumerate() {
+        while let Some((number, _)) = found.get(end).filter(|(_, span)| span.start - first.start <= 2 * context) {
+            *held.entry(*number).or_default() += 1;
+            end += 1;
+        }
+        let rank = (held.len(), end - start);
+        if rank > best_rank {
+            (best, best_rank) = (start..end, rank);
+        }
+        if let Entry::Occupied(mut left) = held.entry(*number) {
+            *left.get_mut() -= 1;
+            if *left.get() == 0 {
+                left.remove();
+            }
+        }
+    }
+    best
+}
+
+/// Some characters more on both sides, cut at a space if there is one near.
+fn around(text: &str, span: Range<usize>, context: usize) -> Range<usize> {
+    let start = text[..span.start].char_indices().rev().take(context).last().map_or(span.start, |(at, _)| at);
+    let end = text[span.end..].char_indices().nth(context).map_or(text.len(), |(at, _)| span.end + at);
+    let near = LONGEST_CUT.min(context / 2);
+    let inner = text[start..span.start].char_indices().take(near).find(|(_, c)| c.is_whitespace());
+    let outer = text[span.end..end].char_indices().rev().take(near).find(|(_, c)| c.is_whitespace());
+    let start = inner.filter(|_| start > 0).map_or(start, |(at, _)| start + at);
+    start..outer.filter(|_| end < text.len()).map_or(end, |(at, _)| span.end + at)
+}
+
+/// The section that a line stands in, as far as its path leads there: of two headings with one path the second cannot be
+/// named, and then it is the section around it.
+fn section(digest: &Digest<'_>, line: usize) -> Option<Vec<String>> {
+    let mut open: Vec<(HeadingDigest<'_>, bool)> = Vec::new();
+    let mut paths = HashSet::new();
+    for heading in digest.structure().headings.into_iter().take_while(|heading| heading.line <= line) {
+        open.retain(|(above, _)| above.level < heading.level);
+        let above = open.iter().map(|(above, _)| above.text);
+        let path = above.chain([heading.text]).collect::<Vec<_>>().join("::");
+        let leads = !path.is_empty() && paths.insert(path);
+        open.push((heading, leads));
+    }
+    while open.pop_if(|(_, leads)| !*leads).is_some() {}
+    (!open.is_empty()).then(|| open.into_iter().map(|(heading, _)| heading.text.to_owned()).collect())
+}

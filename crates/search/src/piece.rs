@@ -1,0 +1,98 @@
+//! Whether a query is true of one piece of a note: a line, a block, a section or a task.
+
+use lapidary_query::{Lexicon, Node, Piece, TaskState, Unit, Words};
+
+use super::evaluate::{Search, digest_of, has_property, path_fits};
+use lapidary_index::FileState;
+
+/// Decides about a piece of one note.
+struct InNote<'n> {
+    search: &'n Search<'n>,
+    state: &'n FileState,
+}
+
+impl Lexicon for InNote<'_> {
+    fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
+        self.search.accepts(words, at, term)
+    }
+
+    fn of_note(&self, node: &Node) -> bool {
+        match node {
+            Node::Path(filter) => path_fits(filter, self.state),
+            Node::Property(filter) => has_property(self.state, filter),
+            _ => false,
+        }
+    }
+}
+
+impl Search<'_> {
+    pub(super) fn in_one_piece(&self, state: &FileState, piece: Piece, node: &Node) -> bool {
+        let note = InNote { search: self, state };
+        let fulfils = |text: &str| Unit::new(text).fulfils(node, &note);
+        let structure = digest_of(state).structure();
+        if let Piece::Task(wanted) = piece {
+            return structure.tasks.iter().filter(|task| is_wanted(wanted, task.status)).any(|task| fulfils(task.text));
+        }
+        let headings: Vec<usize> = structure.headings.iter().map(|heading| heading.line).collect();
+        let look = |text: &str| match piece {
+            Piece::Line => text.lines().any(fulfils),
+            Piece::Block => cut_before(text, &block_starts(text, &headings)).into_iter().any(fulfils),
+            Piece::Section | Piece::Task(_) => cut_before(text, &headings).into_iter().any(fulfils),
+        };
+        self.with_text(state, look).unwrap_or(false)
+    }
+}
+
+pub(super) fn is_wanted(wanted: TaskState, status: char) -> bool {
+    match wanted {
+        TaskState::Any => true,
+        TaskState::Todo => status == ' ',
+        TaskState::Done => status != ' ',
+    }
+}
+
+/// The lines, from 1, at which parts of a text begin that stand between empty lines; a heading is one too, and code is not
+/// cut. `headings` are the lines of headings.
+pub(super) fn block_starts(text: &str, headings: &[usize]) -> Vec<usize> {
+    let is_heading = |number: usize| headings.binary_search(&number).is_ok();
+    let mut code: Option<&str> = None;
+    let begins = |(number, line): &(usize, &str)| {
+        let line = line.trim();
+        let inside = code.is_some();
+        let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
+        code = match code {
+            Some(open) => Some(open).filter(|open| mark != Some(open)),
+            None => mark,
+        };
+        !inside && (line.is_empty() || is_heading(*number) || is_heading(number.saturating_sub(1)))
+    };
+    (1..).zip(text.lines()).filter(begins).map(|(number, _)| number).collect()
+}
+
+/// The parts of a text that begin at these lines.
+fn cut_before<'t>(text: &'t str, starts: &[usize]) -> Vec<&'t str> {
+    let mut parts = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+        if starts.binary_search(&number).is_ok() {
+            parts.push(&text[start..at]);
+            start = at;
+        }
+        at += line.len();
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_what_stands_together() {
+        let text = "a\nb\n \nc\n# H\nd\n```\ne\n\nf\n```\n\ng";
+        let found = cut_before(text, &block_starts(text, &[5]));
+        let found: Vec<&str> = found.into_iter().map(str::trim).filter(|block| !block.is_empty()).collect();
+        assert_eq!(found, ["a\nb", "c", "# H", "d\n```\ne\n\nf\n```", "g"]);
+    }
+}

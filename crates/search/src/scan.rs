@@ -1,0 +1,101 @@
+//! The search without an index: the notes that hold the words somehow are found by a scan, and the best looking of them are
+//! ranked as if they were the whole vault.
+
+mod decide;
+mod spelling;
+
+use std::{cmp::Reverse, sync::Arc};
+
+use lapidary_query::SearchQuery;
+
+use super::{ByScan, RankedNotes, RankedPage, SearchKeeper, corpus::Corpus, index::Index, search, shown::with_shown};
+use lapidary_index::{FileState, GoOn, Wanted};
+
+use crate::{Files, IndexError, VaultPath};
+use decide::{AtHand, fits, needs_digest, needs_words};
+use spelling::Spelling;
+
+/// So many notes are looked at closely; more would take as long as making the index.
+const MOST: usize = 150;
+
+/// A note that holds some of the words.
+struct Candidate {
+    words: usize,
+    in_path: usize,
+    lines: usize,
+    state: Arc<FileState>,
+}
+
+/// The notes that a query fits, found without an index.
+pub fn search_by_scan(
+    keeper: &SearchKeeper,
+    files: &Files,
+    query: &str,
+    page: RankedPage,
+    go_on: GoOn<'_>,
+) -> Result<RankedNotes, IndexError> {
+    let mut found = candidates(files, &SearchQuery::parse(query), go_on)?;
+    found.sort_by_key(|found| {
+        let changed = found.state.stat.stamp.modified;
+        (Reverse(found.words), Reverse(found.in_path), Reverse(found.lines), Reverse(changed))
+    });
+    let most = found.first().map_or(0, |found| found.words);
+    let holding = found.iter().filter(|found| found.words == most).count();
+    let cut = holding > MOST;
+    found.truncate(MOST);
+    let states: Vec<Arc<FileState>> = found.into_iter().map(|found| found.state).collect();
+    digest(files, &states, go_on)?;
+    let index = Index::of(&states, files.live().source(), go_on)?;
+    let mut answer = search(Corpus::of_some(&index), keeper, files, query, page, go_on)?;
+    answer.scanned = Some(ByScan { cut });
+    if cut {
+        answer.total = answer.total.max(holding);
+    }
+    Ok(answer)
+}
+
+/// The notes that hold one of the words, if it takes any, and are not ruled out by anything else.
+fn candidates(files: &Files, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec<Candidate>, IndexError> {
+    if query.is_empty() {
+        return Ok(Vec::new());
+    }
+    let terms = query.wanted().into_iter().flat_map(|words| &words.terms);
+    let spellings: Vec<Spelling> = terms.filter_map(|term| Spelling::of(term)).collect();
+    let needed = needs_words(&query.root) && !spellings.is_empty();
+    let look = |state: &Arc<FileState>, text: &[u8]| {
+        let path = state.path.as_str().as_bytes();
+        let mut candidate = Candidate { words: 0, in_path: 0, lines: 0, state: Arc::clone(state) };
+        for spelling in &spellings {
+            let in_path = spelling.count_lines(path, go_on);
+            let lines = spelling.count_lines(text, go_on);
+            candidate.in_path += in_path;
+            candidate.lines += lines;
+            candidate.words += usize::from(in_path + lines > 0);
+        }
+        (candidate.words > 0 || !needed).then_some(candidate)
+    };
+    let stays =
+        |candidate: &Candidate, text: &str| fits(&query.root, &candidate.state, AtHand::Text(text)) != Some(false);
+    let mut found = files.map_texts_of(VaultPath::is_searched, go_on, |entry, bytes| {
+        let found = match entry.is_note() {
+            true => look(entry.state(), bytes)?,
+            false => with_shown(entry.path(), bytes, |text| look(entry.state(), text.as_bytes()))?,
+        };
+        with_shown(entry.path(), bytes, |text| stays(&found, text)).then_some(found)
+    })?;
+    if needs_digest(&query.root) {
+        let states: Vec<Arc<FileState>> = found.iter().map(|found| Arc::clone(&found.state)).collect();
+        digest(files, &states, go_on)?;
+        found.retain(|found| fits(&query.root, &found.state, AtHand::Digest) != Some(false));
+    }
+    Ok(found)
+}
+
+/// Looks into the notes among these, as far as nobody has.
+fn digest(files: &Files, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Result<(), IndexError> {
+    let unknown = states.iter().filter(|state| state.path.is_note() && state.digest().is_none());
+    let unknown: Vec<Arc<FileState>> = unknown.cloned().collect();
+    let _under_way = files.live().progress.begin(unknown.len());
+    let reading = files.live().source().digest(&unknown, Wanted::AnyState, go_on);
+    if reading.stopped { Err(IndexError::Stopped) } else { Ok(()) }
+}

@@ -1,0 +1,85 @@
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use lapidary_query::{Case, Pattern, PatternKind, PatternOptions, folded};
+
+use lapidary_index::GoOn;
+
+/// How a term of a query may stand in a text that nobody has cut into words yet.
+pub(super) struct Spelling {
+    plain: Pattern,
+    /// With accents; not for texts that have none.
+    accented: Option<Pattern>,
+}
+
+impl Spelling {
+    /// What cannot be searched for by itself is left to the closer look.
+    pub(super) fn of(term: &str) -> Option<Self> {
+        let plain = compiled(term, PatternKind::Literal)?;
+        Some(Self { plain, accented: compiled(&with_accents(term), PatternKind::Regex) })
+    }
+
+    /// How many lines hold it.
+    pub(super) fn count_lines(&self, text: &[u8], go_on: GoOn<'_>) -> usize {
+        let pattern = self.accented.as_ref().filter(|_| !text.is_ascii()).unwrap_or(&self.plain);
+        pattern.count_lines(text, &|| !go_on()).lines
+    }
+}
+
+fn compiled(text: &str, kind: PatternKind) -> Option<Pattern> {
+    let options = PatternOptions { kind, case: Case::Insensitive, whole_word: false, nfc: !text.is_ascii() };
+    Pattern::compile(text, &options).ok()
+}
+
+/// The letters that are compared as one or two others, by these.
+static ACCENTED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let mut accented: BTreeMap<String, String> = BTreeMap::new();
+    for letter in ('\u{df}'..='\u{24f}').chain('\u{1e00}'..='\u{1eff}').filter(|letter| letter.is_lowercase()) {
+        let plain = folded(letter.encode_utf8(&mut [0; 4]));
+        if plain.is_ascii() {
+            accented.entry(plain).or_default().push(letter);
+        }
+    }
+    accented
+});
+
+/// A regular expression for a folded term.
+fn with_accents(term: &str) -> String {
+    let mut pattern = String::new();
+    let mut rest = term;
+    while let Some(letter) = rest.chars().next() {
+        let one = &rest[..letter.len_utf8()];
+        let class = |plain: &str| ACCENTED.get(plain).map_or(String::new(), |accented| format!("[{plain}{accented}]"));
+        let both = rest.get(..2).and_then(|two| Some((two, ACCENTED.get(two)?)));
+        match both {
+            Some((two, joined)) => {
+                pattern += &format!("(?:{}{}|[{joined}])", class(&two[..1]), class(&two[1..]));
+                rest = &rest[2..];
+            }
+            None => {
+                let class = class(one);
+                pattern += if class.is_empty() { one } else { &class };
+                rest = &rest[one.len()..];
+            }
+        }
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accents_are_found_and_not_needed() {
+        let lines = |term: &str, text: &str| Spelling::of(term).unwrap().count_lines(text.as_bytes(), &|| true);
+        for text in ["Café", "CAFE\u{301}", "cafe", "ein Café"] {
+            assert_eq!(lines("cafe", text), 1, "{text}");
+        }
+        for text in ["Straße", "STRASSE", "strasse é"] {
+            assert_eq!(lines("strasse", text), 1, "{text}");
+        }
+        assert_eq!(lines("aero", "Ærø\nnaïve\naero"), 2);
+        assert_eq!(lines("がく", "か\u{3099}く"), 1);
+        assert_eq!(lines("cafe", "coffee é"), 0);
+    }
+}

@@ -1,0 +1,278 @@
+mod join;
+
+use std::{sync::Arc, time::Duration};
+
+use lapidary_note::ContentHash;
+use similar::{ChangeTag, TextDiff};
+
+pub use join::JoinError;
+pub use join::rebased;
+
+use crate::{File, VaultPath};
+
+/// What a write tool wants done. Nothing has happened yet.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeSet {
+    pub changes: Vec<Change>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// New bytes for a file that is there.
+    Write { path: VaultPath, before: Arc<File>, guard: Guard, bytes: Vec<u8> },
+    /// A file where there is none; missing folders are made.
+    Create { path: VaultPath, bytes: Vec<u8> },
+    /// Another path for a file that is there, and new bytes if its own links have to change with it. Without `before`
+    /// whatever is there is moved.
+    Move { from: VaultPath, to: VaultPath, before: Option<Arc<File>>, guard: Guard, bytes: Option<Vec<u8>> },
+    /// Another path for a folder and all that is in it.
+    MoveFolder { from: VaultPath, to: VaultPath },
+    /// Out of the vault, to where people look for what they deleted. Without `before` whatever is there goes.
+    Trash { path: VaultPath, before: Option<Arc<File>>, guard: Guard, trash: Trash },
+    /// Gone, but for its checkpoint.
+    Delete { path: VaultPath, before: Arc<File>, guard: Guard },
+}
+
+/// Which trash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trash {
+    /// `.trash` in the vault.
+    InVault,
+    /// That of the system; where there is none, the one in the vault.
+    System,
+}
+
+/// Who vouches for the content that a change replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// The caller named it by hash: if it is gone, so is the reason for the change.
+    Caller,
+    /// The plan read it a moment ago: if it moved on, the plan can be made again.
+    Plan,
+}
+
+impl Change {
+    /// The file that is there, or will be.
+    pub fn path(&self) -> &VaultPath {
+        match self {
+            Self::Write { path, .. }
+            | Self::Create { path, .. }
+            | Self::Move { from: path, .. }
+            | Self::MoveFolder { from: path, .. }
+            | Self::Trash { path, .. }
+            | Self::Delete { path, .. } => path,
+        }
+    }
+
+    /// Where it goes.
+    pub fn to(&self) -> Option<&VaultPath> {
+        match self {
+            Self::Move { to, .. } | Self::MoveFolder { to, .. } => Some(to),
+            Self::Write { .. } | Self::Create { .. } | Self::Trash { .. } | Self::Delete { .. } => None,
+        }
+    }
+
+    /// The path at which something is that was not there before.
+    pub fn makes(&self) -> Option<&VaultPath> {
+        match self {
+            Self::Create { path, .. } => Some(path),
+            _ => self.to(),
+        }
+    }
+
+    /// Every path that is not afterwards what it was before.
+    pub fn paths(&self) -> impl Iterator<Item = &VaultPath> {
+        std::iter::once(self.path()).chain(self.to())
+    }
+
+    /// What the file holds afterwards, as far as that is known; nothing if it is gone.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Write { bytes, .. } | Self::Create { bytes, .. } | Self::Move { bytes: Some(bytes), .. } => bytes,
+            Self::Move { before, .. } => before.as_ref().map_or(&[], |file| &file.bytes),
+            Self::MoveFolder { .. } | Self::Trash { .. } | Self::Delete { .. } => &[],
+        }
+    }
+
+    pub fn before(&self) -> Option<&File> {
+        match self {
+            Self::Write { before, .. } | Self::Delete { before, .. } => Some(before),
+            Self::Move { before, .. } | Self::Trash { before, .. } => before.as_deref(),
+            Self::Create { .. } | Self::MoveFolder { .. } => None,
+        }
+    }
+
+    pub fn guard(&self) -> Guard {
+        match self {
+            Self::Write { guard, .. }
+            | Self::Move { guard, .. }
+            | Self::Trash { guard, .. }
+            | Self::Delete { guard, .. } => *guard,
+            Self::Create { .. } | Self::MoveFolder { .. } => Guard::Plan,
+        }
+    }
+
+    /// Whether the file is gone from the vault afterwards.
+    fn takes_away(&self) -> bool {
+        matches!(self, Self::Trash { .. } | Self::Delete { .. })
+    }
+}
+
+impl ChangeSet {
+    pub fn one(change: Change) -> Self {
+        Self { changes: vec![change] }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Identifies exactly this change of exactly this content; what a person agreed to is this and nothing else.
+    pub fn digest(&self) -> ContentHash {
+        let mut description = String::new();
+        for change in &self.changes {
+            let before = change.before().map_or_else(|| "nothing".to_owned(), |file| file.hash.to_string());
+            let after =
+                if change.takes_away() { "nothing".to_owned() } else { ContentHash::of(change.bytes()).to_string() };
+            let to = change.to().map_or_else(String::new, |to| format!(" to {to}"));
+            let kind = match change {
+                Change::Trash { .. } => " to the trash",
+                Change::MoveFolder { .. } => " with all that is in it",
+                _ => "",
+            };
+            description += &format!("{before} {after} {}{to}{kind}\n", change.path());
+        }
+        ContentHash::of(description.as_bytes())
+    }
+
+    /// The change as a unified diff, for people. Text that is not UTF-8 is shown with replacement characters.
+    pub fn diff(&self) -> Diff {
+        let mut diff = Diff::default();
+        for change in &self.changes {
+            diff.add(change);
+        }
+        diff
+    }
+}
+
+/// What a change adds and removes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diff {
+    pub text: String,
+    pub lines_added: usize,
+    pub lines_removed: usize,
+}
+
+/// Beyond this the diff gets coarser instead of slower: some texts take minutes to compare line by line.
+const DIFF_PATIENCE: Duration = Duration::from_millis(500);
+
+/// What stands in a diff for no file.
+const ABSENT: &str = "/dev/null";
+
+impl Diff {
+    /// Adds what is different between two versions of a file; nothing is no file.
+    pub fn compare(&mut self, path: &VaultPath, old: Option<&[u8]>, new: Option<&[u8]>) {
+        if old == new {
+            return;
+        }
+        let name = |version: Option<&[u8]>| if version.is_some() { path.as_str() } else { ABSENT };
+        self.add_lines((name(old), old.unwrap_or_default()), (name(new), new.unwrap_or_default()));
+    }
+
+    /// That a file has another path, before what is different in it.
+    pub fn rename(&mut self, from: &VaultPath, to: &VaultPath) {
+        self.text += &format!("rename from {from}\nrename to {to}\n");
+    }
+
+    fn add(&mut self, change: &Change) {
+        match change {
+            Change::Trash { path, .. } => {
+                self.text += &format!("move to the trash {path}\n");
+                return;
+            }
+            Change::Move { from, to, .. } | Change::MoveFolder { from, to } => {
+                self.rename(from, to);
+            }
+            Change::Write { .. } | Change::Create { .. } | Change::Delete { .. } => {}
+        }
+        let path = change.path().as_str();
+        let old_name = if change.before().is_some() { path } else { ABSENT };
+        let new_name = if change.takes_away() { ABSENT } else { change.to().map_or(path, VaultPath::as_str) };
+        let old = change.before().map_or(&[][..], |file| &file.bytes[..]);
+        self.add_lines((old_name, old), (new_name, change.bytes()));
+    }
+
+    fn add_lines(&mut self, (old_name, old): (&str, &[u8]), (new_name, new): (&str, &[u8])) {
+        let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
+        let diff = TextDiff::configure().timeout(DIFF_PATIENCE).diff_lines(&*old, &*new);
+        for line in diff.iter_all_changes() {
+            match line.tag() {
+                ChangeTag::Insert => self.lines_added += 1,
+                ChangeTag::Delete => self.lines_removed += 1,
+                ChangeTag::Equal => {}
+            }
+        }
+        self.text += &diff.unified_diff().context_radius(2).header(old_name, new_name).to_string();
+    }
+}
+
+/// What a commit did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Receipt {
+    pub changed: Vec<Changed>,
+    /// What undoes it; `None` if nothing had to be done.
+    pub checkpoint: Option<String>,
+}
+
+/// One file before and after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    pub path: VaultPath,
+    /// Where it went.
+    pub moved_to: Option<VaultPath>,
+    pub before: Option<ContentHash>,
+    /// `None` if it is gone.
+    pub after: Option<ContentHash>,
+    pub bytes_before: usize,
+    pub bytes_after: usize,
+}
+
+impl Receipt {
+    /// What carrying out this set does.
+    pub fn of(set: &ChangeSet) -> Self {
+        let changed = |change: &Change| Changed {
+            path: change.path().clone(),
+            moved_to: change.to().cloned(),
+            before: change.before().map(|file| file.hash),
+            after: (!change.takes_away()).then(|| ContentHash::of(change.bytes())),
+            bytes_before: change.before().map_or(0, |file| file.bytes.len()),
+            bytes_after: change.bytes().len(),
+        };
+        Self { changed: set.changes.iter().map(changed).collect(), checkpoint: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(before: &str, after: &str) -> ChangeSet {
+        let bytes = before.as_bytes().to_vec();
+        let before = Arc::new(File { hash: ContentHash::of(&bytes), bytes, modified: None, created: None });
+        let path = VaultPath::parse("a.md").unwrap();
+        ChangeSet::one(Change::Write { path, before, guard: Guard::Plan, bytes: after.into() })
+    }
+
+    #[test]
+    fn lines_are_counted_by_what_happened_to_them_not_by_their_looks() {
+        let diff = write("---\na: 1\n---\n-- sig\n", "++ new\n").diff();
+        assert_eq!((diff.lines_added, diff.lines_removed), (1, 4), "{}", diff.text);
+    }
+
+    #[test]
+    fn a_text_that_is_hard_to_compare_is_compared_in_time() {
+        let old: String = (0..200_000).map(|n| if n % 3 == 0 { "a\n" } else { "b\n" }).collect();
+        let new: String = (0..200_000).map(|n| if n % 5 == 0 { "b\n" } else { "a\n" }).collect();
+        assert!(!write(&old, &new).diff().text.is_empty());
+    }
+}

@@ -1,0 +1,333 @@
+//! Changes that follow each other, as one set: what is written twice is written once, and what is moved and then
+//! edited moves with its new bytes. Where order matters (two files that swap their names) it is kept.
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::{Change, ChangeSet};
+use crate::VaultPath;
+
+/// Why a change cannot be made in one step with those before it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JoinError {
+    /// The trash would get what was there before, and not what was just written.
+    #[error("{path} was made or edited by an earlier operation, so it cannot go to the trash in the same batch")]
+    TrashAfterEdit { path: VaultPath },
+    /// There is nothing to rename yet.
+    #[error("the folder {path} is made by an earlier operation, so it cannot be moved in the same batch")]
+    NewFolder { path: VaultPath },
+    /// There is no folder any more to put it into, and another one of that name is for a later change.
+    #[error("the folder of {path} is moved away by an earlier operation of the same batch")]
+    FolderLeft { path: VaultPath },
+}
+
+impl ChangeSet {
+    /// Adds changes that were planned on top of these. If one of them cannot be added, nothing is. `has_folder` says which
+    /// folders the disk has now.
+    pub fn join(&mut self, next: ChangeSet, has_folder: impl Fn(&VaultPath) -> bool) -> Result<(), JoinError> {
+        next.changes.iter().try_for_each(|change| self.accepts(change, &has_folder))?;
+        next.changes.into_iter().for_each(|change| self.add(change));
+        Ok(())
+    }
+
+    fn accepts(&self, change: &Change, has_folder: &dyn Fn(&VaultPath) -> bool) -> Result<(), JoinError> {
+        match change {
+            Change::Trash { path, .. } => match self.maker(path).map(|index| &self.changes[index]) {
+                Some(Change::Write { .. } | Change::Create { .. }) => {
+                    Err(JoinError::TrashAfterEdit { path: path.clone() })
+                }
+                _ => Ok(()),
+            },
+            Change::MoveFolder { from, .. } => match has_folder(&self.folder_on_disk(from)) {
+                true => Ok(()),
+                false => Err(JoinError::NewFolder { path: from.clone() }),
+            },
+            Change::Write { .. } | Change::Create { .. } | Change::Move { .. } | Change::Delete { .. } => Ok(()),
+        }?;
+        let new = match change {
+            Change::Create { path, .. } | Change::Move { to: path, .. } | Change::MoveFolder { to: path, .. } => path,
+            Change::Write { .. } | Change::Trash { .. } | Change::Delete { .. } => return Ok(()),
+        };
+        let left = |earlier: &Change| matches!(earlier, Change::MoveFolder { from, .. } if new.is_within(from));
+        match self.changes.iter().any(left) {
+            true => Err(JoinError::FolderLeft { path: new.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    fn add(&mut self, change: Change) {
+        match change {
+            Change::Write { path, before, guard, bytes } => match self.maker(&path) {
+                Some(index) => self.rewrite(index, &before, bytes),
+                None => self.changes.push(Change::Write { path, before, guard, bytes }),
+            },
+            Change::Create { path, bytes } => self.create(path, bytes),
+            Change::Move { .. } => self.move_on(change),
+            Change::Delete { .. } => self.delete(change),
+            Change::MoveFolder { .. } | Change::Trash { .. } => self.changes.push(change),
+        }
+    }
+
+    /// Where the disk has a folder that the changes bring to this path, by itself or inside another.
+    fn folder_on_disk(&self, path: &VaultPath) -> VaultPath {
+        let mut at = path.clone();
+        for change in self.changes.iter().rev() {
+            if let Change::MoveFolder { from, to } = change {
+                at = if same(to, &at) { from.clone() } else { rebased(&at, to, from).unwrap_or(at) };
+            }
+        }
+        at
+    }
+
+    /// The change that gives the file at this path its content, if one does.
+    fn maker(&self, path: &VaultPath) -> Option<usize> {
+        let mut at = path.clone();
+        for (index, change) in self.changes.iter().enumerate().rev() {
+            match change {
+                Change::MoveFolder { from, to } => at = rebased(&at, to, from).unwrap_or(at),
+                Change::Write { path, .. } | Change::Create { path, .. } | Change::Move { to: path, .. }
+                    if same(path, &at) =>
+                {
+                    return Some(index);
+                }
+                Change::Delete { path, .. } | Change::Trash { path, .. } | Change::Move { from: path, .. }
+                    if same(path, &at) =>
+                {
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Whether a later change than this has to do with a path.
+    fn is_touched_after(&self, index: usize, path: &VaultPath) -> bool {
+        let carries = |change: &Change| matches!(change, Change::MoveFolder { from, to } if path.is_within(from) || path.is_within(to));
+        let touches = |change: &Change| carries(change) || change.paths().any(|touched| same(touched, path));
+        self.changes[index + 1..].iter().any(touches)
+    }
+
+    fn rewrite(&mut self, index: usize, now: &std::sync::Arc<crate::File>, new: Vec<u8>) {
+        let undone = match &mut self.changes[index] {
+            Change::Write { before, bytes, .. } => {
+                *bytes = new;
+                *bytes == before.bytes
+            }
+            Change::Create { bytes, .. } => {
+                *bytes = new;
+                false
+            }
+            Change::Move { before, bytes, .. } => {
+                // Whoever moved it may not have read it.
+                before.get_or_insert_with(|| std::sync::Arc::clone(now));
+                *bytes = Some(new);
+                false
+            }
+            _ => false,
+        };
+        if undone {
+            self.changes.remove(index);
+        }
+    }
+
+    fn create(&mut self, path: VaultPath, bytes: Vec<u8>) {
+        let deleted = |change: &Change| matches!(change, Change::Delete { path: gone, .. } if same(gone, &path));
+        let index = self.changes.iter().rposition(deleted).filter(|index| !self.is_touched_after(*index, &path));
+        match index.map(|index| self.changes.remove(index)) {
+            // Gone and there again is another content, which can be undone as one.
+            Some(Change::Delete { path, before, guard }) if before.bytes != bytes => {
+                self.changes.push(Change::Write { path, before, guard, bytes });
+            }
+            Some(_) => {}
+            None => self.changes.push(Change::Create { path, bytes }),
+        }
+    }
+
+    fn move_on(&mut self, change: Change) {
+        let Change::Move { from, to, before, guard, bytes } = change else { return };
+        let index = self.maker(&from).filter(|index| match &self.changes[*index] {
+            // Over a name that was taken since, both ways have to be gone.
+            Change::Move { from: origin, .. } => !self.is_touched_after(*index, origin) && !self.is_left(&to, *index),
+            _ => true,
+        });
+        match index.map(|index| self.changes.remove(index)) {
+            Some(Change::Write { before, guard, bytes: written, .. }) => {
+                let bytes = Some(bytes.unwrap_or(written));
+                self.changes.push(Change::Move { from, to, before: Some(before), guard, bytes });
+            }
+            Some(Change::Create { bytes: made, .. }) => self.create(to, bytes.unwrap_or(made)),
+            Some(Change::Move { from: origin, before: first, guard, bytes: written, .. }) => {
+                let bytes = bytes.or(written);
+                match (same(&origin, &to), first.or(before), bytes) {
+                    (true, Some(before), Some(bytes)) if before.bytes != bytes => {
+                        self.changes.push(Change::Write { path: origin, before, guard, bytes });
+                    }
+                    // It is back where it was.
+                    (true, ..) => {}
+                    (false, before, bytes) => {
+                        self.changes.push(Change::Move { from: origin, to, before, guard, bytes });
+                    }
+                }
+            }
+            _ => self.changes.push(Change::Move { from, to, before, guard, bytes }),
+        }
+    }
+
+    /// Whether a file of the disk leaves this path by another of the changes, so that it is free only after that.
+    fn is_left(&self, path: &VaultPath, but_for: usize) -> bool {
+        let leaves = |change: &Change| !matches!(change, Change::Write { .. } | Change::Create { .. });
+        let mut others = self.changes.iter().enumerate().filter(|(index, _)| *index != but_for);
+        others.any(|(_, change)| leaves(change) && same(change.path(), path))
+    }
+
+    fn delete(&mut self, change: Change) {
+        let Change::Delete { path, before, guard } = change else { return };
+        let index = self.maker(&path).filter(|index| match &self.changes[*index] {
+            Change::Move { from: origin, .. } => !self.is_touched_after(*index, origin),
+            _ => true,
+        });
+        match index.map(|index| self.changes.remove(index)) {
+            // What the batch itself made was never there.
+            Some(Change::Create { .. }) => {}
+            Some(Change::Write { before, guard, .. }) => self.changes.push(Change::Delete { path, before, guard }),
+            Some(Change::Move { from, before: first, guard, .. }) => {
+                let before = first.unwrap_or(before);
+                self.changes.push(Change::Delete { path: from, before, guard });
+            }
+            _ => self.changes.push(Change::Delete { path, before, guard }),
+        }
+    }
+}
+
+/// Letters with accents are stored in two ways, and a caller may write either.
+fn same(one: &VaultPath, other: &VaultPath) -> bool {
+    one == other || one.as_str().nfc().eq(other.as_str().nfc())
+}
+
+/// A path below one folder, below another instead.
+pub fn rebased(path: &VaultPath, from: &VaultPath, to: &VaultPath) -> Option<VaultPath> {
+    let below = path.as_str().strip_prefix(from.as_str()).filter(|below| below.starts_with('/'))?;
+    VaultPath::parse(&format!("{to}{below}")).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use lapidary_note::ContentHash;
+
+    use super::*;
+    use crate::{File, Guard, Trash};
+
+    fn path(path: &str) -> VaultPath {
+        VaultPath::parse(path).unwrap()
+    }
+
+    fn file(text: &str) -> Arc<File> {
+        let bytes = text.as_bytes().to_vec();
+        Arc::new(File { hash: ContentHash::of(&bytes), bytes, modified: None, created: None })
+    }
+
+    fn write(at: &str, before: &str, after: &str) -> Change {
+        Change::Write { path: path(at), before: file(before), guard: Guard::Plan, bytes: after.into() }
+    }
+
+    fn create(at: &str, text: &str) -> Change {
+        Change::Create { path: path(at), bytes: text.into() }
+    }
+
+    fn mv(from: &str, to: &str, text: &str) -> Change {
+        Change::Move { from: path(from), to: path(to), before: Some(file(text)), guard: Guard::Plan, bytes: None }
+    }
+
+    fn delete(at: &str, text: &str) -> Change {
+        Change::Delete { path: path(at), before: file(text), guard: Guard::Plan }
+    }
+
+    fn trash(at: &str, text: &str) -> Change {
+        Change::Trash { path: path(at), before: Some(file(text)), guard: Guard::Plan, trash: Trash::InVault }
+    }
+
+    fn shown(set: &ChangeSet) -> Vec<String> {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let one = |change: &Change| {
+            let kind = match change {
+                Change::Write { .. } => "write",
+                Change::Create { .. } => "create",
+                Change::Move { .. } => "move",
+                Change::MoveFolder { .. } => "folder",
+                Change::Trash { .. } => "trash",
+                Change::Delete { .. } => "delete",
+            };
+            let to = change.to().map_or(String::new(), |to| format!(">{to}"));
+            let before = change.before().map_or(String::new(), |file| text(&file.bytes));
+            format!("{kind} {}{to} {before}={}", change.path(), text(change.bytes()))
+        };
+        set.changes.iter().map(one).collect()
+    }
+
+    fn joined(changes: Vec<Change>) -> Vec<String> {
+        let mut set = ChangeSet::default();
+        changes
+            .into_iter()
+            .for_each(|change| set.join(ChangeSet::one(change), |folder| folder.as_str().starts_with('f')).unwrap());
+        shown(&set)
+    }
+
+    #[test]
+    fn what_follows_each_other_becomes_one() {
+        let folder = || Change::MoveFolder { from: path("f"), to: path("g") };
+        for (changes, expected) in [
+            (vec![write("a", "1", "2"), write("a", "2", "3")], vec!["write a 1=3"]),
+            (vec![write("a", "1", "2"), write("b", "x", "y"), write("a", "2", "1")], vec!["write b x=y"]),
+            (vec![create("a", "1"), write("a", "1", "2")], vec!["create a =2"]),
+            (vec![create("a", "1"), mv("a", "b", "1"), write("b", "1", "2")], vec!["create b =2"]),
+            (vec![create("a", "1"), delete("a", "1")], vec![]),
+            (vec![mv("a", "b", "1"), write("b", "1", "2")], vec!["move a>b 1=2"]),
+            (vec![write("a", "1", "2"), mv("a", "b", "2")], vec!["move a>b 1=2"]),
+            (vec![mv("a", "b", "1"), mv("b", "c", "1")], vec!["move a>c 1=1"]),
+            (vec![mv("a", "b", "1"), mv("b", "a", "1")], vec![]),
+            (vec![mv("a", "b", "1"), write("b", "1", "2"), mv("b", "a", "2")], vec!["write a 1=2"]),
+            (vec![mv("a", "b", "1"), delete("b", "1")], vec!["delete a 1="]),
+            (vec![write("a", "1", "2"), delete("a", "2")], vec!["delete a 1="]),
+            (vec![delete("a", "1"), create("a", "2")], vec!["write a 1=2"]),
+            (vec![mv("a", "b", "1"), create("a", "2")], vec!["move a>b 1=1", "create a =2"]),
+            // Two files swap their names.
+            (
+                vec![mv("a", "t", "1"), mv("b", "a", "2"), mv("t", "b", "1")],
+                vec!["move a>t 1=1", "move b>a 2=2", "move t>b 1=1"],
+            ),
+            (vec![mv("a", "b", "1"), trash("b", "1")], vec!["move a>b 1=1", "trash b 1="]),
+            (vec![trash("b", "2"), mv("a", "b", "1"), write("b", "1", "3")], vec!["trash b 2=", "move a>b 1=3"]),
+            (vec![folder(), write("g/a", "1", "2"), write("g/a", "2", "3")], vec!["folder f>g =", "write g/a 1=3"]),
+            (vec![write("f/a", "1", "2"), folder(), write("g/a", "2", "3")], vec!["write f/a 1=3", "folder f>g ="]),
+            (vec![write("f/a", "1", "2"), folder(), mv("g/a", "b", "2")], vec!["folder f>g =", "move g/a>b 1=2"]),
+            (
+                vec![folder(), Change::MoveFolder { from: path("g"), to: path("h") }],
+                vec!["folder f>g =", "folder g>h ="],
+            ),
+            (
+                vec![folder(), Change::MoveFolder { from: path("g/k"), to: path("h") }],
+                vec!["folder f>g =", "folder g/k>h ="],
+            ),
+            (vec![write("caf\u{e9}", "1", "2"), write("cafe\u{301}", "2", "3")], vec!["write caf\u{e9} 1=3"]),
+        ] {
+            assert_eq!(joined(changes), expected);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_joined_changes_nothing() {
+        for (first, second) in [
+            (write("a", "1", "2"), trash("a", "2")),
+            (create("a", "1"), trash("a", "1")),
+            (Change::MoveFolder { from: path("f"), to: path("g") }, create("f/a", "1")),
+            (create("n/a", "1"), Change::MoveFolder { from: path("n"), to: path("g") }),
+        ] {
+            let mut set = ChangeSet::one(first);
+            let before = shown(&set);
+            assert!(set.join(ChangeSet { changes: vec![create("new", "x"), second] }, |_| false).is_err());
+            assert_eq!(shown(&set), before);
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! How a change set gets onto the disk: all of it or nothing, over nothing that anybody else wrote, and with the way
+//! back written down before the first step.
+//!
+//! 1. `plan`: every change becomes steps, each with what must be there before it.
+//! 2. The ledger takes them and the old contents, for good. From here on a killed server leaves a trail.
+//! 3. `steps`: each is taken and its result looked at. If one is not what was expected, all are taken back.
+//! 4. The names are brought to disk, the old files go, the ledger closes the entry.
+//!
+//! `recovery` does the rest of it for a server that was killed, `caretaker` for files that somebody still had open.
+
+mod caretaker;
+mod course;
+mod plan;
+mod recovery;
+mod steps;
+mod undo;
+
+use std::{
+    collections::BTreeSet,
+    io::ErrorKind,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::SystemTime,
+};
+
+use lapidary_note::ContentHash;
+
+use self::{
+    course::{called_after, places_of},
+    plan::{Planned, Planner},
+    steps::{Failure, Taken},
+    undo::{Extent, Undone},
+};
+use crate::{
+    ChangeSet, Guard, Receipt, Scope, VaultPath,
+    patience::{Place, Queue},
+    store::{
+        Beside, CheckpointKind, Draft, Ledger, LedgerError, Origin, Spot, Step, Steps, Store, StoreError, TurnFile,
+    },
+};
+
+/// So many steps of one change hold on to their folders and old files, some systems allow no more than 256 open files; of
+/// the others they are opened again when all is done.
+const MAX_HELD: usize = 50;
+
+/// So many changes make it worth looking whether there are too many old contents; or one that has to keep so much.
+const PRUNE_EVERY: i64 = 256;
+const MUCH: usize = 16 << 20;
+
+/// The one place where a vault changes.
+pub struct Changes {
+    pub store: Arc<dyn Store>,
+    pub ledger: Ledger,
+    /// Larger files are not looked into.
+    pub(crate) max_file_bytes: u64,
+    /// Changes of one server take turns, whoever came first goes first; readers never wait.
+    writers: Queue,
+    /// Servers on the same vault take turns too.
+    turns: Option<TurnFile>,
+    news: Mutex<Vec<News>>,
+    /// Whether a reader has looked for what a killed server left.
+    looked: AtomicBool,
+    /// Whether somebody looks after files that were still open.
+    tended: AtomicBool,
+    /// Whether what a power cut may have brought back was looked for.
+    swept: AtomicBool,
+    /// Whether there may be late saves that no caller knows of.
+    pub untold: AtomicBool,
+}
+
+/// What happened to a vault without anybody having asked for it just now. For the owner's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// A killed server's change was complete.
+    Completed { checkpoint: String },
+    /// A killed server's change was taken back. What somebody has changed since was left as it is.
+    Undone { left: Vec<VaultPath> },
+    /// Another program wrote into a file that had just been replaced. Its text is in this checkpoint.
+    LateSave { path: VaultPath, checkpoint: String },
+    /// Something could not be looked after now; it will be tried again.
+    Postponed { why: String },
+}
+
+/// Why a change set was not carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {error}")]
+pub struct CommitError {
+    pub path: VaultPath,
+    pub error: StoreError,
+    pub guard: Guard,
+    /// What the plan saw there.
+    pub before: Option<ContentHash>,
+}
+
+/// Why there was no turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TurnError {
+    #[error("the wait was given up")]
+    GivenUp,
+    #[error("the vault's folder is not there")]
+    VaultGone,
+    #[error("the state folder cannot be used")]
+    NoState,
+    /// A killed server's change could not be taken back, and nothing may be built upon half of it.
+    #[error("an unfinished change cannot be undone")]
+    Unfinished,
+}
+
+/// The right to change a vault.
+pub struct Turn<'a> {
+    changes: &'a Arc<Changes>,
+    _place: Place<'a>,
+    /// Given back when it is closed, also by a process that dies.
+    _lock: Option<std::fs::File>,
+}
+
+impl Changes {
+    pub fn new(store: Arc<dyn Store>, ledger: Ledger, turns: Option<TurnFile>, max_file_bytes: u64) -> Self {
+        Self {
+            store,
+            ledger,
+            max_file_bytes,
+            writers: Queue::default(),
+            turns,
+            news: Mutex::default(),
+            looked: AtomicBool::new(false),
+            tended: AtomicBool::new(false),
+            swept: AtomicBool::new(false),
+            untold: AtomicBool::new(true),
+        }
+    }
+
+    /// Waits, as long as it is told to, until no other change is under way, and settles what a killed server left.
+    pub fn turn<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<Turn<'a>, TurnError> {
+        let turn = self.wait(go_on)?;
+        turn.settle()?;
+        Ok(turn)
+    }
+
+    fn wait<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<Turn<'a>, TurnError> {
+        let place = self.writers.wait(go_on).ok_or(TurnError::GivenUp)?;
+        // Without the lock two servers could overwrite each other, so there is no change without it.
+        let lock =
+            self.turns.as_ref().map(|turns| turns.take(go_on)).transpose().map_err(|error| match error.kind() {
+                ErrorKind::WouldBlock => TurnError::GivenUp,
+                // Where the state is kept follows from where the vault is.
+                ErrorKind::NotFound => TurnError::VaultGone,
+                _ => TurnError::NoState,
+            })?;
+        Ok(Turn { changes: self, _place: place, _lock: lock })
+    }
+
+    /// For a reader who comes first: settles what a killed server left, unless somebody is at work, or cannot.
+    pub fn settle(self: &Arc<Self>) {
+        if self.looked.swap(true, Ordering::AcqRel) || matches!(self.ledger.is_empty(), Ok(true)) {
+            return;
+        }
+        // Nobody waits for this: whoever has the turn is alive, and settles it before the next change.
+        if let Ok(turn) = self.wait(&|| false)
+            && let Err(error) = turn.settle()
+        {
+            self.tell(News::Postponed { why: error.to_string() });
+        }
+    }
+
+    /// Whether something may be made under a name: every system accepts it, or it has been there before and comes back.
+    pub fn may_have_name(&self, path: &VaultPath) -> bool {
+        path.has_portable_name() || self.ledger.knows(path).unwrap_or(false)
+    }
+
+    pub(crate) fn steps(&self) -> &dyn Steps {
+        self.store.steps()
+    }
+
+    pub(crate) fn tell(&self, news: News) {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner).push(news);
+    }
+
+    pub fn take_news(&self) -> Vec<News> {
+        std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Turn<'_> {
+    /// Carries out a change set, all of it or nothing.
+    ///
+    /// The scope is asked again here, about each path and about where it really leads.
+    pub fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError> {
+        let may_have_name = |path: &VaultPath| self.changes.may_have_name(path);
+        let planner = || Planner::new(self.changes.steps(), scope, self.changes.max_file_bytes, &may_have_name);
+        match self.carry_out(set, &planner().plan(set)?, origin) {
+            // Only now is it known that the two places are on different disks.
+            Err(error) if error.error == (StoreError::Disk { kind: ErrorKind::CrossesDevices }) => {
+                self.carry_out(set, &planner().copying().plan(set)?, origin)
+            }
+            done => done,
+        }
+    }
+
+    fn carry_out(&self, set: &ChangeSet, planned: &Planned<'_>, origin: &Origin) -> Result<Receipt, CommitError> {
+        let mut receipt = Receipt::of(set);
+        planned.correct(&mut receipt);
+        if planned.steps.is_empty() {
+            return Ok(receipt);
+        }
+        let error = |about: usize, error: StoreError| {
+            let change = &set.changes[about];
+            let before = change.before().map(|file| file.hash);
+            // What is in the way at the other end says nothing about the file itself.
+            let path = match (&error, change.to()) {
+                (StoreError::Exists | StoreError::NotPortable | StoreError::IsFolder, Some(to)) => to,
+                _ => change.path(),
+            };
+            CommitError { path: path.clone(), error, guard: change.guard(), before }
+        };
+        let draft = Draft {
+            origin,
+            kind: CheckpointKind::Change,
+            entries: planned.entries.clone(),
+            steps: &planned.steps,
+            contents: planned.contents.iter().map(|(hash, bytes)| (*hash, *bytes)).collect(),
+        };
+        let (number, id) = self.changes.ledger.begin(&draft).map_err(|failed| match failed {
+            LedgerError::Full => error(0, StoreError::DiskFull),
+            LedgerError::Unusable(why) => {
+                self.changes.tell(News::Postponed { why });
+                error(0, StoreError::NoCheckpoint)
+            }
+        })?;
+        let mut taken = Vec::with_capacity(planned.steps.len());
+        let mut touched = BTreeSet::new();
+        for (index, step) in planned.steps.iter().enumerate() {
+            let ready = self.make_ready(&planned.steps[..index], &touched, step);
+            touched.extend(places_of(step));
+            match ready.and_then(|()| steps::take(self.changes, step, planned.bytes[index])) {
+                Ok(done) if index < MAX_HELD => taken.push(done),
+                Ok(done) => taken.push(done.let_go()),
+                Err(failed) => {
+                    let extent = |at: usize| match taken.get(at) {
+                        Some(Taken { found: true, .. }) => Extent::Nothing,
+                        Some(_) => Extent::All,
+                        None => failed.extent,
+                    };
+                    let undone = undo::take_back(self.changes, &planned.steps[..=index], &extent, origin.time);
+                    let failed = self.give_up(number, undone, failed.error);
+                    return Err(error(planned.about[index], failed));
+                }
+            }
+        }
+        let synced = self.sync(&planned.steps, &taken);
+        self.close(number, planned, taken, origin.time);
+        // It was made, whatever the reason.
+        synced.map_err(|_| error(0, StoreError::Unsure))?;
+        receipt.checkpoint = Some(id);
+        Ok(receipt)
+    }
+
+    /// What to say of a change that did not work out.
+    fn give_up(&self, number: i64, undone: Result<Undone, StoreError>, failed: StoreError) -> StoreError {
+        // The disk failed twice. Nobody knows what it holds, and the next turn looks.
+        let Ok(undone) = undone else { return StoreError::Unsure };
+        // If it cannot be written down, it is tried again before the next change; all is as it was before.
+        if let Err(error) = self.write_off(number, &undone) {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+        }
+        if !undone.left.is_empty() {
+            self.changes.tell(News::Undone { left: undone.left });
+        }
+        failed
+    }
+
+    /// Closes the entry of a change that was taken back.
+    fn write_off(&self, number: i64, undone: &Undone) -> Result<(), LedgerError> {
+        if !undone.beside.is_empty() {
+            caretaker::keep_tending(self.changes);
+        }
+        // Where somebody changed a file between two of our steps, their text stands, and the old one is kept.
+        if undone.left.is_empty() {
+            self.changes.ledger.forget(number, &undone.beside)
+        } else {
+            self.changes.ledger.finish(number, &undone.beside)
+        }
+    }
+
+    /// Brings the names to disk, of every folder once.
+    fn sync(&self, steps: &[Step], taken: &[Taken]) -> Result<(), StoreError> {
+        let mut synced = BTreeSet::new();
+        for (index, step) in steps.iter().enumerate() {
+            for (which, place) in places_of(step).into_iter().enumerate() {
+                let later = &steps[index + 1..];
+                let folder = called_after(later, place).folder();
+                if !synced.insert(folder) {
+                    continue;
+                }
+                let held = taken.get(index).and_then(|taken| taken.spots.get(which).cloned());
+                if let Some(spot) = self.again(held, later, place)? {
+                    self.changes.steps().sync(&spot)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a step builds upon has to last before it is taken: a power cut may undo what was not synced in any order. A
+    /// file that went into a new folder would go with the folder, and one that had made room would lose its name.
+    fn make_ready(&self, earlier: &[Step], touched: &BTreeSet<&VaultPath>, step: &Step) -> Result<(), Failure> {
+        let mut places: Vec<&VaultPath> = places_of(step).into_iter().filter(|place| touched.contains(place)).collect();
+        if let Step::Move { from, to, .. } = step {
+            places.extend(touched.iter().filter(|place| place.is_within(from)));
+            let made = earlier.iter().filter(|step| matches!(step, Step::MakeFolder { .. })).flat_map(places_of);
+            places.extend(made.filter(|folder| to.is_within(folder)));
+        }
+        undo::sync(self.changes, &places).map_err(|error| Failure { error, extent: Extent::Nothing })
+    }
+
+    /// A place after a change, held or found again.
+    fn again(&self, held: Option<Spot>, later: &[Step], place: &VaultPath) -> Result<Option<Spot>, StoreError> {
+        let called = called_after(later, place);
+        if held.is_some() && called == *place { Ok(held) } else { course::there(self.changes, &called) }
+    }
+
+    /// The old files go, unless somebody can still write into them.
+    fn close(&self, number: i64, planned: &Planned<'_>, taken: Vec<Taken>, now: SystemTime) {
+        let mut beside = Vec::new();
+        for (index, Taken { spots, old, .. }) in taken.into_iter().enumerate() {
+            let (step, later) = (&planned.steps[index], &planned.steps[index + 1..]);
+            let (Some(held), Some(place)) = (old, places_of(step).first().copied()) else { continue };
+            let spot = self.again(spots.into_iter().next(), later, place);
+            let gone = matches!(spot, Ok(Some(spot)) if steps::is_disposed(self.changes, step, &spot, held, now));
+            beside.push(Beside { position: index, place: called_after(later, place), aside: None, gone });
+        }
+        // If it cannot be written down, the next turn finds the change complete.
+        if let Err(error) = self.changes.ledger.finish(number, &beside) {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+        }
+        if beside.iter().any(|beside| !beside.gone) {
+            caretaker::keep_tending(self.changes);
+        }
+        let kept: usize = planned.contents.values().map(|bytes| bytes.len()).sum();
+        if (number % PRUNE_EVERY == 0 || kept >= MUCH)
+            && let Err(error) = self.changes.ledger.prune(now)
+        {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+        }
+    }
+}

@@ -1,0 +1,18 @@
+use crate::store::Retention;
+
+/// What a vault may cost.
+#[derive(Clone, Debug)]
+pub struct VaultLimits {
+    /// Larger files are not read.
+    pub max_file_bytes: u64,
+    /// How much text is kept in memory; what is beyond is read from disk each time.
+    pub max_text_bytes: u64,
+    /// How long checkpoints are kept.
+    pub retention: Retention,
+}
+
+impl Default for VaultLimits {
+    fn default() -> Self {
+        Self { max_file_bytes: 64 << 20, max_text_bytes: 512 << 20, retention: Retention::default() }
+    }
+}

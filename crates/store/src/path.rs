@@ -1,0 +1,236 @@
+use std::{borrow::Borrow, fmt, sync::Arc};
+
+/// A path inside the vault: relative, `/`-separated, without `.` or `..`. The only way to get one is to parse it,
+/// so whoever holds one holds a path that cannot leave the vault by its spelling.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VaultPath(Arc<str>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    #[error("the path is empty")]
+    Empty,
+    #[error("the path leaves the vault")]
+    Escapes,
+    #[error("the path holds a control character")]
+    ControlCharacter,
+    #[error("the path or one of its names is too long")]
+    TooLong,
+}
+
+impl VaultPath {
+    const MAX_BYTES: usize = 4096;
+    /// What common file systems allow for one name.
+    const MAX_NAME_BYTES: usize = 255;
+
+    /// Accepts what people and models send: backslashes, a leading slash (the vault is the root), doubled slashes
+    /// and `./`. Anything that could mean a place outside is refused.
+    pub fn parse(given: &str) -> Result<Self, PathError> {
+        if given.len() > Self::MAX_BYTES {
+            return Err(PathError::TooLong);
+        }
+        if given.chars().any(char::is_control) {
+            return Err(PathError::ControlCharacter);
+        }
+        let mut names = Vec::new();
+        for name in given.split(['/', '\\']) {
+            match name {
+                "" | "." => {}
+                ".." => return Err(PathError::Escapes),
+                _ if name.len() > Self::MAX_NAME_BYTES => return Err(PathError::TooLong),
+                _ => names.push(name),
+            }
+        }
+        match names.first() {
+            None => Err(PathError::Empty),
+            Some(drive) if is_drive(drive) => Err(PathError::Escapes),
+            Some(_) => Ok(Self(names.join("/").into())),
+        }
+    }
+
+    /// The path that is spelt exactly so. A name of the disk that would be read as something else (`a\b`, `C:x`) has none.
+    pub fn spelt(path: &str) -> Option<Self> {
+        Self::parse(path).ok().filter(|parsed| parsed.as_str() == path)
+    }
+
+    /// The entry of exactly this name in a folder; `None` is the vault itself.
+    pub(crate) fn spelt_in(folder: Option<&Self>, name: &str) -> Option<Self> {
+        let Some(folder) = folder else { return Self::spelt(name) };
+        let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'\\') || byte == b' ';
+        let path = format!("{folder}/{name}");
+        let fits = name.len() <= Self::MAX_NAME_BYTES && path.len() <= Self::MAX_BYTES;
+        // Most names are plain, and a walk makes a path of every one of them.
+        if fits && name.bytes().all(plain) && !matches!(name, "" | "." | "..") {
+            return Some(Self(path.into()));
+        }
+        Self::spelt(&path)
+    }
+
+    /// Whether it is this folder or something in it.
+    pub fn is_within(&self, folder: &Self) -> bool {
+        self.0.strip_prefix(&*folder.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Only these have links, tags and the rest to Obsidian, in whatever case the ending is written.
+    pub fn is_note(&self) -> bool {
+        let name = self.name();
+        name.len() > 3 && name.is_char_boundary(name.len() - 3) && name[name.len() - 3..].eq_ignore_ascii_case(".md")
+    }
+
+    /// Whether there is text in it that can be searched.
+    pub fn is_searched(&self) -> bool {
+        self.is_note() || self.is_canvas()
+    }
+
+    /// A board with cards, some of which show files or have text with links.
+    pub fn is_canvas(&self) -> bool {
+        self.name().to_ascii_lowercase().ends_with(".canvas")
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/')
+    }
+
+    /// The last name.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The folder it is in; `None` for the vault itself.
+    pub fn folder(&self) -> Option<Self> {
+        self.0.rsplit_once('/').map(|(folder, _)| Self(folder.into()))
+    }
+
+    /// The entry of this name in the same folder.
+    pub fn sibling(&self, name: &str) -> Result<Self, PathError> {
+        match self.folder() {
+            Some(folder) => Self::parse(&format!("{folder}/{name}")),
+            None => Self::parse(name),
+        }
+    }
+
+    /// Whether every system accepts its last name. Vaults travel: what Windows or Android refuse is lost on the way.
+    pub(crate) fn has_portable_name(&self) -> bool {
+        let name = self.name();
+        let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+        let device = matches!(&*stem, "CON" | "PRN" | "AUX" | "NUL")
+            || ["COM", "LPT"]
+                .iter()
+                .any(|port| stem.strip_prefix(port).is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9'])));
+        !device && !name.ends_with(['.', ' ']) && !name.contains(['*', '"', '<', '>', ':', '|', '?'])
+    }
+
+    /// Obsidian neither shows nor indexes what has a dot in front, and settings and history live there.
+    pub fn is_hidden(&self) -> bool {
+        self.names().any(|name| name.starts_with('.'))
+    }
+}
+
+/// `C:` and the like: on Windows the rest would be taken from that drive.
+fn is_drive(name: &str) -> bool {
+    matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+impl Borrow<str> for VaultPath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for VaultPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for VaultPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_people_send_becomes_one_spelling() {
+        for (given, expected) in [
+            ("a.md", "a.md"),
+            ("/a.md", "a.md"),
+            ("./a/./b.md", "a/b.md"),
+            ("a//b/", "a/b"),
+            ("a\\b.md", "a/b.md"),
+            ("Ä/石 note.md", "Ä/石 note.md"),
+            ("a..b.md", "a..b.md"),
+            ("...", "..."),
+            ("12:30 talk.md", "12:30 talk.md"),
+        ] {
+            assert_eq!(VaultPath::parse(given).unwrap().as_str(), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn what_could_leave_the_vault_is_refused() {
+        for (given, error) in [
+            ("", PathError::Empty),
+            ("/", PathError::Empty),
+            ("./", PathError::Empty),
+            ("..", PathError::Escapes),
+            ("a/../../b", PathError::Escapes),
+            ("a\\..\\b", PathError::Escapes),
+            ("C:\\x", PathError::Escapes),
+            ("c:/x", PathError::Escapes),
+            ("a\0b", PathError::ControlCharacter),
+            ("a\nb", PathError::ControlCharacter),
+        ] {
+            assert_eq!(VaultPath::parse(given), Err(error), "{given:?}");
+        }
+        assert_eq!(VaultPath::parse(&"x".repeat(256)), Err(PathError::TooLong));
+        assert_eq!(VaultPath::parse(&"x/".repeat(4000)), Err(PathError::TooLong));
+    }
+
+    #[test]
+    fn what_some_system_refuses_is_not_portable() {
+        for (name, portable) in [
+            ("a.md", true),
+            ("Größe – 石 (1) [x] #2.md", true),
+            ("CONTENTS.md", true),
+            ("COM10.md", true),
+            ("12:30 talk.md", false),
+            ("what?.md", false),
+            ("a|b.md", false),
+            ("\"x\".md", false),
+            ("end.", false),
+            ("end ", false),
+            ("con.md", false),
+            ("Lpt1", false),
+            ("NUL .txt", false),
+        ] {
+            assert_eq!(VaultPath::parse(&format!("12:30/{name}")).unwrap().has_portable_name(), portable, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_in_a_folder_is_what_it_would_be_parsed_to(name in "[a./\\\\: \u{0}-\u{7f}é石]{0,12}") {
+            let folder = VaultPath::parse("a/b").unwrap();
+            prop_assert_eq!(VaultPath::spelt_in(Some(&folder), &name), VaultPath::spelt(&format!("a/b/{name}")));
+        }
+
+        #[test]
+        fn no_spelling_yields_a_path_outside(given in "[a./\\\\: \u{0}-\u{7f}é石]{0,40}") {
+            if let Ok(path) = VaultPath::parse(&given) {
+                prop_assert!(!path.as_str().starts_with('/'));
+                prop_assert!(path.names().all(|name| !matches!(name, "" | "." | "..")));
+                prop_assert!(!path.as_str().contains(['\\', '\0']));
+                prop_assert_eq!(VaultPath::parse(path.as_str()), Ok(path.clone()));
+            }
+        }
+    }
+}

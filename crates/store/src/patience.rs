@@ -1,0 +1,119 @@
+use std::{
+    collections::VecDeque,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError},
+    time::Duration,
+};
+
+/// How often somebody who waits looks again.
+const LOOK_AGAIN: Duration = Duration::from_micros(200);
+
+/// Waits for a lock as long as it is told to. Not simply waited for: whoever holds it may wait for a disk that never
+/// answers. That somebody panicked while holding it is no reason to stop; what it guards is whole after every step.
+pub fn lock<'m, T>(mutex: &'m Mutex<T>, go_on: &dyn Fn() -> bool) -> Option<MutexGuard<'m, T>> {
+    loop {
+        match mutex.try_lock() {
+            Ok(held) => return Some(held),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if go_on() => std::thread::sleep(LOOK_AGAIN),
+            Err(TryLockError::WouldBlock) => return None,
+        }
+    }
+}
+
+/// A line of those who wait: whoever came first goes first.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    line: Mutex<Line>,
+    moved: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    next: u64,
+    waiting: VecDeque<u64>,
+}
+
+/// Somebody's place in the line; who is first stays so until this goes.
+#[derive(Debug)]
+pub(crate) struct Place<'q> {
+    queue: &'q Queue,
+    ticket: u64,
+}
+
+/// How often somebody in the line looks whether to go on waiting.
+const STILL_WAITING: Duration = Duration::from_millis(5);
+
+impl Queue {
+    /// Waits to be the first, as long as it is told to.
+    pub(crate) fn wait(&self, go_on: &dyn Fn() -> bool) -> Option<Place<'_>> {
+        let mut line = self.line();
+        let ticket = line.next;
+        line.next += 1;
+        line.waiting.push_back(ticket);
+        let place = Place { queue: self, ticket };
+        while line.waiting.front() != Some(&ticket) {
+            if !go_on() {
+                // Whoever gives up the place has to look at the line.
+                drop(line);
+                return None;
+            }
+            line = self.moved.wait_timeout(line, STILL_WAITING).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Some(place)
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.queue.line().waiting.retain(|ticket| *ticket != self.ticket);
+        self.queue.moved.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, thread, time::Instant};
+
+    use super::*;
+
+    #[test]
+    fn whoever_came_first_goes_first() {
+        let queue = Arc::new(Queue::default());
+        let first = queue.wait(&|| true).unwrap();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let mut others = Vec::new();
+        for number in 0..5 {
+            let (line, order) = (Arc::clone(&queue), Arc::clone(&order));
+            others.push(thread::spawn(move || {
+                let place = line.wait(&|| true).unwrap();
+                order.lock().unwrap().push(number);
+                drop(place);
+            }));
+            while queue.line().waiting.len() < number + 2 {
+                thread::yield_now();
+            }
+        }
+        assert!(queue.wait(&|| false).is_none(), "nobody waits who is told not to");
+        drop(first);
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert_eq!(*order.lock().unwrap(), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn whoever_gives_up_keeps_nobody_waiting() {
+        let queue = Arc::new(Queue::default());
+        let first = queue.wait(&|| true).unwrap();
+        let line = Arc::clone(&queue);
+        let impatient = thread::spawn(move || {
+            let started = Instant::now();
+            line.wait(&|| started.elapsed() < Duration::from_millis(20)).is_none()
+        });
+        assert!(impatient.join().unwrap());
+        drop(first);
+        assert!(queue.wait(&|| false).is_some());
+    }
+}

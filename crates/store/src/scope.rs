@@ -1,0 +1,129 @@
+//! What may be read and changed of a vault, decided by the path alone: the answer is the same whether or not anything
+//! is there.
+
+mod excluded;
+mod fold;
+mod globs;
+mod keeper;
+mod policy;
+mod prefix;
+mod rules;
+
+use std::sync::Arc;
+
+use self::{
+    fold::{FoldedPath, Wanted},
+    rules::VaultRules,
+};
+use crate::VaultPath;
+
+pub use globs::{GlobError, GlobProblem, Globs};
+pub use keeper::ScopeKeeper;
+pub use policy::{FolderNames, Policy};
+pub use prefix::{PathPrefix, ScopeError};
+pub use rules::{RuleProblem, RulesError};
+
+/// Which part of a vault a caller may read and which it may change: what is configured, and what the rule files in the
+/// vault say.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    policy: Arc<Policy>,
+    /// What a caller is granted of that, where it is not all.
+    grant: Option<Arc<Policy>>,
+    rules: VaultRules,
+}
+
+/// Why a path is closed to a caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Denied {
+    OutsideReadPaths {
+        allowed: Vec<PathPrefix>,
+    },
+    OutsideWritePaths {
+        allowed: Vec<PathPrefix>,
+    },
+    /// The rule itself stays untold.
+    InDenyPaths,
+    /// No `allow` pattern of the vault covers it.
+    NotAllowed {
+        allowed: Vec<String>,
+    },
+    /// A `deny` pattern of the vault covers it. Which one stays untold.
+    Forbidden,
+    /// `.obsidian`, `.git`, `.trash` and every other name with a dot in front.
+    Hidden,
+    ReadOnly,
+    /// No part of the vault, for anybody. To a reader it is not there.
+    Ignored,
+    /// Nobody may change it, not even if a person agrees.
+    Protected,
+}
+
+/// What the rule files of a vault do, without saying to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RulesInForce {
+    /// Some paths are no part of the vault.
+    pub ignore: bool,
+    /// Some files may not be changed.
+    pub protect: bool,
+}
+
+impl From<Policy> for Scope {
+    /// A scope without rule files.
+    fn from(policy: Policy) -> Self {
+        Self { policy: Arc::new(policy), grant: None, rules: VaultRules::default() }
+    }
+}
+
+impl Scope {
+    /// Whether a file may be read. A rule that closes a folder of this name closes the file too.
+    pub fn may_read(&self, path: &VaultPath) -> Result<(), Denied> {
+        self.may_see(path, Wanted::Anything)
+    }
+
+    /// The same scope for a caller who is granted no more than this policy opens.
+    pub(crate) fn narrowed(&self, grant: Arc<Policy>) -> Self {
+        Self { grant: Some(grant), ..self.clone() }
+    }
+
+    /// What is open has to be opened by each of them.
+    fn policies(&self) -> impl Iterator<Item = &Policy> {
+        std::iter::once(&*self.policy).chain(self.grant.as_deref())
+    }
+
+    /// Whether nothing is closed but what no index holds: hidden files and the folders to skip.
+    pub fn shows_all_of_the_index(&self) -> bool {
+        self.policies().all(|policy| policy.read.is_none() && !policy.closes_some()) && self.rules.ignore_nothing()
+    }
+
+    /// What the rule files of the vault take away, if anything.
+    pub fn rules_in_force(&self) -> RulesInForce {
+        RulesInForce { ignore: !self.rules.ignore_nothing(), protect: !self.rules.protect_nothing() }
+    }
+
+    /// Whether what a folder holds may be listed. What is listed has to be asked about one by one.
+    pub fn may_enter(&self, folder: &VaultPath) -> Result<(), Denied> {
+        self.may_see(folder, Wanted::Folder)
+    }
+
+    pub fn may_write(&self, path: &VaultPath) -> Result<(), Denied> {
+        let folded = FoldedPath::new(path.as_str());
+        self.policies().try_for_each(|policy| policy.may_write(&folded))?;
+        self.present(path, &folded, Wanted::Anything)?;
+        if self.rules.protect(&folded) { Err(Denied::Protected) } else { Ok(()) }
+    }
+
+    fn may_see(&self, path: &VaultPath, wanted: Wanted) -> Result<(), Denied> {
+        let folded = FoldedPath::new(path.as_str());
+        self.policies().try_for_each(|policy| policy.may_read(&folded, wanted))?;
+        self.present(path, &folded, wanted)
+    }
+
+    fn present(&self, path: &VaultPath, folded: &FoldedPath, wanted: Wanted) -> Result<(), Denied> {
+        let ignored = self.policy.skip_folders.are_in(folded) || self.rules.ignore(path.as_str(), folded, wanted);
+        if ignored { Err(Denied::Ignored) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

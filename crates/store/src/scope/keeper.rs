@@ -1,0 +1,128 @@
+//! Keeps the scope of a vault up to date with its rule files.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
+};
+
+use super::{
+    Policy, Scope,
+    rules::{MAX_RULE_BYTES, OBSIDIAN_SETTINGS, RULE_FILES, RuleFile, RuleProblem, RulesError, VaultRules},
+};
+use crate::{
+    VaultPath,
+    store::{Stamp, Store, StoreError, nanoseconds},
+};
+
+#[derive(Default)]
+pub struct ScopeKeeper {
+    policy: Arc<Policy>,
+    known: Mutex<Option<Known>>,
+}
+
+/// The rules as they were read last.
+struct Known {
+    /// Of each file, in order; `None` where there is none.
+    stamps: Vec<Option<Stamp>>,
+    /// The files were old enough when they were read: another content would show other stamps.
+    settled: bool,
+    contents: Vec<Option<Vec<u8>>>,
+    scope: Arc<Scope>,
+    /// The same for callers who are granted less. There are as many as the owner has configured.
+    narrowed: Vec<(Arc<Policy>, Arc<Scope>)>,
+}
+
+impl Known {
+    fn scope_for(&mut self, grant: Option<&Arc<Policy>>) -> Arc<Scope> {
+        let Some(grant) = grant else { return Arc::clone(&self.scope) };
+        if let Some((_, scope)) = self.narrowed.iter().find(|(known, _)| Arc::ptr_eq(known, grant)) {
+            return Arc::clone(scope);
+        }
+        let scope = Arc::new(self.scope.narrowed(Arc::clone(grant)));
+        self.narrowed.push((Arc::clone(grant), Arc::clone(&scope)));
+        scope
+    }
+}
+
+impl ScopeKeeper {
+    pub fn new(policy: Policy) -> Self {
+        Self { policy: Arc::new(policy), known: Mutex::default() }
+    }
+
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The scope that holds now for a caller with this grant. As long as the rules say the same, it is the same one for
+    /// the same grant: others keep what they worked out for it.
+    pub fn scope(
+        &self,
+        store: &dyn Store,
+        now: SystemTime,
+        grant: Option<&Arc<Policy>>,
+    ) -> Result<Arc<Scope>, RulesError> {
+        let stamps = self.files().map(|file| stamp(store, file)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(known) = &mut *self.known()
+            && known.settled
+            && known.stamps == stamps
+        {
+            return Ok(known.scope_for(grant));
+        }
+        let settled = stamps.iter().flatten().all(|stamp| stamp.is_settled(nanoseconds(now)));
+        let contents = self
+            .files()
+            .zip(&stamps)
+            .map(|(file, stamp)| stamp.is_some().then(|| read(store, file)).transpose())
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut known = self.known();
+        let (scope, narrowed) = match known.take_if(|known| known.contents == contents) {
+            Some(known) => (known.scope, known.narrowed),
+            None => (Arc::new(self.made_from(&contents)?), Vec::new()),
+        };
+        Ok(known.insert(Known { stamps, settled, contents, scope, narrowed }).scope_for(grant))
+    }
+
+    fn files(&self) -> impl Iterator<Item = RuleFile> {
+        RULE_FILES.into_iter().chain(self.policy.hide_excluded.then_some(OBSIDIAN_SETTINGS))
+    }
+
+    fn made_from(&self, contents: &[Option<Vec<u8>>]) -> Result<Scope, RulesError> {
+        let mut rules = VaultRules::default();
+        for (file, bytes) in self.files().zip(contents) {
+            if let Some(bytes) = bytes {
+                rules.add(file.says, bytes).map_err(|problem| unreadable(file, problem))?;
+            }
+        }
+        Ok(Scope { policy: Arc::clone(&self.policy), grant: None, rules })
+    }
+
+    /// A panic while it was held cannot have left it half changed.
+    fn known(&self) -> MutexGuard<'_, Option<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn stamp(store: &dyn Store, file: RuleFile) -> Result<Option<Stamp>, RulesError> {
+    store.stamp(&path(file)?).map_err(|error| refused(file, error))
+}
+
+fn read(store: &dyn Store, file: RuleFile) -> Result<Vec<u8>, RulesError> {
+    // Whatever the rules will say, they are read: no caller ever sees what is in these files.
+    let found = store.read(&path(file)?, MAX_RULE_BYTES, &|_| true);
+    found.map(|file| file.bytes).map_err(|error| refused(file, error))
+}
+
+fn path(file: RuleFile) -> Result<VaultPath, RulesError> {
+    VaultPath::parse(file.path).map_err(|_| unreadable(file, RuleProblem::Store(StoreError::BadName)))
+}
+
+fn refused(file: RuleFile, error: StoreError) -> RulesError {
+    match error {
+        StoreError::VaultGone => RulesError::VaultGone,
+        error => unreadable(file, RuleProblem::Store(error)),
+    }
+}
+
+fn unreadable(file: RuleFile, problem: RuleProblem) -> RulesError {
+    RulesError::Unreadable { file: file.path, problem }
+}

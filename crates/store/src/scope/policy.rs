@@ -1,0 +1,98 @@
+use super::{Denied, Globs, PathPrefix, fold::FoldedPath, fold::Wanted};
+
+/// What the owner of the server configured for one vault.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// `None` means everywhere.
+    pub read: Option<Vec<PathPrefix>>,
+    /// `None` means everywhere. What may be changed may also be read.
+    pub write: Option<Vec<PathPrefix>>,
+    /// Wins over both.
+    pub deny: Vec<PathPrefix>,
+    pub read_only: bool,
+    /// What of this vault is open at all; `None` means everything.
+    pub allow_globs: Option<Globs>,
+    /// Wins over what is allowed.
+    pub deny_globs: Globs,
+    /// Names of folders that are no part of the vault, at any depth.
+    pub skip_folders: FolderNames,
+    /// Whether what Obsidian itself excludes is ignored.
+    pub hide_excluded: bool,
+}
+
+/// Names without case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderNames(Vec<String>);
+
+impl FolderNames {
+    pub fn new(names: &[impl AsRef<str>]) -> Self {
+        Self(names.iter().map(|name| super::fold::folded(name.as_ref())).collect())
+    }
+
+    pub fn holds(&self, name: &str) -> bool {
+        !self.0.is_empty() && self.0.contains(&super::fold::folded(name))
+    }
+
+    pub(super) fn are_in(&self, path: &FoldedPath) -> bool {
+        path.names().any(|name| self.0.iter().any(|skipped| skipped == name))
+    }
+}
+
+impl Policy {
+    /// Whether some paths are closed for reading as well.
+    pub fn closes_some(&self) -> bool {
+        !self.deny.is_empty() || self.allow_globs.is_some() || !self.deny_globs.is_empty()
+    }
+
+    pub(super) fn may_read(&self, path: &FoldedPath, wanted: Wanted) -> Result<(), Denied> {
+        self.closed(path)?;
+        let write = self.write.iter().flatten().filter(|_| !self.read_only);
+        if let Some(read) = &self.read {
+            let allowed = || read.iter().chain(write.clone());
+            let leads_there = |prefix: &PathPrefix| wanted == Wanted::Folder && prefix.is_below(path.as_str());
+            if !allowed().any(|prefix| prefix.covers_folded(path.as_str()) || leads_there(prefix)) {
+                let mut each: Vec<PathPrefix> = Vec::new();
+                allowed().for_each(|prefix| {
+                    if !each.contains(prefix) {
+                        each.push(prefix.clone())
+                    }
+                });
+                return Err(Denied::OutsideReadPaths { allowed: each });
+            }
+        }
+        self.globs(path, wanted)
+    }
+
+    pub(super) fn may_write(&self, path: &FoldedPath) -> Result<(), Denied> {
+        if self.read_only {
+            return Err(Denied::ReadOnly);
+        }
+        self.closed(path)?;
+        match &self.write {
+            Some(allowed) if !allowed.iter().any(|prefix| prefix.covers_folded(path.as_str())) => {
+                Err(Denied::OutsideWritePaths { allowed: allowed.clone() })
+            }
+            _ => self.globs(path, Wanted::Anything),
+        }
+    }
+
+    fn closed(&self, path: &FoldedPath) -> Result<(), Denied> {
+        if path.names().any(|name| name.starts_with('.')) {
+            return Err(Denied::Hidden);
+        }
+        if self.deny.iter().any(|prefix| prefix.covers_folded(path.as_str())) {
+            return Err(Denied::InDenyPaths);
+        }
+        Ok(())
+    }
+
+    fn globs(&self, path: &FoldedPath, wanted: Wanted) -> Result<(), Denied> {
+        if let Some(allow) = &self.allow_globs {
+            let open = if wanted == Wanted::Folder { allow.may_be_in(path) } else { allow.covers(path) };
+            if !open {
+                return Err(Denied::NotAllowed { allowed: allow.written().to_vec() });
+            }
+        }
+        if self.deny_globs.covers(path) { Err(Denied::Forbidden) } else { Ok(()) }
+    }
+}
