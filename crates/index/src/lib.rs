@@ -13,24 +13,28 @@ mod live;
 mod names;
 mod packed;
 mod progress;
+mod row;
 mod scan;
 mod snapshot;
 mod sorted;
 mod texts;
 mod visible;
 
-use lapidary_store::{Change, ChangeSet, FolderNames, Scope, VaultLimits, VaultPath, lock, rebased, store};
+use lapidary_store::{
+    Backend, Change, ChangeSet, Cursor, Delta, FolderNames, Look, PlaceState, Scope, Stamp, Stat, StoreError, TextRoom,
+    VaultLimits, VaultPath, Walked, lock, posix, rebased,
+};
 
 pub use digest::{
-    BlockDigest, Digest, FieldDigest, HeadingDigest, LinkDigest, Properties, Structure, TagDigest, TaskDigest,
+    BlockDigest, Digest, HeadingDigest, LinkDigest, Structure, TagDigest, TaskDigest, digest, with_shown_text,
 };
 pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, Files, Notes, ScannedNotes};
 
 pub use cache::Cache;
-pub use digest::digest;
 pub use file::{FileId, FileState, Slice};
 pub use live::Live;
+pub use row::{FileRow, NoteRows};
 pub use scan::{Budget, Hit, Scanned, Stop, Window};
 pub use snapshot::Snapshot;
 pub use sorted::SortedMap;

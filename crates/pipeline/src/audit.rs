@@ -83,15 +83,15 @@ impl<'e> AuditRecord<'e> {
             Ending::Asked => put("asked", json!(true)),
             Ending::UnknownTool => put("reason", json!("tool_unknown")),
             Ending::Refused(reason) => {
-                put("reason", json!(reason.kind().facts().id));
-                put("error_code", json!(reason.kind().facts().code));
+                put("reason", json!(reason.kind().wire_code().id));
+                put("error_code", json!(reason.kind().wire_code().code));
             }
         }
         if self.execution.dry_run {
             put("dry_run", json!(true));
         }
         if !refused_steps.is_empty() {
-            let one = |(tool, kind): &(String, Kind)| json!({ "tool": tool, "reason": kind.facts().id });
+            let one = |(tool, kind): &(String, Kind)| json!({ "tool": tool, "reason": kind.wire_code().id });
             put("refused", refused_steps.iter().map(one).collect());
         }
         if let [changed] = &receipt.changed[..] {
@@ -134,16 +134,12 @@ fn why(stop: Stop) -> &'static str {
 }
 
 /// Writes lines and says once if it cannot: a server on a read-only disk still serves.
+#[derive(Default)]
 pub(crate) struct AuditLog {
-    warn: fn(&str),
     failed: AtomicBool,
 }
 
 impl AuditLog {
-    pub(crate) fn new(warn: fn(&str)) -> Self {
-        Self { warn, failed: AtomicBool::new(false) }
-    }
-
     pub(crate) fn record(&self, log: &LogFile, record: &AuditRecord<'_>) {
         self.append(log, &record.json());
     }
@@ -170,7 +166,7 @@ impl AuditLog {
         if let Err(error) = log.append(&line.to_string())
             && !self.failed.swap(true, Ordering::Relaxed)
         {
-            (self.warn)(&format!("the audit log cannot be written ({error}); calls go on without it"));
+            tracing::warn!("the audit log cannot be written ({error}); calls go on without it");
         }
     }
 }

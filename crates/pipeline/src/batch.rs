@@ -116,7 +116,7 @@ impl Draft for BatchDraft {
             Err(refusal) => Ok(Err(refusal)),
         };
         let steps = steps.into_iter().map(finished).collect::<Result<Vec<_>, Reason>>()?;
-        finish(BatchOutcome { atomic, dry_run, withdrawn, steps })
+        finish(BatchOutcome { atomic, dry_run, withdrawn, steps }, learnt.offered)
     }
 }
 

@@ -12,6 +12,11 @@ impl Clock {
         Self(SystemTime::now)
     }
 
+    /// `2026-11-15T20:15:00.123Z`
+    pub fn timestamp(self) -> String {
+        iso(self.now())
+    }
+
     /// Noon of a Wednesday, by which the examples of tools go.
     #[cfg(test)]
     pub(crate) fn of_examples() -> Self {

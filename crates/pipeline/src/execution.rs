@@ -5,8 +5,8 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, Entry, Family, Kind, OpenedVaults, Payload, PlannedChange, Profile, ReadOperation, Reason, Rendered, Spec,
-    VaultChoice, Walked, bug, render_refusal,
+    Cancel, Entry, Family, Kind, Offered, OpenedVaults, Payload, PlannedChange, Profile, ReadOperation, Reason,
+    Rendered, Spec, VaultChoice, Walked, bug, render_refusal,
 };
 use lapidary_vault::{LateSave, Receipt, Scope, Turn, View};
 use serde_json::{Map, Value};
@@ -208,10 +208,6 @@ impl<'a> Execution<'a> {
         self.invocation.progress.iter().for_each(|report| report(progress));
     }
 
-    pub(crate) fn warn(&self, warning: &str) {
-        (self.setup().warn)(warning);
-    }
-
     /// What the answer says besides.
     pub(crate) fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
@@ -235,10 +231,15 @@ impl<'a> Execution<'a> {
         self.opened = None;
     }
 
+    /// What the caller has; hints name nothing else.
+    pub(crate) fn offered(&self) -> Offered<'a> {
+        Offered::of(&self.invocation.principal.profile().catalogue)
+    }
+
     /// A refusal in the form of whoever asked.
     pub(crate) fn refusal(&self, reason: Reason) -> Outcome {
         let rendered = match &self.invocation.operation {
-            Operation::Tool { .. } => Some(render_refusal(self.family, &reason)),
+            Operation::Tool { .. } => Some(render_refusal(self.family, &reason, self.offered())),
             Operation::Read(_) => None,
         };
         Outcome::Refused(Refusal { reason, rendered })

@@ -46,8 +46,6 @@ pub struct Setup {
     pub skills: Option<VaultPath>,
     pub limits: Limits,
     pub clock: Clock,
-    /// Where to say what no caller should hear.
-    pub warn: fn(&str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +63,7 @@ pub struct Limits {
 impl Executor {
     pub fn new(setup: Setup) -> Result<Self, getrandom::Error> {
         Ok(Self {
-            audit: AuditLog::new(setup.warn),
+            audit: AuditLog::default(),
             setup,
             tokens: ConfirmationTokens::new()?,
             history: CallHistory::default(),
@@ -112,7 +110,7 @@ impl Executor {
         scope.map_err(|error| match error {
             RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
             RulesError::Unreadable { file, .. } => {
-                (self.setup.warn)(&format!("the vault `{}` is closed: {error}", served.vault.name()));
+                tracing::warn!("the vault `{}` is closed: {error}", served.vault.name());
                 Reason::VaultClosed { file }
             }
         })

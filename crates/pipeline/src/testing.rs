@@ -80,7 +80,6 @@ impl TestSetup {
                 scan: ScanLimits::default(),
             },
             clock: Clock::of_examples(),
-            warn: |warning| panic!("a warning: {warning}"),
         };
         let executor = Arc::new(Executor::new(setup).unwrap());
         TestServer { executor, store, can_be_asked: self.can_be_asked, _folders: [state, vault] }

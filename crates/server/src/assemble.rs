@@ -13,7 +13,6 @@ use lapidary_vault::{
 use crate::{
     config, demo,
     http::{Identity, Tokens},
-    log,
 };
 
 pub(crate) struct Assembled {
@@ -97,7 +96,6 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
         skills: config.skills.as_deref().map(skills_folder).transpose()?,
         limits: limits(config),
         clock: Clock::system(),
-        warn: log::warn,
     };
     let executor = Executor::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
     Ok(Assembled { executor: Arc::new(executor), vaults: chosen, tokens, _demo: demo })

@@ -8,7 +8,7 @@ mod demo;
 mod environment;
 mod http;
 mod instructions;
-mod log;
+mod logging;
 mod mcp;
 mod stdio;
 

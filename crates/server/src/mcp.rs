@@ -11,9 +11,11 @@ mod subscriptions;
 use std::sync::Arc;
 
 use lapidary_pipeline::{Answer, Executor, Grant, Invocation, Outcome, Question};
-use lapidary_tools::{CompletePrompt, FillPrompt, ListPrompts, Payload, ReadResource, Rendered, Standing};
+use lapidary_tools::{
+    CompletePrompt, FillPrompt, ListPrompts, Offered, Payload, Profile, ReadResource, Rendered, Standing,
+};
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler,
+    ErrorData, RoleServer, ServerHandler, ServiceError,
     model::{
         ArgumentInfo, CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
         CompleteResult, ContentBlock, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
@@ -77,6 +79,17 @@ impl Mcp {
             session_grant: self.grant_of(identity),
             subscriptions: Subscriptions::default(),
         }
+    }
+
+    /// What this caller may use.
+    fn profile(&self, context: &RequestContext<RoleServer>) -> Arc<Profile> {
+        Arc::clone(&self.grant_of(identity(&context.extensions)).profile)
+    }
+
+    /// An operation answered with something else than what it is for.
+    fn unexpected(&self, context: &RequestContext<RoleServer>) -> ErrorData {
+        let reason = lapidary_tools::bug!("an operation answered with the payload of another");
+        prompts::error(&reason, &self.profile(context))
     }
 
     /// What the server says of itself to this caller.
@@ -164,11 +177,11 @@ impl ServerHandler for Mcp {
             outcome = self.execute(answered, &context, &mut reached).await;
         }
         if let Outcome::UnknownTool { nearest } = outcome {
-            return Err(unknown_tool(&params.name, nearest));
+            return Err(unknown_tool(&params.name, nearest, &self.profile(&context)));
         }
         let rendered = match outcome.rendered() {
             Some(rendered) => Some(rendered),
-            None => calling::failed("a question was asked again after its answer").rendered(),
+            None => calling::failed("a question was asked again after its answer", &self.profile(&context)).rendered(),
         };
         Ok(rendered.map(|rendered| result(rendered, self.shared.connection)).unwrap_or_default().into())
     }
@@ -182,8 +195,8 @@ impl ServerHandler for Mcp {
         self.shared.prompt_news.watch(&self.shared.executor, &grant);
         let prompts = match self.read(ListPrompts, &context).await {
             Ok(Payload::Prompts(prompts)) => prompts,
-            Ok(_) => return Err(unexpected()),
-            Err(reason) => return Err(prompts::error(&reason)),
+            Ok(_) => return Err(self.unexpected(&context)),
+            Err(reason) => return Err(prompts::error(&reason, &self.profile(&context))),
         };
         let mut list = ListPromptsResult::with_all_items(prompts.into_iter().map(prompts::listed).collect());
         // A person may edit a note at any time.
@@ -200,8 +213,8 @@ impl ServerHandler for Mcp {
         let operation = FillPrompt { name: params.name, arguments: params.arguments.unwrap_or_default() };
         match self.read(operation, &context).await {
             Ok(Payload::FilledPrompt(filled)) => Ok(prompts::filled(filled).into()),
-            Ok(_) => Err(unexpected()),
-            Err(reason) => Err(prompts::error(&reason)),
+            Ok(_) => Err(self.unexpected(&context)),
+            Err(reason) => Err(prompts::error(&reason, &self.profile(&context))),
         }
     }
 
@@ -212,7 +225,7 @@ impl ServerHandler for Mcp {
         tokio::spawn(async move {
             while changed.changed().await.is_ok() {
                 if let Err(error) = context.peer.notify_prompt_list_changed().await {
-                    crate::log::debug(&format!("a client that is gone was not told of new prompts: {error}"));
+                    tracing::debug!(error = service_error(&error), "a client was not told of new prompts");
                     return;
                 }
             }
@@ -251,8 +264,8 @@ impl ServerHandler for Mcp {
     ) -> Result<ReadResourceResponse, ErrorData> {
         match self.read(ReadResource { uri: params.uri.clone() }, &context).await {
             Ok(Payload::Contents(contents)) => Ok(resources::contents(&params.uri, contents).into()),
-            Ok(_) => Err(unexpected()),
-            Err(reason) => Err(refusal(&reason, &params.uri, &context)),
+            Ok(_) => Err(self.unexpected(&context)),
+            Err(reason) => Err(refusal(&reason, &params.uri, &context, &self.profile(&context))),
         }
     }
 
@@ -266,8 +279,8 @@ impl ServerHandler for Mcp {
         let operation = CompletePrompt { prompt: prompt.name, argument: name, typed: value };
         match self.read(operation, &context).await {
             Ok(Payload::Completed(completed)) => resources::completion(completed),
-            Ok(_) => Err(unexpected()),
-            Err(reason) => Err(prompts::error(&reason)),
+            Ok(_) => Err(self.unexpected(&context)),
+            Err(reason) => Err(prompts::error(&reason, &self.profile(&context))),
         }
     }
 
@@ -298,13 +311,19 @@ impl ServerHandler for Mcp {
     }
 }
 
-fn not_offered(method: &str) -> ErrorData {
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
+/// Without what the client said, which may quote what it was sent.
+fn service_error(error: &ServiceError) -> &'static str {
+    match error {
+        ServiceError::McpError(_) => "the client answered with an error",
+        ServiceError::TransportSend(_) | ServiceError::TransportClosed => "the connection is closed",
+        ServiceError::Cancelled { .. } => "the request was cancelled",
+        ServiceError::Timeout { .. } => "the client did not answer in time",
+        _ => "the client's answer is not what was asked for",
+    }
 }
 
-/// An operation answered with something else than what it is for.
-fn unexpected() -> ErrorData {
-    prompts::error(&lapidary_tools::bug!("an operation answered with the payload of another"))
+fn not_offered(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
 }
 
 fn result(rendered: Rendered, connection: Connection) -> CallToolResult {
@@ -321,9 +340,9 @@ fn result(rendered: Rendered, connection: Connection) -> CallToolResult {
 }
 
 /// -32602 as in the specification; "method not found" would become a 404 over HTTP.
-fn unknown_tool(name: &str, nearest: Option<&str>) -> ErrorData {
+fn unknown_tool(name: &str, nearest: Option<&str>, profile: &Profile) -> ErrorData {
     let shown: String = name.chars().take(100).collect();
-    let hint =
-        lapidary_tools::Reason::ToolUnknown { name: name.to_owned(), nearest: nearest.map(str::to_owned) }.hint();
+    let reason = lapidary_tools::Reason::ToolUnknown { name: name.to_owned(), nearest: nearest.map(str::to_owned) };
+    let hint = reason.hint(&Offered::of(&profile.catalogue));
     ErrorData::invalid_params(format!("Unknown tool: {shown}. {hint}"), None)
 }

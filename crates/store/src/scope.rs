@@ -82,7 +82,7 @@ impl Scope {
     }
 
     /// The same scope for a caller who is granted no more than this policy opens.
-    pub(crate) fn narrowed(&self, grant: Arc<Policy>) -> Self {
+    pub fn narrowed(&self, grant: Arc<Policy>) -> Self {
         Self { grant: Some(grant), ..self.clone() }
     }
 

@@ -31,14 +31,14 @@ pub use operations::{
     VaultChoice, VaultView, WatchPrompts,
 };
 pub use plan::{
-    Batch, BatchOutcome, BatchStep, Draft, Learnt, Planned, PlannedChange, Proposal, ProposalStep, RelayedCall,
-    StepAnswer, StepRefusal, ToolAnswer,
+    Batch, BatchOutcome, BatchStep, Draft, FinishBatch, Learnt, Planned, PlannedChange, Proposal, ProposalStep,
+    RelayedCall, StepAnswer, StepRefusal, ToolAnswer,
 };
 pub use profile::{BUILT_IN_PROFILES, Profile, ProfileRules};
 pub use prompts::{FilledPrompt, Prompt, PromptArgument, prompts};
 pub use reason::{
-    ArgumentProblem, BlockCandidate, Candidates, Disk, Facts, HeadingCandidate, Interruption, Kind, Part, Reason,
-    Refused, Wanted, clipped,
+    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Kind, Offered, Part, Reason,
+    Refused, Wanted, WireCode, clipped,
 };
 pub use renamed::{Successor, successor};
 pub use resources::{

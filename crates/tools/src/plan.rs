@@ -4,7 +4,7 @@ use lapidary_note::ContentHash;
 use lapidary_vault::{ChangeSet, Changed, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
-use crate::Reason;
+use crate::{Offered, Reason};
 
 /// What came of a call before anything happened.
 pub enum Planned {
@@ -38,8 +38,10 @@ pub trait Draft {
 }
 
 /// What a draft could not know.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy)]
 pub struct Learnt<'a> {
+    /// What the caller has; hints name nothing else.
+    pub offered: Offered<'a>,
     /// What the commit did; `None` if nothing was committed.
     pub receipt: Option<&'a Receipt>,
     /// The token of the proposal that the plan makes.
@@ -87,13 +89,16 @@ pub(crate) struct BatchPlan {
     pub(crate) dry_run: bool,
 }
 
+/// Makes the answer of a batch out of what became of its steps.
+pub type FinishBatch = Box<dyn FnOnce(BatchOutcome, Offered<'_>) -> Result<ToolAnswer, Reason>>;
+
 /// Calls that are planned one on another, as one change.
 pub struct Batch {
     pub steps: Vec<BatchStep>,
     /// All or none.
     pub atomic: bool,
     pub dry_run: bool,
-    pub finish: Box<dyn FnOnce(BatchOutcome) -> Result<ToolAnswer, Reason>>,
+    pub finish: FinishBatch,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::{
-    Context, Kind, Reason,
+    Context, Kind, Offered, Reason,
     plan::{
         Batch, BatchOutcome, BatchPlan, Draft, Learnt, Planned, PlannedChange, ProposalStep, RelayedCall, ToolAnswer,
     },
@@ -226,7 +226,7 @@ pub(crate) trait BatchTool: Send + Sync + 'static {
     type Output: Serialize + JsonSchema;
     fn batch(&self, context: &Context<'_>, input: Self::Input) -> Result<BatchPlan, Reason>;
     /// The answer, from what became of each call.
-    fn finish(&self, outcome: BatchOutcome) -> Self::Output;
+    fn finish(&self, outcome: BatchOutcome, offered: Offered<'_>) -> Self::Output;
     fn examples(&self) -> Vec<Example>;
 }
 
@@ -464,7 +464,9 @@ impl<T: BatchTool> AnyTool for Batched<T> {
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
         let BatchPlan { steps, atomic, dry_run } = self.0.batch(context, parse(T::DECLARATION.name, arguments)?)?;
-        let finish = |outcome| Ok(ToolAnswer { output: object(&self.0.finish(outcome))?, text: None });
+        let finish = |outcome, offered: Offered<'_>| {
+            Ok(ToolAnswer { output: object(&self.0.finish(outcome, offered))?, text: None })
+        };
         Ok(Planned::Batch(Batch { steps, atomic, dry_run, finish: Box::new(finish) }))
     }
 

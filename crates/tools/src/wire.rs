@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use lapidary_note::ContentHash;
 use serde_json::{Map, Value, json};
 
-use crate::{Family, Reason, ToolAnswer, shared::fence::fenced};
+use crate::{Family, Offered, Reason, ToolAnswer, shared::fence::fenced};
 
 /// A reply: the text that a model reads and the same facts for programs. The facts are serialised once, when the reply
 /// is made; its length, its digest, the text of those tools that have none of their own, and the wire all use that.
@@ -138,54 +138,54 @@ pub fn render_dry_run(mut answer: ToolAnswer, diff: &str, notices: &[String]) ->
     render_answer(answer, notices)
 }
 
-pub fn render_refusal(family: Family, reason: &Reason) -> Rendered {
+/// A refusal, with a hint that names only what the caller is offered.
+pub fn render_refusal(family: Family, reason: &Reason, offered: Offered<'_>) -> Rendered {
     match family {
-        Family::Files => file_form(reason),
-        Family::Obsidian | Family::Own => note_form(reason),
+        Family::Files => file_form(reason, offered),
+        Family::Obsidian | Family::Own => note_form(reason, offered),
     }
 }
 
-fn note_form(reason: &Reason) -> Rendered {
-    let facts = reason.kind().facts();
-    let (message, hint) = (reason.to_string(), reason.hint());
-    let data = refusal_data(reason);
-    let error = json!({ "code": facts.number, "message": message, "data": data });
+fn note_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
+    let (message, hint) = (reason.to_string(), reason.hint(&offered));
+    let data = refusal_data(reason, offered);
+    let error = json!({ "code": reason.kind().wire_code().number, "message": message, "data": data });
     let text = vec![format!("Error: {message}\n\nRecovery: {hint}")];
     Rendered::new(Some(text), Map::from_iter([("error".to_owned(), error)]), true)
 }
 
 /// What is known of a refusal, for programs: in the answer of a tool of the note family, and in an error of the protocol.
-pub fn refusal_data(reason: &Reason) -> Map<String, Value> {
-    let mut data = Map::from_iter([("reason".to_owned(), json!(reason.kind().facts().id))]);
+pub fn refusal_data(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
+    let mut data = Map::from_iter([("reason".to_owned(), json!(reason.kind().wire_code().id))]);
     data.extend(reason.data());
     data.extend(reason.current_hash().map(|hash| ("currentHash".to_owned(), json!(hash.to_string()))));
-    data.insert("recovery".to_owned(), json!({ "hint": reason.hint() }));
+    data.insert("recovery".to_owned(), json!({ "hint": reason.hint(&offered) }));
     data
 }
 
-fn file_form(reason: &Reason) -> Rendered {
-    let facts = reason.kind().facts();
-    let mut error = Map::from_iter([("code".to_owned(), json!(facts.code)), ("reason".to_owned(), json!(facts.id))]);
+fn file_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
+    let code = reason.kind().wire_code();
+    let mut error = Map::from_iter([("code".to_owned(), json!(code.code)), ("reason".to_owned(), json!(code.id))]);
     error.extend(reason.current_hashes());
     let mut structured = Map::from_iter([("ok".to_owned(), json!(false))]);
-    structured.extend(said(reason));
+    structured.extend(said(reason, offered));
     structured.insert("error".to_owned(), json!(error));
     Rendered::new(None, structured, true)
 }
 
-fn said(reason: &Reason) -> Map<String, Value> {
+fn said(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
     Map::from_iter([
-        ("code".to_owned(), json!(reason.kind().facts().code)),
+        ("code".to_owned(), json!(reason.kind().wire_code().code)),
         ("message".to_owned(), json!(reason.to_string())),
         ("details".to_owned(), json!(reason.data())),
-        ("hint".to_owned(), json!(reason.hint())),
+        ("hint".to_owned(), json!(reason.hint(&offered))),
     ])
 }
 
 /// Why one of several operations was refused, beside what became of the others.
-pub(crate) fn operation_error(reason: &Reason) -> Map<String, Value> {
-    let mut error = said(reason);
-    error.insert("reason".to_owned(), json!(reason.kind().facts().id));
+pub(crate) fn operation_error(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
+    let mut error = said(reason, offered);
+    error.insert("reason".to_owned(), json!(reason.kind().wire_code().id));
     error.extend(reason.current_hashes());
     error
 }
@@ -239,13 +239,14 @@ mod tests {
     #[test]
     fn both_families_say_the_same_in_their_own_form() {
         let now = ContentHash::of(b"now").to_string();
-        let note = render_refusal(Family::Obsidian, &stale());
+        let all = crate::catalogue::everything();
+        let note = render_refusal(Family::Obsidian, &stale(), Offered::of(&all));
         assert_eq!(note.facts["error"]["code"], -32002);
         assert_eq!(note.facts["error"]["data"]["reason"], "stale_precondition");
         assert_eq!(note.facts["error"]["data"]["actual"], now);
         assert!(note.text()[0].starts_with("Error: ") && note.text()[0].contains("\n\nRecovery: "));
 
-        let file = render_refusal(Family::Files, &stale());
+        let file = render_refusal(Family::Files, &stale(), Offered::of(&all));
         assert_eq!(file.facts["ok"], false);
         assert_eq!(file.facts["code"], "STALE_PRECONDITION");
         assert_eq!(file.facts["details"]["actual"], now);

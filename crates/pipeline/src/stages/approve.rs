@@ -64,7 +64,7 @@ pub(super) fn ask(
         }
         None if !setup.waits_for_approval => Err(Reason::NobodyToAsk),
         None => Err(approvals::wait(execution, &shown(WHOLE_DIFF), digest, now).unwrap_or_else(|error| {
-            execution.warn(&format!("a question cannot be written down for `lapidary approvals`: {error}"));
+            tracing::warn!("a question cannot be written down for `lapidary approvals`: {error}");
             Reason::NobodyToAsk
         })),
     }

@@ -21,7 +21,7 @@ const PLANS: usize = 16;
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
     let Plan { change: PlannedChange { changes, draft, .. }, token, redeemed, .. } = plan;
-    let unmade = Learnt { receipt: None, proposal_token: token.as_deref() };
+    let unmade = Learnt { offered: execution.offered(), receipt: None, proposal_token: token.as_deref() };
     if changes.is_empty() {
         return Ok(Flow::answer(render_answer(draft.finish(&unmade)?, &execution.notices())));
     }

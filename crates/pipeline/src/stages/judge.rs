@@ -32,7 +32,11 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
 fn show(execution: &mut Execution<'_>, Plan { change, token, .. }: Plan<'_>) -> Result<Flow, Reason> {
     execution.dry_run = true;
     execution.receipt = Receipt::of(&change.changes);
-    let answer = change.draft.finish(&Learnt { receipt: None, proposal_token: token.as_deref() })?;
+    let answer = change.draft.finish(&Learnt {
+        offered: execution.offered(),
+        receipt: None,
+        proposal_token: token.as_deref(),
+    })?;
     Ok(Flow::answer(render_dry_run(answer, &change.changes.diff().text, &execution.notices())))
 }
 

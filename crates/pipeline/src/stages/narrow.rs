@@ -20,7 +20,7 @@ fn tool_view(execution: &mut Execution<'_>) -> Result<(), Reason> {
     // The first caller who may read the file hears of a save that came too late.
     match view.late_saves() {
         Ok(late_saves) => execution.late_saves.extend(late_saves),
-        Err(error) => execution.warn(&format!("checkpoints cannot be looked up: {error}")),
+        Err(error) => tracing::warn!("checkpoints cannot be looked up: {error}"),
     }
     execution.scope = Some(scope);
     execution.view = Some(view);
@@ -38,7 +38,7 @@ fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
             let opened = served.map(|served| {
                 let name = served.vault.name().to_owned();
                 let view = executor.view(served, grant).inspect_err(|reason| {
-                    execution.warn(&format!("the vault `{name}` cannot be looked at: {reason}"));
+                    tracing::warn!("the vault `{name}` cannot be looked at: {reason}");
                 });
                 VaultView { name, view }
             });

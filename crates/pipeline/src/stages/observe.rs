@@ -117,7 +117,7 @@ fn announce_late_saves_again(execution: &Execution<'_>) {
         return;
     }
     if let Err(error) = execution.concerned_vault().vault.tell_again(&execution.late_saves) {
-        execution.warn(&format!("checkpoints cannot be looked up: {error}"));
+        tracing::warn!("checkpoints cannot be looked up: {error}");
     }
 }
 

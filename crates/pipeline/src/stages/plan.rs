@@ -144,7 +144,7 @@ fn log_lines(execution: &Execution<'_>, needs: Needs) -> Result<Vec<String>, Rea
     match execution.concerned_vault().log.tail(needs.log_lines) {
         Ok((lines, _)) => Ok(lines),
         Err(error) => {
-            execution.warn(&format!("the log cannot be read: {error}"));
+            tracing::warn!("the log cannot be read: {error}");
             Err(Reason::Disk { path: None, problem: Disk::NoState })
         }
     }

@@ -13,7 +13,7 @@ pub(crate) fn run(execution: &Execution<'_>, outcome: &Outcome) {
     let record = AuditRecord::of(execution, outcome);
     audit.record(&served.log, &record);
     for news in served.vault.take_news() {
-        execution.warn(&format!("vault `{}`: {}", served.vault.name(), in_words(&news)));
+        tracing::warn!("vault `{}`: {}", served.vault.name(), in_words(&news));
         audit.record_news(&served.log, record.time, &news);
     }
 }

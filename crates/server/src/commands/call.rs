@@ -6,11 +6,10 @@ use std::{
 use lapidary_pipeline::{Answer, Executor, Invocation, Outcome, Principal, Question, Verdict};
 use serde_json::{Map, Value};
 
-use super::{Done, Failure, SAVING, print_json, printable, progress};
+use super::{Done, Failure, SAVING, print_json, printable, progress, report};
 use crate::{
     assemble::Assembled,
     cli::{Call, CallInput},
-    log,
 };
 
 /// One call, through the same executor as a client's.
@@ -24,7 +23,7 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
     assembled.executor.save_indexes(SAVING);
     if let Outcome::UnknownTool { nearest } = outcome {
         let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
-        log::error(&format!("there is no tool `{}`{hint}", call.tool));
+        report::error(&format!("there is no tool `{}`{hint}", call.tool));
         return Ok(Done::Refused);
     }
     let Some(rendered) = outcome.rendered() else { return Ok(Done::Refused) };

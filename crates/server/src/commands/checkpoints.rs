@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_pipeline::Invocation;
-use lapidary_tools::{CheckpointHistory, ExportCheckpoints, Payload, Reason};
+use lapidary_tools::{CheckpointHistory, ExportCheckpoints, Offered, Payload, Reason};
 use lapidary_vault::{
     Checkpoint, CheckpointError, File, VaultPath, View,
     store::{EntryRecord, ExportFolder},
@@ -16,12 +16,11 @@ use serde_json::{Map, Value, json};
 use super::{
     Done, Failure,
     call::{can_be_asked, complete, owner},
-    print_json, printable,
+    print_json, printable, report,
 };
 use crate::{
     assemble::Assembled,
     cli::{CheckpointWord, Checkpoints, Export},
-    log,
 };
 
 /// What was changed and how it was before, for people.
@@ -61,7 +60,7 @@ fn call(
     let invocation = Invocation::tool(tool, arguments, principal);
     let Some(rendered) = complete(&assembled.executor, invocation).rendered() else { return Ok(Done::Refused) };
     if rendered.is_error {
-        log::error(&printable(&rendered.text().concat()));
+        report::error(&printable(&rendered.text().concat()));
         return Ok(Done::Refused);
     }
     if as_json {
@@ -78,7 +77,7 @@ fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Re
     let CheckpointHistory { checkpoints, view } = match complete(&assembled.executor, invocation).answer() {
         Ok(Payload::History(history)) => history,
         Ok(_) => return Ok(Done::Refused),
-        Err(reason) => return refused(&reason),
+        Err(reason) => return refused(&reason, assembled),
     };
     let folder = ExportFolder::new(&export.folder)
         .map_err(|error| Failure::Serving(format!("cannot export to {}: {error}", export.folder.display())))?;
@@ -91,8 +90,9 @@ fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Re
     Ok(Done::Well)
 }
 
-fn refused(reason: &Reason) -> Result<Done, Failure> {
-    log::error(&format!("{reason} {}", reason.hint()));
+fn refused(reason: &Reason, assembled: &Assembled) -> Result<Done, Failure> {
+    let offered = Offered::of(&assembled.executor.grant().profile.catalogue);
+    report::error(&format!("{reason} {}", reason.hint(&offered)));
     Ok(Done::Refused)
 }
 

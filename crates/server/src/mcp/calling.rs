@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use lapidary_pipeline::{Invocation, Operation, Outcome, Progress, Refusal};
-use lapidary_tools::{Family, Payload, ReadOperation, Reason, bug, render_refusal};
+use lapidary_tools::{Family, Offered, Payload, Profile, ReadOperation, Reason, bug, render_refusal};
 use rmcp::{
     RoleServer,
     model::{ProgressNotificationParam, ProgressToken},
@@ -11,7 +11,7 @@ use rmcp::{
 };
 use tokio::sync::mpsc;
 
-use super::Mcp;
+use super::{Mcp, service_error};
 
 /// How often a client that asked for progress hears of an index that is being made.
 const LOOK_AT_INDEX: Duration = Duration::from_millis(100);
@@ -75,14 +75,14 @@ impl Mcp {
         while let Ok(stage) = stages.try_recv() {
             progress.report(stage).await;
         }
-        done.unwrap_or_else(|_| failed("the task that ran an operation is gone"))
+        done.unwrap_or_else(|_| failed("the task that ran an operation is gone", &self.profile(context)))
     }
 }
 
 /// The last resort: something of ours is gone that cannot be.
-pub(super) fn failed(what: &str) -> Outcome {
+pub(super) fn failed(what: &str, profile: &Profile) -> Outcome {
     let reason = bug!("{what}");
-    let rendered = Some(render_refusal(Family::Own, &reason));
+    let rendered = Some(render_refusal(Family::Own, &reason, Offered::of(&profile.catalogue)));
     Outcome::Refused(Refusal { reason, rendered })
 }
 
@@ -124,7 +124,7 @@ impl ProgressReport<'_> {
         param.total = Some(2.0);
         param.message = Some(message);
         if let Err(error) = self.context.peer.notify_progress(param).await {
-            crate::log::debug(&format!("progress could not be sent: {error}"));
+            tracing::debug!(error = service_error(&error), "progress could not be sent");
         }
     }
 }

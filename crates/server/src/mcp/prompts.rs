@@ -9,7 +9,7 @@ use std::{
 };
 
 use lapidary_pipeline::{Executor, Grant, Invocation, Principal};
-use lapidary_tools::{FilledPrompt, Payload, PromptsSeen, Reason, WatchPrompts, refusal_data};
+use lapidary_tools::{FilledPrompt, Offered, Payload, Profile, PromptsSeen, Reason, WatchPrompts, refusal_data};
 use rmcp::{
     ErrorData,
     model::{ErrorCode, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
@@ -129,13 +129,14 @@ impl Mcp {
 }
 
 /// What was asked for is wrong, or something here is.
-pub(super) fn error(reason: &Reason) -> ErrorData {
-    let message = format!("{reason} {}", reason.hint());
+pub(super) fn error(reason: &Reason, profile: &Profile) -> ErrorData {
+    let offered = Offered::of(&profile.catalogue);
+    let message = format!("{reason} {}", reason.hint(&offered));
     match reason {
         Reason::PromptUnknown { .. } | Reason::InvalidArguments { .. } => ErrorData::invalid_params(message, None),
         _ => {
-            let data = Value::Object(refusal_data(reason));
-            ErrorData::new(ErrorCode(reason.kind().facts().number), message, Some(data))
+            let data = Value::Object(refusal_data(reason, offered));
+            ErrorData::new(ErrorCode(reason.kind().wire_code().number), message, Some(data))
         }
     }
 }

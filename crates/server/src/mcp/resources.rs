@@ -3,8 +3,8 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use lapidary_pipeline::{Executor, Grant};
 use lapidary_tools::{
-    CompletePath, Completed, Contents, FIXED_RESOURCES, FileTemplate, FixedResource, Form, JSON, Kind, Payload, Reason,
-    refusal_data,
+    CompletePath, Completed, Contents, FIXED_RESOURCES, FileTemplate, FixedResource, Form, JSON, Kind, Offered,
+    Payload, Profile, Reason, refusal_data,
 };
 use rmcp::{
     ErrorData, RoleServer,
@@ -16,7 +16,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{Mcp, asking, unexpected};
+use super::{Mcp, asking};
 
 /// All that can be listed. Notes are not among them: a vault has thousands, and there are tools to find one.
 pub(super) fn list(executor: &Executor, grant: &Grant) -> Vec<Resource> {
@@ -84,8 +84,8 @@ impl Mcp {
                 let vault = params.context.and_then(|context| context.get_argument(FileTemplate::VAULT).cloned());
                 match self.read(CompletePath { typed, vault }, context).await {
                     Ok(Payload::Completed(completed)) => completed,
-                    Ok(_) => return Err(unexpected()),
-                    Err(reason) => return Err(refusal(&reason, &uri, context)),
+                    Ok(_) => return Err(self.unexpected(context)),
+                    Err(reason) => return Err(refusal(&reason, &uri, context, &self.profile(context))),
                 }
             }
             FileTemplate::VAULT => vaults(&self.shared.executor, &self.principal(context).grant, &typed),
@@ -115,10 +115,15 @@ fn vaults(executor: &Executor, grant: &Grant, typed: &str) -> Completed {
 
 /// A refusal as an error of the protocol, with the same code and data as in the answer of a tool; only that a resource
 /// is missing has a code of its own since the era without sessions.
-pub(super) fn refusal(reason: &Reason, uri: &str, context: &RequestContext<RoleServer>) -> ErrorData {
+pub(super) fn refusal(
+    reason: &Reason,
+    uri: &str,
+    context: &RequestContext<RoleServer>,
+    profile: &Profile,
+) -> ErrorData {
     let missing = reason.kind() == Kind::NoteMissing && asking::by_retry(context);
-    let code = if missing { ErrorCode::INVALID_PARAMS } else { ErrorCode(reason.kind().facts().number) };
-    let mut data = refusal_data(reason);
+    let code = if missing { ErrorCode::INVALID_PARAMS } else { ErrorCode(reason.kind().wire_code().number) };
+    let mut data = refusal_data(reason, Offered::of(&profile.catalogue));
     data.insert("uri".to_owned(), json!(lapidary_tools::clipped(uri)));
     ErrorData::new(code, reason.to_string(), Some(Value::Object(data)))
 }

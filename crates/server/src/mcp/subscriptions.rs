@@ -11,7 +11,7 @@ use rmcp::{
     service::{Peer, RequestContext, SubscriptionContext, SubscriptionSink},
 };
 
-use super::{Mcp, not_offered, refusal, unexpected};
+use super::{Mcp, not_offered, refusal};
 
 /// How often the files are looked at. A look costs one system call for each.
 const EVERY: Duration = Duration::from_secs(1);
@@ -109,12 +109,12 @@ impl Listener {
         let told = match self {
             Self::Session(peer) => {
                 let news = ResourceUpdatedNotificationParam::new(uri);
-                peer.notify_resource_updated(news).await.map_err(|error| error.to_string())
+                peer.notify_resource_updated(news).await.map_err(|error| super::service_error(&error))
             }
-            Self::Stream(sink) => sink.notify_resource_updated(uri).await.map_err(|error| error.to_string()),
+            Self::Stream(sink) => sink.notify_resource_updated(uri).await.map_err(|_| "the stream is closed"),
         };
         if let Err(error) = told {
-            crate::log::debug(&format!("a client could not be told of a change: {error}"));
+            tracing::debug!(error, "a client could not be told of a change");
         }
     }
 
@@ -138,8 +138,8 @@ impl Mcp {
         }
         let subscription = match self.read(Subscribe { uri: uri.clone() }, context).await {
             Ok(Payload::Subscribed(subscription)) => subscription,
-            Ok(_) => return Err(unexpected()),
-            Err(reason) => return Err(refusal(&reason, &uri, context)),
+            Ok(_) => return Err(self.unexpected(context)),
+            Err(reason) => return Err(refusal(&reason, &uri, context, &self.profile(context))),
         };
         match self.subscriptions.add(subscription) {
             Added::More => {}

@@ -9,10 +9,7 @@ use super::{
     Policy, Scope,
     rules::{MAX_RULE_BYTES, OBSIDIAN_SETTINGS, RULE_FILES, RuleFile, RuleProblem, RulesError, VaultRules},
 };
-use crate::{
-    VaultPath,
-    store::{Stamp, Store, StoreError, nanoseconds},
-};
+use crate::{Backend, Stamp, StoreError, VaultPath, nanoseconds};
 
 #[derive(Default)]
 pub struct ScopeKeeper {
@@ -57,7 +54,7 @@ impl ScopeKeeper {
     /// the same grant: others keep what they worked out for it.
     pub fn scope(
         &self,
-        store: &dyn Store,
+        store: &dyn Backend,
         now: SystemTime,
         grant: Option<&Arc<Policy>>,
     ) -> Result<Arc<Scope>, RulesError> {
@@ -74,6 +71,7 @@ impl ScopeKeeper {
             .zip(&stamps)
             .map(|(file, stamp)| stamp.is_some().then(|| read(store, file)).transpose())
             .collect::<Result<Vec<_>, _>>()?;
+        tracing::debug!(files = contents.iter().flatten().count(), "the vault's rule files were read");
         let mut known = self.known();
         let (scope, narrowed) = match known.take_if(|known| known.contents == contents) {
             Some(known) => (known.scope, known.narrowed),
@@ -102,11 +100,11 @@ impl ScopeKeeper {
     }
 }
 
-fn stamp(store: &dyn Store, file: RuleFile) -> Result<Option<Stamp>, RulesError> {
+fn stamp(store: &dyn Backend, file: RuleFile) -> Result<Option<Stamp>, RulesError> {
     store.stamp(&path(file)?).map_err(|error| refused(file, error))
 }
 
-fn read(store: &dyn Store, file: RuleFile) -> Result<Vec<u8>, RulesError> {
+fn read(store: &dyn Backend, file: RuleFile) -> Result<Vec<u8>, RulesError> {
     // Whatever the rules will say, they are read: no caller ever sees what is in these files.
     let found = store.read(&path(file)?, MAX_RULE_BYTES, &|_| true);
     found.map(|file| file.bytes).map_err(|error| refused(file, error))

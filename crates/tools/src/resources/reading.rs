@@ -120,7 +120,7 @@ pub struct VaultState {
 pub(crate) fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
     let usable = vaults.iter().all(|vault| vault.problem.is_none());
     let state = |vault: &VaultState| {
-        let status = vault.problem.map_or("OK", |problem| problem.facts().id);
+        let status = vault.problem.map_or("OK", |problem| problem.wire_code().id);
         json!({ "name": vault.name, "status": status })
     };
     json_contents(&json!({

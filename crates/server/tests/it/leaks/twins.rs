@@ -162,7 +162,7 @@ impl Closing {
 
 /// A vault of the pair, and a client of a server on it.
 pub(crate) struct Twin {
-    vault: Vault,
+    pub(crate) vault: Vault,
     pub(crate) client: Client,
 }
 
@@ -185,6 +185,14 @@ impl Client {
                 // The log has the start of it.
                 serde_json::from_str(&reply.replace(&session[..8], "session")).unwrap()
             }
+        }
+    }
+
+    /// The server behind it, over stdio.
+    pub(crate) fn stdio(&mut self) -> &mut Server {
+        match self {
+            Self::Stdio(server) => server,
+            Self::Http { .. } => panic!("this one is served over HTTP"),
         }
     }
 

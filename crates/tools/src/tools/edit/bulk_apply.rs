@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Reason,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Offered, Reason,
     plan::{BatchOutcome, BatchPlan, BatchStep, StepAnswer, StepRefusal},
     shared::budget::OperationsInput,
     spec::BatchTool,
@@ -97,7 +97,7 @@ impl BatchTool for BulkApply {
         Ok(BatchPlan { steps, atomic, dry_run })
     }
 
-    fn finish(&self, outcome: BatchOutcome) -> Output {
+    fn finish(&self, outcome: BatchOutcome, offered: Offered<'_>) -> Output {
         let BatchOutcome { atomic, dry_run, withdrawn, steps } = outcome;
         Output {
             atomic,
@@ -105,7 +105,7 @@ impl BatchTool for BulkApply {
             validated: (atomic && (dry_run || withdrawn)).then_some(steps.iter().all(Result::is_ok)),
             rolled_back: (atomic && !dry_run && !withdrawn).then_some(false),
             hint: withdrawn.then(|| hint(&steps)),
-            results: (0..).zip(steps).map(|(index, step)| result(index, step, withdrawn)).collect(),
+            results: (0..).zip(steps).map(|(index, step)| result(index, step, withdrawn, offered)).collect(),
         }
     }
 
@@ -178,14 +178,19 @@ fn hint(steps: &[Result<StepAnswer, StepRefusal>]) -> String {
     )
 }
 
-fn result(index: usize, step: Result<StepAnswer, StepRefusal>, withdrawn: bool) -> OperationOutput {
+fn result(
+    index: usize,
+    step: Result<StepAnswer, StepRefusal>,
+    withdrawn: bool,
+    offered: Offered<'_>,
+) -> OperationOutput {
     match step {
         Ok(answer) => {
             let result = if withdrawn { answer.into_dry_run() } else { answer.output };
             OperationOutput { index, ok: true, result: Some(result), error: None }
         }
         Err(refusal) => {
-            let mut error = operation_error(&refusal.reason);
+            let mut error = operation_error(&refusal.reason, offered);
             error.extend(next_hash(&refusal).map(|next| ("hint".to_owned(), json!(next))));
             OperationOutput { index, ok: false, result: None, error: Some(error) }
         }
