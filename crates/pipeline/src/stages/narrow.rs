@@ -8,7 +8,9 @@ use crate::execution::{Execution, Flow, Found};
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     match execution.found()? {
         Found::Tool(_) => tool_view(execution)?,
-        Found::Read(_) => execution.opened = Some(open(execution)?),
+        Found::Read(operation) => {
+            execution.opened = Some(open(execution, operation.declaration().recorded)?);
+        }
     }
     Ok(Flow::Next)
 }
@@ -27,7 +29,8 @@ fn tool_view(execution: &mut Execution<'_>) -> Result<(), Reason> {
     Ok(())
 }
 
-fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
+/// What is looked at every second and leaves no line in the log leaves no warning either.
+fn open(execution: &mut Execution<'_>, warns: bool) -> Result<OpenedVaults, Reason> {
     let (executor, grant) = (execution.executor, &execution.principal().grant);
     Ok(match execution.vault_choice.take() {
         None | Some(VaultChoice::One(_)) => {
@@ -37,9 +40,12 @@ fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
             let served = names.iter().filter_map(|name| executor.vaults().called(name));
             let opened = served.map(|served| {
                 let name = served.vault.name().to_owned();
-                let view = executor.view(served, grant).inspect_err(|reason| {
+                let view = executor.view(served, grant);
+                if let Err(reason) = &view
+                    && warns
+                {
                     tracing::warn!("the vault `{name}` cannot be looked at: {reason}");
-                });
+                }
                 VaultView { name, view }
             });
             OpenedVaults::Several(opened.collect())
@@ -56,10 +62,15 @@ fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use lapidary_tools::{Kind, Payload, ReadResource};
     use serde_json::json;
 
-    use crate::testing::{TestSetup, granted};
+    use crate::{
+        Grant,
+        testing::{TestSetup, granted},
+    };
 
     #[test]
     fn the_scope_is_the_servers_narrowed_by_the_grant() {
@@ -69,6 +80,18 @@ mod tests {
         assert!(!read("Work/a.md").rendered().unwrap().is_error);
         assert!(read("Home/b.md").rendered().unwrap().is_error);
         server.done("file_read", json!({ "file": "Home/b.md" }));
+    }
+
+    #[test]
+    fn the_same_grant_gives_the_same_scope_and_another_gives_another() {
+        let server = TestSetup::default().serve(&[("Work/a.md", "x\n")]);
+        let served = server.executor.vaults().first();
+        let scope = |grant: &Grant| server.executor.scope(served, grant).unwrap();
+        let (work, home) = (granted(&["Work"]), granted(&["Home"]));
+        assert!(Arc::ptr_eq(&scope(&work), &scope(&work)), "others keep what they worked out for it");
+        assert!(Arc::ptr_eq(&scope(&work), &scope(&work.clone())));
+        assert!(!Arc::ptr_eq(&scope(&work), &scope(&home)));
+        assert!(!Arc::ptr_eq(&scope(&work), &scope(server.executor.grant())));
     }
 
     #[test]
