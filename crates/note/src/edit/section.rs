@@ -80,7 +80,10 @@ impl Document {
         let body = section.body(self)?;
         let last_text = body.start + shown[body.clone()].trim_end().len();
         let blank_line = shown[..body.end].ends_with("\n\n");
-        let last_block = LastBlock::of(&shown[..last_text]);
+        let note = self.note();
+        let headings = note.headings.partition_point(|heading| heading.section.start < last_text);
+        let last_heading = note.headings[..headings].last().map_or(0, |heading| heading.section.start);
+        let last_block = LastBlock::of(&shown[..last_text], last_heading);
         let ending = last_block.ending(&shown[..last_text]);
         if ending == Ending::Open {
             return Err(EditError::Unclosed);
@@ -125,7 +128,7 @@ impl Document {
             return self.write_section(&Change::new(span, wanted.content));
         }
         let mut content = wanted.above(shown, &shown[span.end..]);
-        match Ending::of(&format!("\n{}", content.trim_end_matches('\n'))) {
+        match Ending::of(content.trim_end_matches('\n')) {
             Ending::Open if !below.trim().is_empty() => return Err(EditError::Unclosed),
             ending if !content.ends_with("\n\n") && ending.takes_in(below) => content.push('\n'),
             _ => {}

@@ -16,19 +16,22 @@ pub(super) enum Ending {
 /// The last block of a text, whatever line ends follow it.
 pub(super) struct LastBlock<'t> {
     text: &'t str,
+    heading: usize,
     kind: Option<BlockKind>,
 }
 
 impl<'t> LastBlock<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
+    /// `heading` is where the last heading begins. Whatever stands above it has ended there, so it need not be read.
+    pub(super) fn of(text: &'t str, heading: usize) -> Self {
         let text = text.trim_end_matches('\n');
-        let block = if text.trim().is_empty() { None } else { last_block(text) };
-        Self { text, kind: block.map(|block| block.kind) }
+        // Below a line, so that no properties are read at its begin.
+        let kind = last_block(&format!("\n{}", &text[heading.min(text.len())..])).map(|block| block.kind);
+        Self { text, heading, kind }
     }
 
     /// The same for another text, which may be this one with other line ends behind it.
     pub(super) fn or_of(self, text: &'t str) -> Self {
-        if text.trim_end_matches('\n') == self.text { self } else { Self::of(text) }
+        if text.trim_end_matches('\n') == self.text { self } else { Self::of(text, self.heading) }
     }
 
     /// What stands at the end of the text, with the line ends that follow.
@@ -43,8 +46,9 @@ impl<'t> LastBlock<'t> {
 }
 
 impl Ending {
+    /// Of a text that is not the begin of a note.
     pub(super) fn of(text: &str) -> Self {
-        LastBlock::of(text).ending(text)
+        LastBlock::of(text, 0).ending(text)
     }
 
     /// Whether text can go on in the last line.
