@@ -140,16 +140,12 @@ fn why(stop: Stop) -> &'static str {
 }
 
 /// Writes lines and says once if it cannot: a server on a read-only disk still serves.
+#[derive(Default)]
 pub(crate) struct Audit {
-    warn: fn(&str),
     failed: AtomicBool,
 }
 
 impl Audit {
-    pub(crate) fn new(warn: fn(&str)) -> Self {
-        Self { warn, failed: AtomicBool::new(false) }
-    }
-
     pub(crate) fn record(&self, log: &LogFile, line: &AuditLine) {
         self.append(log, &line.json());
     }
@@ -176,7 +172,7 @@ impl Audit {
         if let Err(error) = log.append(&line.to_string())
             && !self.failed.swap(true, Ordering::Relaxed)
         {
-            (self.warn)(&format!("the audit log cannot be written ({error}); calls go on without it"));
+            tracing::warn!("the audit log cannot be written ({error}); calls go on without it");
         }
     }
 }

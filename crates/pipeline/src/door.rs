@@ -121,7 +121,7 @@ impl Gate for Door<'_> {
         match served.log.tail(lines) {
             Ok((lines, _)) => Ok(lines),
             Err(error) => {
-                (self.pipeline.setup.warn)(&format!("the log cannot be read: {error}"));
+                tracing::warn!(%error, "the log of calls cannot be read");
                 Err(Reason::Disk { path: None, problem: Disk::NoState })
             }
         }

@@ -47,8 +47,6 @@ pub struct Setup {
     pub skills: Option<VaultPath>,
     pub limits: Limits,
     pub clock: Clock,
-    /// Where to say what no caller should hear.
-    pub warn: fn(&str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +69,7 @@ const COMMIT_GRACE: Duration = Duration::from_secs(30);
 
 impl Pipeline {
     pub fn new(setup: Setup) -> Result<Self, getrandom::Error> {
-        let audit = Audit::new(setup.warn);
+        let audit = Audit::default();
         let repetition = Repetition::default();
         Ok(Self { setup, audit, consent: Consent::new()?, repetition, lanes: Lanes::new() })
     }
@@ -104,7 +102,7 @@ impl Pipeline {
         served.vault.scope(self.setup.clock.now()).map_err(|error| match error {
             RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
             RulesError::Unreadable { file, .. } => {
-                (self.setup.warn)(&format!("the vault `{}` is closed: {error}", served.vault.name()));
+                tracing::warn!("the vault `{}` is closed: {error}", served.vault.name());
                 Reason::VaultClosed { file }
             }
         })
@@ -323,7 +321,7 @@ impl Pipeline {
         let served = vaults.pick(line.vault.as_deref()).unwrap_or_else(|_| vaults.first());
         self.audit.record(&served.log, &line);
         for news in served.vault.take_news() {
-            (self.setup.warn)(&format!("vault `{}`: {}", served.vault.name(), in_words(&news)));
+            tracing::warn!("vault `{}`: {}", served.vault.name(), in_words(&news));
             self.audit.tell(&served.log, line.time, &news);
         }
     }
@@ -335,7 +333,7 @@ impl Pipeline {
         }
         let served = self.setup.vaults.pick(line.vault.as_deref()).unwrap_or_else(|_| self.setup.vaults.first());
         if let Err(error) = served.vault.tell_again(late_saves) {
-            (self.setup.warn)(&format!("checkpoints cannot be looked up: {error}"));
+            tracing::warn!(%error, "checkpoints cannot be looked up");
         }
     }
 
@@ -422,7 +420,7 @@ fn effect_of(request: &Request) -> Effect {
     }
 }
 
-/// What happened without a call, for the owner.
+/// What happened without a call, for the owner. Paths are in the log of calls, which is kept with the vault's state.
 fn in_words(news: &News) -> String {
     match news {
         News::Completed { checkpoint } => {
@@ -432,11 +430,13 @@ fn in_words(news: &News) -> String {
             "a change that was not finished has been taken back; all files are as before".to_owned()
         }
         News::Undone { left } => {
-            let left: Vec<String> = left.iter().map(ToString::to_string).collect();
-            format!("an unfinished change has been taken back, but for files changed since: {}", left.join(", "))
+            let files = left.len();
+            format!(
+                "an unfinished change has been taken back, but for {files} files changed since; `lapidary audit` names them"
+            )
         }
-        News::LateSave { path, checkpoint } => {
-            format!("another program saved `{path}` while it was changed here; its text is in checkpoint {checkpoint}")
+        News::LateSave { checkpoint, .. } => {
+            format!("another program saved a file while it was changed here; its text is in checkpoint {checkpoint}")
         }
         News::Postponed { why } => format!("something could not be looked after and will be tried again: {why}"),
     }

@@ -92,8 +92,8 @@ impl Look<'_> {
             match found {
                 Ok(found) => all.extend(found),
                 Err(reason) => {
-                    let warning = format!("the prompts of the vault `{name}` cannot be listed: {reason}");
-                    (self.pipeline.setup.warn)(&warning);
+                    let reason = reason.kind().wire_code().id;
+                    tracing::warn!(vault = name, reason, "the prompts of a vault cannot be listed");
                 }
             }
         }

@@ -273,7 +273,7 @@ impl<'a> Call<'a> {
     fn hear(&mut self, view: &View) {
         match view.late_saves() {
             Ok(late_saves) => self.late_saves.extend(late_saves),
-            Err(error) => (self.pipeline.setup.warn)(&format!("checkpoints cannot be looked up: {error}")),
+            Err(error) => tracing::warn!(%error, "checkpoints cannot be looked up"),
         }
     }
 
@@ -322,7 +322,7 @@ impl<'a> Call<'a> {
             None => {
                 Err(approvals::wait(&served.waiting, &self.line, &request.arguments, &shown(WHOLE_DIFF), digest, now)
                     .unwrap_or_else(|error| {
-                        (setup.warn)(&format!("a question cannot be written down for `lapidary approvals`: {error}"));
+                        tracing::warn!(%error, "a question cannot be written down for `lapidary approvals`");
                         Reason::NobodyToAsk
                     }))
             }
