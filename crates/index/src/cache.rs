@@ -12,10 +12,7 @@ use super::{
     packed::{Packer, Unpacker},
     snapshot::Snapshot,
 };
-use crate::{
-    VaultPath,
-    store::{CacheFile, Stamp},
-};
+use crate::{Stamp, VaultPath, posix::CacheFile};
 
 /// Below this it is quicker to read the notes again.
 const WORTH_RECALLING: usize = 200;

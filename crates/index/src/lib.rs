@@ -19,7 +19,10 @@ mod sorted;
 mod texts;
 mod visible;
 
-use lapidary_store::{Change, ChangeSet, FolderNames, Scope, VaultLimits, VaultPath, lock, rebased, store};
+use lapidary_store::{
+    Backend, Change, ChangeSet, Cursor, Delta, FolderNames, Look, PlaceState, Scope, Stamp, Stat, StoreError, TextRoom,
+    VaultLimits, VaultPath, Walked, lock, posix, rebased,
+};
 
 pub use digest::{
     BlockDigest, Digest, FieldDigest, HeadingDigest, LinkDigest, Properties, Structure, TagDigest, TaskDigest,

@@ -9,7 +9,7 @@ use super::{
 };
 use lapidary_index::{Slice, Snapshot};
 
-use crate::store::CacheFile;
+use crate::posix::CacheFile;
 
 /// Fewer notes are read sooner than a file is opened.
 const WORTH_KEEPING: usize = 200;
@@ -42,7 +42,7 @@ impl SegmentCache {
             tracing::debug!(%error, "the cache of the search index cannot be read");
             Vec::new()
         });
-        let intact = |row: crate::store::CacheRow| {
+        let intact = |row: crate::posix::CacheRow| {
             (xxh3_64(&row.bytes) == row.checksum).then(|| Segment::open(Slice::whole(row.bytes)?)).flatten()
         };
         let segments: Vec<Segment> = rows.into_par_iter().filter_map(intact).collect();
