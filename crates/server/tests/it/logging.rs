@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Era, Vault, files_below},
+    harness::{Era, Vault, files_below, path},
     http::HttpServer,
 };
 
@@ -111,6 +111,38 @@ fn no_token_of_a_client_is_logged() {
     for bytes in files.values() {
         let text = String::from_utf8(bytes.clone()).unwrap();
         assert!(!text.contains("zqtoken"), "{text}");
+    }
+}
+
+/// In both forms of a fault: one that was noticed, and a panic.
+#[cfg(debug_assertions)]
+#[test]
+fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
+    for (name, place, cause) in [
+        ("lapidary-failpoint-bug.md", "crates/tools/src/failpoint.rs:", "a failpoint: "),
+        ("lapidary-failpoint-panic.md", "crates/tools/src/failpoint.rs:", "a panic"),
+    ] {
+        let vault = Vault::new(&[(name, b"my diary\n"), ("a.md", b"one\n")]);
+        let environment = [("MCP_LOG_LEVEL", "error"), ("LAPIDARY_LOG_FORMAT", "json")];
+        let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+        let result = server.call("obsidian_get_note", json!({ "format": "content", "target": path(name) }));
+        let error = &result["structuredContent"]["error"];
+        assert_eq!(error["data"]["reason"], "internal_error", "{result}");
+        let id = error["data"]["id"].as_str().unwrap();
+        for part in [&error["message"], &error["data"]["recovery"]["hint"], &result["content"][0]["text"]] {
+            assert!(part.as_str().unwrap().contains(id), "{result}");
+        }
+        for told in ["failpoint.rs", "a failpoint", "diary", "panic"] {
+            assert!(!result.to_string().contains(told), "{told} is no business of the caller: {result}");
+        }
+        assert_eq!(server.done("file_read", json!({ "file": "a.md" }))["content"], "one\n", "it cost one call");
+        let (_, said) = server.end();
+        let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 1, "{said}");
+        assert_eq!(lines[0]["fields"]["id"], id, "{said}");
+        assert!(lines[0]["fields"]["at"].as_str().unwrap().starts_with(place), "{said}");
+        assert!(lines[0]["msg"].as_str().unwrap().contains(cause), "{said}");
+        assert!(!said.contains(name), "the message of a panic may quote notes: {said}");
     }
 }
 
