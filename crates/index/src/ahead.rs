@@ -14,16 +14,16 @@ impl Snapshot {
     pub fn take_for_made(&mut self, changes: &ChangeSet) {
         for change in &changes.changes {
             match change {
-                Change::Write { path, bytes, .. } | Change::Create { path, bytes } => {
+                Change::Write { path, content, .. } | Change::Create { path, content } => {
                     let path = self.spelt(path);
-                    self.put_planned(&path, bytes);
+                    self.put_planned(&path, content.bytes());
                 }
-                Change::Move { from, to, before, bytes, .. } => {
+                Change::Move { from, to, before, content, .. } => {
                     let old = self.file(&self.spelt(from)).cloned();
                     self.remove(&self.spelt(from));
-                    match (bytes, before, old) {
-                        (Some(bytes), _, _) => self.put_planned(to, bytes),
-                        (None, Some(before), _) => self.put_planned(to, &before.bytes),
+                    match (content, before, old) {
+                        (Some(content), _, _) => self.put_planned(to, content.bytes()),
+                        (None, Some(before), _) => self.put_planned(to, before.bytes()),
                         (None, None, Some(old)) => self.put_again(to, &old),
                         (None, None, None) => self.put_planned(to, &[]),
                     }

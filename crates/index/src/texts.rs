@@ -66,6 +66,11 @@ impl Source<'_> {
         read
     }
 
+    /// The content of one file, from memory if it is there.
+    pub fn text(&self, state: &FileState) -> Option<Slice> {
+        state.text().or_else(|| self.read_once(state))
+    }
+
     /// The content of one file as it is now, for somebody who does not keep it.
     pub fn read_once(&self, state: &FileState) -> Option<Slice> {
         let mut buffer = Vec::new();

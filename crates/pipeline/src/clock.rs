@@ -17,6 +17,12 @@ impl Clock {
         iso(self.now())
     }
 
+    /// Noon of a Wednesday, by which the examples of tools go.
+    #[cfg(test)]
+    pub(crate) fn of_examples() -> Self {
+        Self(|| SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_776_254_400))
+    }
+
     pub(crate) fn now(self) -> SystemTime {
         (self.0)()
     }

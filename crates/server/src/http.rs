@@ -9,7 +9,7 @@ use std::{
 };
 
 use axum::{Router, middleware::from_fn_with_state, routing::get, serve::ListenerExt};
-use lapidary_pipeline::Pipeline;
+use lapidary_pipeline::Executor;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
@@ -26,7 +26,7 @@ use crate::{
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 pub(crate) async fn serve(
-    pipeline: Arc<Pipeline>,
+    executor: Arc<Executor>,
     dotted_names: bool,
     settings: &Http,
     tokens: Tokens,
@@ -40,7 +40,7 @@ pub(crate) async fn serve(
             tracing::debug!(%error, "slow answers ahead");
         }
     });
-    let mcp = Mcp::new(pipeline, dotted_names, Connection::Http);
+    let mcp = Mcp::new(executor, dotted_names, Connection::Http);
     let router = router(mcp, settings, tokens);
     let serving = axum::serve(listener, router).with_graceful_shutdown(told_to_stop());
     tokio::select! {
@@ -62,7 +62,11 @@ fn router(mcp: Mcp, settings: &Http, tokens: Tokens) -> Router {
         Origins::Listed(origins) => config.with_allowed_origins(origins.clone()).enforce_origin_validation(),
         Origins::Any => config.disable_allowed_origins(),
     };
-    let service = StreamableHttpService::new(move || Ok(mcp.for_session()), Arc::new(sessions), config);
+    let service = StreamableHttpService::new(
+        move || Ok(identity::with_current(|identity| mcp.for_session(identity))),
+        Arc::new(sessions),
+        config,
+    );
     Router::new()
         .route_service(&settings.endpoint_path, service)
         // Of what is not there, nobody is asked who they are: clients look for other ways to identify themselves.

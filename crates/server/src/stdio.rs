@@ -4,7 +4,7 @@ mod messages;
 
 use std::{sync::Arc, time::Duration};
 
-use lapidary_pipeline::Pipeline;
+use lapidary_pipeline::Executor;
 use rmcp::{ServiceExt, service::ServerInitializeError, transport::io::stdio_pipes};
 
 use crate::mcp::{Connection, Mcp};
@@ -16,11 +16,11 @@ const PARENT_CHECK: Duration = Duration::from_secs(2);
 const FAREWELL: Duration = Duration::from_millis(200);
 
 /// Serves until standard input closes, the parent is gone, or the process is told to stop.
-pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool) -> Result<(), String> {
+pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool) -> Result<(), String> {
     let (input, output) = stdio_pipes();
     let (transport, input_ended) = messages::transport(input, output);
     let serving = async {
-        match Mcp::new(pipeline, dotted_names, Connection::Stdio).serve(transport).await {
+        match Mcp::new(executor, dotted_names, Connection::Stdio).serve(transport).await {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             // The client hung up before it said anything: not our failure.
             Err(error) => {

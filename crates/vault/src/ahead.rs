@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_index::{IndexError, Snapshot};
-use lapidary_note::ContentHash;
+use lapidary_note::FileContent;
 use lapidary_store::rebased;
 use unicode_normalization::UnicodeNormalization;
 
@@ -112,11 +112,11 @@ impl Ahead {
 
     fn apply(&mut self, change: &Change) {
         match change {
-            Change::Write { path, before, bytes, .. } => self.put(path, planned(Some(before), bytes)),
-            Change::Create { path, bytes } => self.put(path, planned(None, bytes)),
-            Change::Move { from, to, before, bytes, .. } => {
-                let there = match (before, bytes) {
-                    (before, Some(bytes)) => There::File(to.clone(), planned(before.as_ref(), bytes)),
+            Change::Write { path, before, content, .. } => self.put(path, planned(Some(before), content)),
+            Change::Create { path, content } => self.put(path, planned(None, content)),
+            Change::Move { from, to, before, content, .. } => {
+                let there = match (before, content) {
+                    (before, Some(content)) => There::File(to.clone(), planned(before.as_ref(), content)),
                     (Some(before), None) => There::File(to.clone(), Arc::clone(before)),
                     (None, None) => There::Elsewhere(self.on_disk(from).unwrap_or_else(|| from.clone())),
                 };
@@ -176,10 +176,9 @@ fn key(path: &VaultPath) -> String {
 }
 
 /// A file as a change leaves it.
-fn planned(before: Option<&Arc<File>>, bytes: &[u8]) -> Arc<File> {
+fn planned(before: Option<&Arc<File>>, content: &FileContent) -> Arc<File> {
     Arc::new(File {
-        bytes: bytes.to_vec(),
-        hash: ContentHash::of(bytes),
+        content: content.clone(),
         modified: before.and_then(|file| file.modified),
         created: before.and_then(|file| file.created),
     })

@@ -4,7 +4,6 @@ use std::{
 };
 
 use lapidary_index::Live;
-use lapidary_note::ContentHash;
 use lapidary_query::Period;
 use lapidary_search::SearchKeeper;
 use lapidary_store::Backend;
@@ -163,8 +162,8 @@ impl View {
             return Ok(Arc::clone(file));
         }
         let found = self.backend.read(path, self.max_file_bytes, &|place| self.shows(place)).map_err(narrowed)?;
-        let hash = ContentHash::of(&found.bytes);
-        let file = Arc::new(File { bytes: found.bytes, hash, modified: found.modified, created: found.created });
+        let (modified, created) = (found.modified, found.created);
+        let file = Arc::new(File { content: found.bytes.into(), modified, created });
         self.seen().insert(path.clone(), Arc::clone(&file));
         Ok(file)
     }

@@ -1,6 +1,6 @@
 use std::io::{IsTerminal, Write, stderr, stdin};
 
-use lapidary_pipeline::{Decided, Pending, Pipeline};
+use lapidary_pipeline::{Decided, Executor, Pending};
 use serde_json::{Value, json};
 
 use super::{Done, Failure, print_json, printable, report, table};
@@ -11,30 +11,30 @@ use crate::{
 
 /// What waits for a person, and their answer.
 pub(super) fn run(command: &Approvals, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
-    let pipeline = &assembled.pipeline;
-    let Some(word) = &command.word else { return list(pipeline, false, out) };
+    let executor = &assembled.executor;
+    let Some(word) = &command.word else { return list(executor, false, out) };
     match word {
-        ApprovalWord::List { json, .. } => list(pipeline, *json, out),
-        ApprovalWord::Show { id, .. } => match find(pipeline, id)? {
+        ApprovalWord::List { json, .. } => list(executor, *json, out),
+        ApprovalWord::Show { id, .. } => match find(executor, id)? {
             Some(pending) => {
                 writeln!(out, "{}", printable(&pending.question))?;
                 Ok(Done::Well)
             }
             None => Ok(Done::Refused),
         },
-        ApprovalWord::Accept { id, .. } => match find(pipeline, id)? {
-            Some(pending) => accept(pipeline, &pending, out),
+        ApprovalWord::Accept { id, .. } => match find(executor, id)? {
+            Some(pending) => accept(executor, &pending, out),
             None => Ok(Done::Refused),
         },
-        ApprovalWord::Reject { id, .. } => match find(pipeline, id)? {
-            Some(pending) => told(pipeline.decide(&pending, false)?, out),
+        ApprovalWord::Reject { id, .. } => match find(executor, id)? {
+            Some(pending) => told(executor.decide(&pending, false)?, out),
             None => Ok(Done::Refused),
         },
     }
 }
 
-fn list(pipeline: &Pipeline, as_json: bool, out: &mut dyn Write) -> Result<Done, Failure> {
-    let pending = pipeline.pending()?;
+fn list(executor: &Executor, as_json: bool, out: &mut dyn Write) -> Result<Done, Failure> {
+    let pending = executor.pending()?;
     if as_json {
         let all: Vec<Value> = pending.iter().map(one_as_json).collect();
         print_json(out, &json!({ "approvals": all }))?;
@@ -62,9 +62,9 @@ fn one_as_json(pending: &Pending) -> Value {
 }
 
 /// The one whose name begins like this.
-fn find(pipeline: &Pipeline, id: &str) -> Result<Option<Pending>, Failure> {
+fn find(executor: &Executor, id: &str) -> Result<Option<Pending>, Failure> {
     let mut found: Vec<Pending> =
-        pipeline.pending()?.into_iter().filter(|pending| pending.id.starts_with(id)).collect();
+        executor.pending()?.into_iter().filter(|pending| pending.id.starts_with(id)).collect();
     match found.len() {
         1 => Ok(found.pop()),
         0 => {
@@ -79,7 +79,7 @@ fn find(pipeline: &Pipeline, id: &str) -> Result<Option<Pending>, Failure> {
 }
 
 /// Programs can start programs, so a yes has to be typed.
-fn accept(pipeline: &Pipeline, pending: &Pending, out: &mut dyn Write) -> Result<Done, Failure> {
+fn accept(executor: &Executor, pending: &Pending, out: &mut dyn Write) -> Result<Done, Failure> {
     if !(stdin().is_terminal() && stderr().is_terminal()) {
         report::error("a change is accepted by a person at a terminal; run this command there");
         return Ok(Done::Refused);
@@ -91,13 +91,13 @@ fn accept(pipeline: &Pipeline, pending: &Pending, out: &mut dyn Write) -> Result
         writeln!(out, "Nothing was changed; it still waits. `lapidary approvals reject {}` refuses it.", pending.id)?;
         return Ok(Done::Refused);
     }
-    told(pipeline.decide(pending, true)?, out)
+    told(executor.decide(pending, true)?, out)
 }
 
 fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
     match decided {
         Decided::Tried(rendered) => {
-            writeln!(out, "{}", printable(&rendered.text.concat()))?;
+            writeln!(out, "{}", printable(&rendered.text().concat()))?;
             Ok(if rendered.is_error { Done::Refused } else { Done::Well })
         }
         Decided::MayRead => {

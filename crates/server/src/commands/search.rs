@@ -1,6 +1,6 @@
 use std::io::Write;
 
-use lapidary_pipeline::{Reply, Request};
+use lapidary_pipeline::Invocation;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -32,7 +32,7 @@ pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -
             break page;
         }
     };
-    assembled.pipeline.save_indexes(SAVING);
+    assembled.executor.save_indexes(SAVING);
     found.truncate(search.limit);
     if search.json {
         let notice = answer.get("notice").cloned().unwrap_or_default();
@@ -59,17 +59,17 @@ fn ask(search: &Search, cursor: &Value, assembled: &Assembled) -> Result<Value, 
     if !cursor.is_null() {
         arguments.insert("cursor".to_owned(), cursor.clone());
     }
-    let caller = owner(&assembled.pipeline, false);
-    let request = Request { tool: TOOL.to_owned(), arguments, caller, answer: None, progress: None };
-    match complete(&assembled.pipeline, request) {
-        Reply::Done(rendered) if !rendered.is_error => Ok(Value::Object(rendered.structured)),
-        Reply::Done(rendered) => {
-            let said = rendered.text.join("\n");
-            // People are told that it is an error already.
-            Err(printable(said.strip_prefix("Error: ").unwrap_or(&said)))
-        }
-        Reply::NoSuchTool { .. } | Reply::Ask(_) => Err(format!("`{TOOL}` is not offered")),
+    let invocation = Invocation::tool(TOOL, arguments, owner(&assembled.executor, false));
+    let Some(rendered) = complete(&assembled.executor, invocation).rendered() else {
+        return Err(format!("`{TOOL}` is not offered"));
+    };
+    if rendered.is_error {
+        let said = rendered.text().join("\n");
+        // People are told that it is an error already.
+        return Err(printable(said.strip_prefix("Error: ").unwrap_or(&said)));
     }
+    let (_, facts, _) = rendered.into_parts();
+    Ok(Value::Object(facts))
 }
 
 /// Score, note, section, and the passage on one line.

@@ -292,7 +292,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         flag: None,
         default: Shown::Value("on"),
         doc: "Whether a call that repeats itself is refused. Scripts and benchmarks switch it off.",
-        apply: |draft, given| toggle(&given.raw).map(|refused| draft.config.repetition.refused = refused),
+        apply: |draft, given| toggle(&given.raw).map(|refused| draft.config.repetition.noticed = refused),
     },
     Setting {
         section: Section::Approval,
@@ -543,7 +543,10 @@ pub(crate) static SETTINGS: &[Setting] = &[
         doc: "The clients that may call over HTTP, each with a token that it sends as `Authorization: Bearer …` and a \
               profile of its own. In the file a table `[tokens.name]` with `token` and `profile`; in the variable \
               `name:profile:token`, separated by `;`. A token may be written as `sha256:` and its hash. With any token, \
-              nobody is served without one.",
+              nobody is served without one. In the file a token may also have `vaults` (the names of the vaults that \
+              exist for it; all if left out), `read_paths` and `write_paths` (folders, within those of `access`; \
+              `write_paths` are those of `read_paths` if left out) and `read_only`. What lies outside does not exist \
+              for that client.",
         apply: |draft, given| {
             draft.config.tokens = tokens(&given.raw)?;
             draft.tokens_place = Some(given.place.clone());

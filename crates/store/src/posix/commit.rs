@@ -35,8 +35,8 @@ use self::{
 };
 use super::{Beside, Draft, Ledger, Spot, Step, Steps, TurnFile};
 use crate::{
-    BackendTurn, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, LedgerError, News, Origin, Receipt, Scope,
-    StoreError, TurnError, VaultPath,
+    BackendTurn, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, LedgerError, News, Origin, Receipt,
+    Scope, StoreError, TurnError, VaultPath,
     patience::{Place, Queue},
 };
 
@@ -201,7 +201,7 @@ impl PosixTurn<'_> {
         }
         let error = |about: usize, error: StoreError| {
             let change = &set.changes[about];
-            let before = change.before().map(|file| file.hash);
+            let before = change.before().map(File::hash);
             // What is in the way at the other end says nothing about the file itself.
             let path = match (&error, change.to()) {
                 (StoreError::Exists | StoreError::NotPortable | StoreError::IsFolder, Some(to)) => to,

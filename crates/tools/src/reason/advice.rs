@@ -268,7 +268,6 @@ pub(super) fn edit(error: &EditError, offered: &Offered<'_>) -> String {
             return or(send, "or use {}", &["lines_replace", "str_replace", "obsidian_replace_in_note"], offered);
         }
         EditError::BadBlockId { .. } => "Use only letters, digits and `-`.",
-        EditError::NoBlock { .. } => "Choose a place inside a paragraph, item, table, quote or code block.",
         EditError::NotATable { .. } => match offered.first(&["block_replace"]) {
             Some(_) => "Use `block_replace`, or choose the id of a table.",
             None => "Choose the id of a table.",

@@ -210,7 +210,6 @@ fn of_edits() -> Vec<Reason> {
         EditError::Unclosed,
         EditError::BlockLost { id: text() },
         EditError::BadBlockId { id: text() },
-        EditError::NoBlock { at: 3 },
         EditError::BlockIdTaken { id: text() },
         EditError::NotATable { id: text() },
         EditError::Columns { expected: 2, found: 3 },

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use lapidary_pipeline::Decision;
+
 use super::*;
 
 #[test]
@@ -98,7 +100,7 @@ max_bytes = 3000
     let config = machine.config();
     assert_eq!(config.access.follow_links, [Path::new("/home/me/Shared")]);
     assert_eq!(machine.vaults(), ["zeta=/work/Notes", "alpha=/home/me/Other"]);
-    assert_eq!((config.transport, config.repetition.refused), (Transport::Http, false));
+    assert_eq!((config.transport, config.repetition.noticed), (Transport::Http, false));
     assert_eq!(config.state_dir, Path::new("/home/me/state"));
     assert!(config.access.read_only && config.tools.dotted_names);
     assert_eq!(config.access.read_paths, Some(vec!["notes, old".into(), "work".into()]));

@@ -1,4 +1,5 @@
-use crate::config::model::{Limits, Repetition, Tools};
+use crate::config::model::{Limits, Tools};
+use lapidary_pipeline::{Decision, RepetitionLimits};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -51,7 +52,7 @@ fn the_defaults_are_those_of_the_product() {
         tools: Tools { include: None, exclude: Vec::new(), dotted_names: false },
         approval: Approval { write: Decision::Allow, destroy: Decision::Ask, rules: vec![], pending: true },
         ask_before_deleting: true,
-        repetition: Repetition { refused: true, window: 15, allowed: 3, max_failures: 8 },
+        repetition: RepetitionLimits { noticed: true, window: 15, allowed: 3, max_failures: 8 },
         profile: "curator".into(),
         profiles: std::collections::BTreeMap::new(),
         tokens: vec![],
@@ -114,8 +115,8 @@ fn switches_take_the_usual_words_in_any_case_and_no_others() {
         assert_holds(&refusal("OBSIDIAN_READ_ONLY", value), &[value, "true or false"]);
     }
     assert!(with("LAPIDARY_DOTTED_NAMES", "1").tools.dotted_names);
-    assert!(!with("LAPIDARY_REPETITION", "off").repetition.refused);
-    assert!(with("LAPIDARY_REPETITION", "on").repetition.refused);
+    assert!(!with("LAPIDARY_REPETITION", "off").repetition.noticed);
+    assert!(with("LAPIDARY_REPETITION", "on").repetition.noticed);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     offers::{self, Offer},
-    twins::{Closing, MARK, Twin},
+    twins::{Client, Closing, MARK, Twin},
 };
 use crate::harness::files_below;
 
@@ -37,31 +37,32 @@ fn logged(level: &str, format: &str, wanted: fn(&Offer) -> bool) -> Vec<String> 
     ];
     let mut needs = BTreeMap::from(PLANTED);
     let mut twin = Twin::new(true, Closing::Rules, &needs, &environment);
-    let mut offers = offers::all(&mut twin.server);
+    let mut offers = offers::all(&mut twin.client);
     offers.retain(wanted);
     for offer in &offers {
         needs.extend(&offer.needs);
     }
-    let mut twin = Twin::new(true, Closing::Rules, &needs, &environment);
+    let Twin { vault, client } = Twin::new(true, Closing::Rules, &needs, &environment);
+    let Client::Stdio(mut server) = client else { panic!("rules are tried over stdio") };
     let thinning = offers.iter().map(|offer| offer.requests.len()).sum::<usize>().div_ceil(MOST);
     for offer in &offers {
         for request in offer.requests.iter().step_by(thinning) {
-            twin.server.request(request.method, request.params.clone());
+            server.request(request.method, request.params.clone());
         }
     }
     for (path, _) in PLANTED {
         for tool in ["file_read", "outline", "frontmatter_get", "tags_list"] {
-            twin.server.call(tool, json!({ "file": path }));
+            server.call(tool, json!({ "file": path }));
         }
-        twin.server.call("str_replace", json!({ "file": path, "find": "zqtext", "replace": "zqtext zqmore" }));
-        twin.server.call("str_replace", json!({ "file": path, "find": "zqnone", "replace": "x" }));
+        server.call("str_replace", json!({ "file": path, "find": "zqtext", "replace": "zqtext zqmore" }));
+        server.call("str_replace", json!({ "file": path, "find": "zqnone", "replace": "x" }));
     }
     // What is no message, with text in it.
-    twin.server.send_bytes(b"{\"zqbroken\": \n");
-    twin.server.send(&json!({ "zqother": "zqtext" }));
-    twin.server.request("zq/unknown", json!({ "zqkey": "zqtext" }));
-    let place = twin.vault.path().parent().unwrap().to_str().unwrap().to_owned();
-    let (status, said) = twin.server.end();
+    server.send_bytes(b"{\"zqbroken\": \n");
+    server.send(&json!({ "zqother": "zqtext" }));
+    server.request("zq/unknown", json!({ "zqkey": "zqtext" }));
+    let place = vault.path().parent().unwrap().to_str().unwrap().to_owned();
+    let (status, said) = server.end();
     assert!(status.success());
     let files = in_files(&folder);
     assert!(!files.is_empty() && !said.is_empty(), "something is logged");

@@ -65,7 +65,7 @@ impl ReadTool for FileDiff {
             Some(to) => version(view, &path, to)?,
             None => {
                 let file = reading::read(view, &path)?;
-                (file.hash, file.bytes.clone())
+                (file.hash(), file.bytes().to_vec())
             }
         };
         let mut diff = Diff::default();
@@ -111,8 +111,8 @@ impl ReadTool for FileDiff {
 
 /// The file as it is now, or as it was before a change.
 fn version(view: &View, path: &VaultPath, wanted: &ExpectedHash) -> Result<(ContentHash, Vec<u8>), Reason> {
-    if let Some(file) = reading::read_if_there(view, path)?.filter(|file| wanted.matches(&file.hash)) {
-        return Ok((file.hash, file.bytes.clone()));
+    if let Some(file) = reading::read_if_there(view, path)?.filter(|file| wanted.matches(&file.hash())) {
+        return Ok((file.hash(), file.bytes().to_vec()));
     }
     let missing = || Reason::VersionMissing { path: path.clone(), wanted: wanted.to_string() };
     match view.version(path, wanted) {
