@@ -8,7 +8,10 @@
 mod line;
 mod sink;
 
-use std::time::Instant;
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Instant,
+};
 
 use lapidary_pipeline::Clock;
 use tracing::{
@@ -39,7 +42,7 @@ pub(crate) fn start(settings: &LogSettings) {
         LogLevel::Debug => Level::DEBUG,
         LogLevel::Trace => Level::TRACE,
     };
-    let layer = LogLayer { level, clock: Clock::system(), sinks: Sinks::new(settings) };
+    let layer = LogLayer { level, clock: Clock::system(), sinks: Sinks::new(settings), calls: AtomicU64::new(0) };
     let subscriber = tracing_subscriber::registry().with(layer);
     if tracing::subscriber::set_global_default(subscriber).is_err() {
         tracing::warn!("the log was started twice; the first one goes on");
@@ -50,6 +53,8 @@ struct LogLayer {
     level: Level,
     clock: Clock,
     sinks: Sinks,
+    /// How many calls have been made, to tell the lines of one from those of others.
+    calls: AtomicU64,
 }
 
 impl LogLayer {
@@ -87,6 +92,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
         let mut fields = Fields::default();
         attributes.record(&mut fields);
         if let Some(span) = context.span(id) {
+            if span.parent().is_none() {
+                fields.push("call", (self.calls.fetch_add(1, Ordering::Relaxed) + 1).into());
+            }
             span.extensions_mut().insert(OpenSpan { fields, opened: Instant::now() });
         }
     }
@@ -142,14 +150,14 @@ mod tests {
     fn logged(level: Level, format: LogFormat, program: impl FnOnce()) -> Vec<String> {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let sinks = Sinks::into_memory(format, Arc::clone(&lines));
-        let layer = LogLayer { level, clock: Clock::system(), sinks };
+        let layer = LogLayer { level, clock: Clock::system(), sinks, calls: AtomicU64::new(0) };
         with_default(tracing_subscriber::registry().with(layer), program);
         let lines = lines.lock().unwrap();
         lines.iter().map(|line| line.trim_end().to_owned()).collect()
     }
 
     fn a_call() {
-        let call = tracing::info_span!("call", id = 7, operation = "file_read", vault = tracing::field::Empty);
+        let call = tracing::info_span!("call", operation = "file_read", vault = tracing::field::Empty);
         let _in_call = call.enter();
         call.record("vault", "notes");
         let _in_stage = tracing::debug_span!("plan").entered();
@@ -162,14 +170,14 @@ mod tests {
         let plain = logged(Level::WARN, LogFormat::Plain, a_call);
         assert_eq!(
             plain,
-            ["lapidary: warning: cannot write error=disk\u{fffd}full [call id=7 operation=file_read vault=notes]"]
+            ["lapidary: warning: cannot write error=disk\u{fffd}full [call operation=file_read call=1 vault=notes]"]
         );
         let json = logged(Level::WARN, LogFormat::Json, a_call);
         let line: Value = serde_json::from_str(&json[0]).unwrap();
         assert_eq!(line["level"], "warning");
         assert_eq!(line["msg"], "cannot write");
         assert_eq!(line["fields"]["error"], "disk\nfull");
-        assert_eq!(line["spans"][0]["id"], 7);
+        assert_eq!((&line["spans"][0]["span"], &line["spans"][0]["call"]), (&"call".into(), &1.into()));
         assert_eq!(line["spans"][0]["vault"], "notes");
         assert!(line["target"].as_str().unwrap().starts_with("lapidary_server"));
     }
@@ -180,7 +188,7 @@ mod tests {
         assert_eq!((count(Level::ERROR), count(Level::WARN), count(Level::DEBUG)), (0, 1, 2));
         let trace = logged(Level::TRACE, LogFormat::Plain, a_call);
         assert_eq!(trace.len(), 4, "{trace:?}");
-        assert!(trace[0].starts_with("lapidary: trace: looked files=3 [call id=7"), "{trace:?}");
+        assert!(trace[0].starts_with("lapidary: trace: looked files=3 [call operation=file_read call=1"), "{trace:?}");
         assert!(trace[2].starts_with("lapidary: trace: plan ended ms="), "{trace:?}");
         assert!(trace[3].starts_with("lapidary: debug: call ended ms="), "{trace:?}");
     }

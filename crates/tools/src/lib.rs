@@ -8,6 +8,8 @@ mod bug;
 mod arguments;
 mod catalogue;
 mod context;
+#[cfg(debug_assertions)]
+mod failpoint;
 mod operations;
 mod plan;
 mod profile;

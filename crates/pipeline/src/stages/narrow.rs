@@ -44,7 +44,8 @@ fn open(execution: &mut Execution<'_>, warns: bool) -> Result<OpenedVaults, Reas
                 if let Err(reason) = &view
                     && warns
                 {
-                    tracing::warn!("the vault `{name}` cannot be looked at: {reason}");
+                    let reason = reason.kind().wire_code().id;
+                    tracing::warn!(reason, "the vault `{name}` cannot be looked at");
                 }
                 VaultView { name, view }
             });

@@ -18,7 +18,7 @@ pub(crate) fn run(execution: &Execution<'_>, outcome: &Outcome) {
     }
 }
 
-/// What happened without a call, for the owner.
+/// What happened without a call, for the owner. Paths are in the log of calls alone.
 fn in_words(news: &News) -> String {
     match news {
         News::Completed { checkpoint } => {
@@ -28,11 +28,13 @@ fn in_words(news: &News) -> String {
             "a change that was not finished has been taken back; all files are as before".to_owned()
         }
         News::Undone { left } => {
-            let left: Vec<String> = left.iter().map(ToString::to_string).collect();
-            format!("an unfinished change has been taken back, but for files changed since: {}", left.join(", "))
+            let files = left.len();
+            format!(
+                "an unfinished change has been taken back, but for {files} files changed since; `lapidary audit` names them"
+            )
         }
-        News::LateSave { path, checkpoint } => {
-            format!("another program saved `{path}` while it was changed here; its text is in checkpoint {checkpoint}")
+        News::LateSave { checkpoint, .. } => {
+            format!("another program saved a file while it was changed here; its text is in checkpoint {checkpoint}")
         }
         News::Postponed { why } => format!("something could not be looked after and will be tried again: {why}"),
     }

@@ -76,7 +76,7 @@ impl Fields {
 
 impl SpanFields {
     fn json(&self) -> Value {
-        let mut span = Map::from_iter([("name".to_owned(), json!(self.name))]);
+        let mut span = Map::from_iter([("span".to_owned(), json!(self.name))]);
         span.extend(self.fields.values.clone());
         Value::Object(span)
     }

@@ -22,6 +22,7 @@ mod leaks;
 mod lifecycle;
 mod listings;
 mod load;
+mod logging;
 mod next_steps;
 mod notes;
 mod operations;

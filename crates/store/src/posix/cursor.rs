@@ -33,6 +33,7 @@ impl FolderStore {
                 return Ok(Delta::Places(places));
             }
         }
+        tracing::debug!(replaced, "everything is looked at");
         // A new watch, because the old one has lost track or never was.
         let mut watch = Watch::start(&folder.dir);
         let Look { skip, read, go_on } = *look;
@@ -67,6 +68,7 @@ impl Opened {
     fn happened(&self, watch: &mut Watch, look: &Look<'_>) -> Result<Option<Vec<(VaultPath, PlaceState)>>, StoreError> {
         let events = watch.events();
         if events.lost {
+            tracing::debug!("the watch lost events; everything is looked at");
             return Ok(None);
         }
         let mut places = Vec::with_capacity(events.paths.len());

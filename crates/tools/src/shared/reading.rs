@@ -14,6 +14,8 @@ pub(crate) fn parse_path(given: &str) -> Result<VaultPath, Reason> {
 
 /// Reads a file; a missing one is answered with the names that were probably meant.
 pub(crate) fn read(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
+    #[cfg(debug_assertions)]
+    crate::failpoint::on_reading(path)?;
     view.read(path).map_err(|error| match error {
         ReadError::Store(StoreError::Missing) => missing(view, path),
         error => refusal(path, error),

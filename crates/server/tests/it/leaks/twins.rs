@@ -188,14 +188,6 @@ impl Client {
         }
     }
 
-    /// The server behind it, over stdio.
-    pub(crate) fn stdio(&mut self) -> &mut Server {
-        match self {
-            Self::Stdio(server) => server,
-            Self::Http { .. } => panic!("this one is served over HTTP"),
-        }
-    }
-
     /// What was said besides since the last time.
     pub(crate) fn aside(&mut self) -> Vec<Value> {
         match self {
