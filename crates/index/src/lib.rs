@@ -22,9 +22,7 @@ mod visible;
 
 use lapidary_store::{Change, ChangeSet, FolderNames, Scope, VaultLimits, VaultPath, lock, rebased, store};
 
-pub use digest::{
-    BlockDigest, Digest, HeadingDigest, LinkDigest, Structure, TagDigest, TaskDigest, digest, with_shown_text,
-};
+pub use digest::{Digest, LinkDigest, Structure, TaskDigest, digest, with_shown_text};
 pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, Files, Notes, ScannedNotes};
 

@@ -33,7 +33,7 @@ mod weigh;
 use lapidary_query::SearchQuery;
 use rayon::prelude::*;
 
-use lapidary_index::{Digest, FileEntry, Files, GoOn, HeadingDigest, IndexError};
+use lapidary_index::{Digest, FileEntry, Files, GoOn, IndexError};
 use lapidary_store::{Scope, VaultPath, lock, store};
 
 use corpus::Corpus;
