@@ -7,10 +7,7 @@ use super::{
     file::{FileState, Slice},
     snapshot::Snapshot,
 };
-use crate::{
-    Change, ChangeSet, VaultPath, rebased,
-    store::{Stamp, Stat},
-};
+use crate::{Change, ChangeSet, Stamp, Stat, VaultPath, rebased};
 
 impl Snapshot {
     /// As it will be after these changes. Not to be published: the numbers of its new files are given again.

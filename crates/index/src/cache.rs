@@ -12,10 +12,7 @@ use super::{
     packed::{Packer, Unpacker},
     snapshot::Snapshot,
 };
-use crate::{
-    VaultPath,
-    store::{CacheFile, Stamp},
-};
+use crate::{Stamp, VaultPath, posix::CacheFile};
 
 /// Below this it is quicker to read the notes again.
 const WORTH_RECALLING: usize = 200;
@@ -45,10 +42,16 @@ impl Cache {
             return;
         }
         // No cache, an old one or a damaged one: then the notes are read, and a new one is written.
-        let rows = self.file.load(FORMAT).unwrap_or_default();
+        let rows = self.file.load(FORMAT).unwrap_or_else(|error| {
+            tracing::debug!(%error, "the cache of the index cannot be read");
+            Vec::new()
+        });
+        tracing::debug!(rows = rows.len(), "the cache of the index was read");
         rows.into_par_iter().for_each(|row| {
             if xxh3_64(&row.bytes) == row.checksum {
                 recall_batch(snapshot, row.bytes);
+            } else {
+                tracing::debug!("a damaged row of the cache is passed over");
             }
         });
     }
@@ -89,10 +92,14 @@ impl Cache {
         });
         let saved = if anew { self.file.replace(FORMAT, rows) } else { self.file.add(FORMAT, rows) };
         // A cache that cannot be written only makes the next start slower.
-        if let Ok(rows) = saved {
-            // What was written for notes that have changed since is still among them.
-            self.crowded.store(rows > CROWDED + notes.len() / BATCH, Ordering::Release);
-            unsaved.iter().for_each(|state| state.set_saved());
+        match saved {
+            Ok(rows) => {
+                tracing::debug!(notes = chosen.len(), anew, "the index is in its cache");
+                // What was written for notes that have changed since is still among them.
+                self.crowded.store(rows > CROWDED + notes.len() / BATCH, Ordering::Release);
+                unsaved.iter().for_each(|state| state.set_saved());
+            }
+            Err(error) => tracing::debug!(%error, "the cache of the index cannot be written"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{
     },
 };
 
-use crate::{VaultPath, store::Stat};
+use crate::{Stat, VaultPath};
 
 /// Names a path for as long as there is something at it. A path that comes back after a while gets another one, and no
 /// number is given twice, so whatever was worked out for a number stays right.
@@ -143,7 +143,7 @@ impl FileState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Stamp;
+    use crate::Stamp;
 
     #[test]
     fn a_file_that_was_read_right_after_a_change_may_have_changed_again() {

@@ -20,7 +20,10 @@ mod sorted;
 mod texts;
 mod visible;
 
-use lapidary_store::{Change, ChangeSet, FolderNames, Scope, VaultLimits, VaultPath, lock, rebased, store};
+use lapidary_store::{
+    Backend, Change, ChangeSet, Cursor, Delta, FolderNames, Look, PlaceState, Scope, Stamp, Stat, StoreError, TextRoom,
+    VaultLimits, VaultPath, Walked, lock, posix, rebased,
+};
 
 pub use digest::{Digest, LinkDigest, Structure, TaskDigest, digest, with_shown_text};
 pub use live::IndexError;

@@ -7,33 +7,32 @@ use rayon::prelude::*;
 
 use super::{
     cache::Cache,
-    file::{FileState, Slice},
+    file::{FileId, FileState, Slice},
     progress::Progress,
     snapshot::Snapshot,
     texts::{GoOn, Source, Wanted},
     visible::VisibleSets,
 };
 use crate::{
-    Files, FolderNames, VaultLimits, VaultPath, lock,
-    store::{Found, Stat, Store, StoreError, TextRoom, Walk, Walked, Watch},
+    Backend, Cursor, Delta, Files, FolderNames, Look, PlaceState, Stat, StoreError, TextRoom, VaultLimits, VaultPath,
+    Walked, lock,
 };
 
 /// How often notes are read again because they changed while they were being read.
 const ROUNDS: usize = 8;
-/// Some changes make no event: through a memory map, behind a mount that came later.
-const SWEEP_EVERY: Duration = Duration::from_secs(15 * 60);
 
 /// The newest snapshot of a vault, and how it is kept true to the disk.
 ///
-/// Whoever asks gets what was on disk when it asked. With a watch that costs one look into an empty queue; without one,
-/// everything is looked at.
+/// Whoever asks gets what was there when it asked. What that costs is up to the backend: with a watch, one look into an
+/// empty queue; without one, a look at everything.
 pub struct Live {
-    pub(super) store: Arc<dyn Store>,
+    backend: Arc<dyn Backend>,
     skip_folders: FolderNames,
     limits: VaultLimits,
     cache: Option<Cache>,
     newest: RwLock<Arc<Snapshot>>,
-    sync: Mutex<Sync>,
+    /// How far the backend has been followed; whoever holds it publishes.
+    sync: Mutex<Cursor>,
     /// Whoever makes digests; readers of files and texts do not wait for that.
     digesting: Mutex<()>,
     pub(super) visible: VisibleSets,
@@ -41,14 +40,6 @@ pub struct Live {
     used: Mutex<Instant>,
     /// Whether somebody does the work that nobody should wait for.
     pub kept: Once,
-}
-
-#[derive(Default)]
-struct Sync {
-    /// Of the folder that was walked; `None` before that.
-    identity: Option<u64>,
-    watch: Option<Box<dyn Watch>>,
-    swept: Option<Instant>,
 }
 
 /// Why there is no snapshot.
@@ -61,9 +52,14 @@ pub enum IndexError {
 }
 
 impl Live {
-    pub fn new(store: Arc<dyn Store>, skip_folders: FolderNames, limits: VaultLimits, cache: Option<Cache>) -> Self {
+    pub fn new(
+        backend: Arc<dyn Backend>,
+        skip_folders: FolderNames,
+        limits: VaultLimits,
+        cache: Option<Cache>,
+    ) -> Self {
         Self {
-            store,
+            backend,
             skip_folders,
             limits,
             cache,
@@ -90,36 +86,32 @@ impl Live {
 
     fn newest_with(&self, read: Option<&TextRoom>, go_on: GoOn<'_>) -> Result<Arc<Snapshot>, IndexError> {
         self.touch();
-        let mut sync = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
-        let identity = self.store.identity()?;
-        if sync.identity != Some(identity) {
-            *sync = Sync::default();
-            let next_id = self.newest().next_id();
-            self.publish(Snapshot::build(Vec::new(), Vec::new(), next_id));
-        }
-        let overdue = sync.swept.is_none_or(|swept| swept.elapsed() > SWEEP_EVERY);
-        // Taken out, and put back when all is well: whoever has read events and then fails has lost them.
-        match sync.watch.take().filter(|_| !overdue) {
-            Some(watch) if self.catch_up(&*watch)? => sync.watch = Some(watch),
-            _ => self.sweep(&mut sync, identity, read, go_on)?,
-        }
-        Ok(self.newest())
-    }
-
-    /// Looks at what has changed by the watch; `false` if only a look at everything helps.
-    fn catch_up(&self, watch: &dyn Watch) -> Result<bool, IndexError> {
-        let events = watch.events();
-        if events.lost {
-            return Ok(false);
-        }
-        if !events.paths.is_empty() {
-            let mut next = Snapshot::clone(&self.newest());
-            for path in &events.paths {
-                self.refresh(&mut next, path, Some(watch))?;
+        let mut cursor = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
+        let before = self.newest();
+        let skip = |name: &str| self.skip_folders.holds(name);
+        let look = Look { skip: &skip, read: read.filter(|_| before.is_empty()), go_on };
+        let read_at = self.backend.now();
+        let next = match self.backend.changes_since(&mut cursor, &look)? {
+            Delta::Places(places) if places.is_empty() => return Ok(before),
+            Delta::Places(places) => {
+                tracing::trace!(changed = places.len(), "files changed since the last look");
+                let mut next = Snapshot::clone(&before);
+                places.into_iter().for_each(|(path, found)| take_place(&mut next, &path, found));
+                next
             }
-            self.publish(next);
-        }
-        Ok(watch.is_whole())
+            Delta::Everything { walked, .. } if walked.stopped => return Err(IndexError::Stopped),
+            Delta::Everything { walked, replaced } if replaced || before.is_empty() => {
+                tracing::debug!(files = walked.files.len(), replaced, "the whole vault was walked");
+                built(walked, before.next_id(), read_at)
+            }
+            Delta::Everything { walked, .. } => {
+                tracing::debug!(files = walked.files.len(), "the whole vault was walked again");
+                let mut next = Snapshot::clone(&before);
+                take_over(&mut next, before.files(), before.folders(), walked);
+                next
+            }
+        };
+        Ok(self.publish(next))
     }
 
     /// The same, with a digest of every note.
@@ -139,17 +131,19 @@ impl Live {
             let under_way = self.progress.begin(pending.len());
             let reading = self.source().digest(&pending, wanted, go_on);
             drop(under_way);
-            let mut sync = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
+            tracing::debug!(notes = pending.len(), stopped = reading.stopped, round, "notes were read for the index");
+            let mut cursor = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
             let mut next = Snapshot::clone(&self.newest());
             next.take_in(&pending);
-            let watch = sync.watch.take();
+            let skip = |name: &str| self.skip_folders.holds(name);
+            let look = Look { skip: &skip, read: None, go_on };
             for state in &reading.moved_on {
-                self.refresh(&mut next, &state.path, watch.as_deref())?;
+                let found = self.backend.look_at(&mut cursor, &state.path, &look)?;
+                take_place(&mut next, &state.path, found);
             }
-            sync.watch = watch.filter(|watch| watch.is_whole());
             let done = next.is_indexed();
             let published = self.publish(next);
-            drop(sync);
+            drop(cursor);
             if let Some(cache) = &self.cache {
                 cache.changed();
             }
@@ -160,6 +154,7 @@ impl Live {
                 return Ok(published);
             }
         }
+        tracing::debug!("the vault changes faster than it can be read");
         // Others keep changing the vault while it is looked at; what was missed will be seen next time.
         Ok(self.newest())
     }
@@ -202,104 +197,7 @@ impl Live {
     }
 
     pub fn source(&self) -> Source<'_> {
-        Source { store: &*self.store, max_file_bytes: self.limits.max_file_bytes, progress: &self.progress }
-    }
-
-    /// Looks at everything, and takes over what has changed.
-    fn sweep(
-        &self,
-        sync: &mut Sync,
-        identity: u64,
-        read: Option<&TextRoom>,
-        go_on: GoOn<'_>,
-    ) -> Result<(), IndexError> {
-        let before = self.newest();
-        let first = before.is_empty();
-        // A new watch, because the old one has lost track or never was.
-        let (watch, read_at) = (self.store.watch(), self.store.now());
-        let walked = self.store.walk(&Walk {
-            below: None,
-            skip: &|name| self.skips(name),
-            watch: watch.as_deref(),
-            read: read.filter(|_| first),
-            go_on,
-        })?;
-        if walked.stopped {
-            return Err(IndexError::Stopped);
-        }
-        if first {
-            let Walked { files, folders, texts, .. } = walked;
-            let next = Snapshot::build(files, folders, before.next_id());
-            texts.into_par_iter().for_each(|(path, buffer, range)| {
-                if let (Some(state), Some(text)) = (next.file(&path), Slice::of(&buffer, range)) {
-                    state.set_text(text, read_at);
-                }
-            });
-            self.publish(next);
-        } else {
-            let mut next = Snapshot::clone(&before);
-            take_over(&mut next, before.files(), before.folders(), walked);
-            self.publish(next);
-        }
-        *sync = Sync {
-            identity: Some(identity),
-            watch: watch.filter(|watch| watch.is_whole()),
-            swept: Some(Instant::now()),
-        };
-        Ok(())
-    }
-
-    fn walk(&self, below: &VaultPath, watch: Option<&dyn Watch>) -> Result<Walked, StoreError> {
-        let skip = |name: &str| self.skips(name);
-        self.store.walk(&Walk { below: Some(below), skip: &skip, watch, read: None, go_on: &|| true })
-    }
-
-    /// Something happened at this path: looks what is there now.
-    fn refresh(&self, next: &mut Snapshot, path: &VaultPath, watch: Option<&dyn Watch>) -> Result<(), StoreError> {
-        if path.is_hidden() || self.skips(path.name()) {
-            return Ok(());
-        }
-        let found = match self.store.look(path) {
-            // Its folder has been closed to us.
-            Err(StoreError::NotPermitted) => Found::Nothing,
-            found => found?,
-        };
-        match found {
-            Found::Nothing => {
-                if next.has_folder(path) {
-                    watch.iter().for_each(|watch| watch.forget(path));
-                }
-                next.remove(path);
-            }
-            found @ (Found::File(stat) | Found::Linked(stat)) => {
-                if matches!(found, Found::Linked(_)) {
-                    watch.iter().for_each(|watch| watch.give_up());
-                }
-                if next.has_folder(path) {
-                    next.remove(path);
-                }
-                next.put(path.clone(), stat);
-            }
-            Found::Folder => {
-                watch.iter().for_each(|watch| watch.forget(path));
-                let walked = match self.walk(path, watch) {
-                    // Gone again, or closed to us.
-                    Err(StoreError::Missing | StoreError::NotAFile | StoreError::NotPermitted) => Walked::default(),
-                    walked => walked?,
-                };
-                if next.file(path).is_some() {
-                    next.remove(path);
-                }
-                next.put_folder(path.clone());
-                let before = next.clone();
-                take_over(next, before.files_below(path), before.folders_below(path), walked);
-            }
-        }
-        Ok(())
-    }
-
-    fn skips(&self, name: &str) -> bool {
-        self.skip_folders.holds(name)
+        Source { backend: &*self.backend, max_file_bytes: self.limits.max_file_bytes, progress: &self.progress }
     }
 
     pub(super) fn newest(&self) -> Arc<Snapshot> {
@@ -327,10 +225,11 @@ impl Live {
 
     /// Forgets everything; it comes back with the next question. Not while somebody is looking: whether it was done.
     pub fn drop_all(&self) -> bool {
-        let Some(mut sync) = lock(&self.sync, &|| false) else { return false };
-        *sync = Sync::default();
+        let Some(mut cursor) = lock(&self.sync, &|| false) else { return false };
+        *cursor = Cursor::default();
         let next_id = self.newest().next_id();
         self.publish(Snapshot::build(Vec::new(), Vec::new(), next_id));
+        tracing::debug!("the index is given back until somebody asks again");
         true
     }
 
@@ -353,6 +252,39 @@ impl Live {
 
     pub fn is_unsaved(&self) -> bool {
         self.cache.as_ref().is_some_and(Cache::is_unsaved)
+    }
+}
+
+/// The first snapshot of a vault, with the texts that were read on the way.
+fn built(walked: Walked, next_id: FileId, read_at: i64) -> Snapshot {
+    let Walked { files, folders, texts, .. } = walked;
+    let next = Snapshot::build(files, folders, next_id);
+    texts.into_par_iter().for_each(|(path, buffer, range)| {
+        if let (Some(state), Some(text)) = (next.file(&path), Slice::of(&buffer, range)) {
+            state.set_text(text, read_at);
+        }
+    });
+    next
+}
+
+/// Brings a snapshot up to date with what is at one place.
+fn take_place(next: &mut Snapshot, path: &VaultPath, found: PlaceState) {
+    match found {
+        PlaceState::Nothing => next.remove(path),
+        PlaceState::File(stat) => {
+            if next.has_folder(path) {
+                next.remove(path);
+            }
+            next.put(path.clone(), stat);
+        }
+        PlaceState::Folder(walked) => {
+            if next.file(path).is_some() {
+                next.remove(path);
+            }
+            next.put_folder(path.clone());
+            let before = next.clone();
+            take_over(next, before.files_below(path), before.folders_below(path), walked);
+        }
     }
 }
 

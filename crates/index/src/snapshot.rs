@@ -8,7 +8,7 @@ use super::{
     names::{mention_key, name_key},
     sorted::SortedMap,
 };
-use crate::{VaultPath, links::folded_name, store::Stat};
+use crate::{Stat, VaultPath, links::folded_name};
 
 /// What the vault held at one moment. Cheap to clone.
 #[derive(Clone, Debug, Default)]

@@ -10,7 +10,7 @@ use super::{
     file::{FileState, Slice},
     progress::Progress,
 };
-use crate::store::{Store, StoreError};
+use crate::{Backend, StoreError};
 
 /// Files that one thread reads in one go, into one buffer.
 const BATCH: usize = 128;
@@ -29,7 +29,7 @@ pub struct Reading {
 /// Where files are read from, and what is too large to be read.
 #[derive(Clone, Copy)]
 pub struct Source<'s> {
-    pub store: &'s dyn Store,
+    pub backend: &'s dyn Backend,
     pub(crate) max_file_bytes: u64,
     pub progress: &'s Progress,
 }
@@ -54,7 +54,7 @@ impl Source<'_> {
     /// Appends the content of a file if it is in the state that was asked for.
     fn read(&self, state: &FileState, wanted: Wanted, into: &mut Vec<u8>) -> Read {
         let start = into.len();
-        let read = match self.store.load(&state.path, self.max_file_bytes, into) {
+        let read = match self.backend.load(&state.path, self.max_file_bytes, into) {
             Ok(stat) if stat.stamp == state.stat.stamp => return Read::Content,
             Ok(_) if wanted == Wanted::AnyState => return Read::Other,
             Err(StoreError::TooLarge { .. } | StoreError::NotPermitted) => Read::Other,
@@ -75,7 +75,7 @@ impl Source<'_> {
     pub fn read_once(&self, state: &FileState) -> Option<Slice> {
         let mut buffer = Vec::new();
         // A newer state is as good: it was there before the caller asked, or came meanwhile.
-        self.store.load(&state.path, self.max_file_bytes, &mut buffer).ok()?;
+        self.backend.load(&state.path, self.max_file_bytes, &mut buffer).ok()?;
         Slice::whole(buffer)
     }
 
@@ -96,7 +96,7 @@ impl Source<'_> {
             let (mut digests, mut scratch) = (Vec::new(), Vec::new());
             let mut made = Vec::with_capacity(batch.len());
             for state in batch.iter().filter(|state| state.digest().is_none()) {
-                let read_at = self.store.now();
+                let read_at = self.backend.now();
                 scratch.clear();
                 let read = match state.text() {
                     Some(text) => {
@@ -137,7 +137,7 @@ impl Source<'_> {
             let mut texts = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
             let mut made = Vec::with_capacity(batch.len());
             for state in batch {
-                let (read_at, start) = (self.store.now(), texts.len());
+                let (read_at, start) = (self.backend.now(), texts.len());
                 if matches!(self.read(state, Wanted::ThisState, &mut texts), Read::Content) {
                     made.push((state, read_at, start..texts.len()));
                 }

@@ -89,15 +89,15 @@ impl AuditLine {
             Outcome::Asked => put("asked", json!(true)),
             Outcome::UnknownTool => put("reason", json!("tool_unknown")),
             Outcome::Refused(reason) => {
-                put("reason", json!(reason.kind().facts().id));
-                put("error_code", json!(reason.kind().facts().code));
+                put("reason", json!(reason.kind().wire_code().id));
+                put("error_code", json!(reason.kind().wire_code().code));
             }
         }
         if self.dry_run {
             put("dry_run", json!(true));
         }
         if !self.refused.is_empty() {
-            let one = |(tool, kind): &(String, Kind)| json!({ "tool": tool, "reason": kind.facts().id });
+            let one = |(tool, kind): &(String, Kind)| json!({ "tool": tool, "reason": kind.wire_code().id });
             put("refused", self.refused.iter().map(one).collect());
         }
         if let [changed] = &self.receipt.changed[..] {

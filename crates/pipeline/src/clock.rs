@@ -12,6 +12,11 @@ impl Clock {
         Self(SystemTime::now)
     }
 
+    /// `2026-11-15T20:15:00.123Z`
+    pub fn timestamp(self) -> String {
+        iso(self.now())
+    }
+
     pub(crate) fn now(self) -> SystemTime {
         (self.0)()
     }

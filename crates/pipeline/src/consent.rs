@@ -9,7 +9,7 @@ use std::{
 
 use hmac::{Hmac, KeyInit, Mac};
 use lapidary_note::ContentHash;
-use lapidary_tools::Reason;
+use lapidary_tools::{Reason, bug};
 use sha2::Sha256;
 
 /// Lives as long as the server: a restart forgets all open questions, which refuses them.
@@ -50,7 +50,7 @@ impl Consent {
     /// The state to send along with a question.
     pub(crate) fn seal(&self, subject: &Subject<'_>, now: SystemTime, open_for: Duration) -> Result<String, Reason> {
         let mut nonce = [0; NONCE];
-        getrandom::fill(&mut nonce).map_err(|_| Reason::Internal)?;
+        getrandom::fill(&mut nonce).map_err(|error| bug!("the system has no random numbers: {error}"))?;
         let expiry = seconds(now) + open_for.as_secs();
         let mut state = nonce.to_vec();
         state.extend(expiry.to_be_bytes());
@@ -118,7 +118,8 @@ impl Consent {
     }
 
     fn mac(&self, sealed: &[u8], subject: &Subject<'_>) -> Result<Hmac<Sha256>, Reason> {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).map_err(|_| Reason::Internal)?;
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(&self.key).map_err(|error| bug!("the key has a wrong length: {error}"))?;
         for part in
             [sealed, subject.caller.as_bytes(), subject.tool.as_bytes(), subject.arguments.to_string().as_bytes()]
         {

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use lapidary_tools::{Context, Disk, Gate, Group, Kind, Prompt, Proposal, Reason, Spec, clipped, prompts};
+use lapidary_tools::{Context, Disk, Gate, Group, Kind, Prompt, Proposal, Reason, Spec, bug, clipped, prompts};
 use lapidary_vault::{ChangeSet, Scope};
 
 use crate::{
@@ -83,7 +83,7 @@ impl<'a> Door<'a> {
 
 impl Gate for Door<'_> {
     fn judge(&self, tool: &Spec, changes: &ChangeSet) -> Result<(), Reason> {
-        let scope = held(&self.scope).clone().ok_or(Reason::Internal)?;
+        let scope = held(&self.scope).clone().ok_or_else(|| bug!("an operation is judged before its vault is open"))?;
         match judge(changes, &[tool], &scope, &self.pipeline.setup, self.caller)? {
             Decision::Deny => Err(Reason::DeniedByRule),
             Decision::Allow | Decision::Ask => Ok(()),
@@ -117,7 +117,7 @@ impl Gate for Door<'_> {
     }
 
     fn log(&self, lines: usize) -> Result<Vec<String>, Reason> {
-        let served = self.served.ok_or(Reason::Internal)?;
+        let served = self.served.ok_or_else(|| bug!("the log is asked for without a vault"))?;
         match served.log.tail(lines) {
             Ok((lines, _)) => Ok(lines),
             Err(error) => {

@@ -1,15 +1,11 @@
 //! What clients ask for besides tools: resources, completions, news of a file. It takes the same path as a call, as far
 //! as there is one for somebody who only looks: narrow, answer in time, record.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
 use lapidary_tools::{
     Cancel, Completed, Contents, Context, Form, Group, Interruption, Off, Reason, Resource, ResourceUri, Spent,
-    VaultState, complete_path, read_file, read_tags, status,
+    VaultState, bug, catch_panic, complete_path, read_file, read_tags, status,
 };
 use lapidary_vault::{Sight, View};
 use serde_json::{Map, Value, json};
@@ -129,7 +125,7 @@ impl Pipeline {
         let (this, stop) = (Arc::clone(self), Arc::clone(&cancel));
         let looking = tokio::task::spawn_blocking(move || this.look_here(&request, &stop, work));
         let interruption = tokio::select! {
-            done = looking => return done.unwrap_or(Err(Reason::Internal)),
+            done = looking => return done.unwrap_or_else(|_| Err(bug!("the task of a request ended without an answer"))),
             () = &mut taken_back => Interruption::TakenBack,
             () = &mut too_late => Interruption::Deadline { allowed: deadline },
         };
@@ -145,9 +141,9 @@ impl Pipeline {
     ) -> Result<T, Reason> {
         let started = Instant::now();
         let mut look = Look { pipeline: self, cancel, caller: &request.caller, line: self.line(request) };
-        let looked = AssertUnwindSafe(|| look.authorize().and_then(|()| work(&mut look)));
+        let looked = || look.authorize().and_then(|()| work(&mut look));
         // A panic is our bug; it must cost one answer, not the server.
-        let done = catch_unwind(looked).unwrap_or(Err(Reason::Internal));
+        let done = catch_panic(looked).unwrap_or_else(|bug| Err(Reason::Internal(bug)));
         let Look { mut line, .. } = look;
         if let Err(reason) = &done {
             line.outcome = Outcome::Refused(reason.clone());

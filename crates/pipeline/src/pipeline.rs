@@ -1,13 +1,12 @@
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, Disk, Effect, Entry, Family, Interruption, Kind, NoSuchTool, Profile, Reason, Rendered, ScanLimits,
-    render_refusal,
+    Cancel, Disk, Effect, Entry, Family, Interruption, Kind, NoSuchTool, Offered, Profile, Reason, Rendered,
+    ScanLimits, bug, catch_panic, render_refusal,
 };
 use lapidary_vault::{LateSave, News, Receipt, RulesError, Scope, VaultPath, View};
 use serde_json::Value;
@@ -146,7 +145,8 @@ impl Pipeline {
     /// Makes a call on a thread where it may wait for the disk, and waits no longer for it than its time allows.
     pub async fn call(self: &Arc<Self>, request: Request, cancel: Arc<Cancel>) -> Reply {
         let family = request.caller.profile.catalogue.find(&request.tool).map_or(Family::Own, family_of);
-        let refuse = |reason| Reply::Done(render_refusal(family, &reason));
+        let profile = Arc::clone(&request.caller.profile);
+        let refuse = |reason| Reply::Done(render_refusal(family, &reason, Offered::of(&profile.catalogue)));
         let too_late = || refuse(Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() }));
         let effect = effect_of(&request);
         let Ok(_place) = tokio::time::timeout(cancel.remaining(), self.lanes.enter(effect)).await else {
@@ -162,14 +162,17 @@ impl Pipeline {
         };
         tokio::pin!(work);
         if let Ok(done) = tokio::time::timeout(cancel.remaining(), &mut work).await {
-            return done.unwrap_or_else(|_| refuse(broken(&cancel)));
+            return done
+                .unwrap_or_else(|_| refuse(broken(&cancel, bug!("the task of a call ended without an answer"))));
         }
         if cancel.take_back() {
             return too_late();
         }
         // The change is under way and cannot be called back; only the disk can still be slow.
         match tokio::time::timeout(COMMIT_GRACE, work).await {
-            Ok(done) => done.unwrap_or_else(|_| refuse(broken(&cancel))),
+            Ok(done) => {
+                done.unwrap_or_else(|_| refuse(broken(&cancel, bug!("the task of a call ended without an answer"))))
+            }
             Err(_) => refuse(Reason::Interrupted(Interruption::WriteUnfinished)),
         }
     }
@@ -252,9 +255,11 @@ impl Pipeline {
             at_least: Decision::Allow,
         };
         // A panic is our bug; it must cost one call, not the server.
-        let end = catch_unwind(AssertUnwindSafe(|| call.run(entry, request))).unwrap_or_else(|_| Err(broken(cancel)));
+        let end =
+            catch_panic(|| call.run(entry, request)).unwrap_or_else(|bug| Err(broken(cancel, Reason::Internal(bug))));
         let Call { mut line, family, spent, asked, late_saves, .. } = call;
         line.walked = spent.walked();
+        let offered = Offered::of(&request.caller.profile.catalogue);
         let (outcome, reply) = match end {
             Ok(End::Ask(question)) => (Outcome::Asked, Reply::Ask(question)),
             Ok(End::Answer(rendered)) => match self.too_much(&line, &asked, &rendered) {
@@ -262,15 +267,15 @@ impl Pipeline {
                     self.repetition.succeeded(&line.caller);
                     (Outcome::Ok, Reply::Done(rendered))
                 }
-                Some(reason) => self.refused(&line, family, reason),
+                Some(reason) => self.refused(&line, family, reason, offered),
             },
             Err(reason) => {
                 if !line.receipt.changed.is_empty() {
                     self.repetition.forget();
                 }
-                let rendered = render_refusal(family, &reason);
+                let rendered = render_refusal(family, &reason, offered);
                 let reason = self.repeated(&line, &asked, &reason, &rendered).unwrap_or(reason);
-                self.refused(&line, family, reason)
+                self.refused(&line, family, reason, offered)
             }
         };
         if !matches!(outcome, Outcome::Ok) || cancel.check().is_err() {
@@ -357,7 +362,7 @@ impl Pipeline {
                 | Reason::Disk { .. }
                 | Reason::KeepsChanging { .. }
                 | Reason::ApprovalPending { .. }
-                | Reason::Internal
+                | Reason::Internal(_)
         );
         if passing { None } else { self.noticed(line, asked, rendered) }
     }
@@ -386,9 +391,9 @@ impl Pipeline {
     }
 
     /// A refusal in the words of the family; after many in a row, it says so.
-    fn refused(&self, line: &AuditLine, family: Family, reason: Reason) -> (Outcome, Reply) {
+    fn refused(&self, line: &AuditLine, family: Family, reason: Reason, offered: Offered<'_>) -> (Outcome, Reply) {
         let limits = &self.setup.limits.repetition;
-        let mut rendered = render_refusal(family, &reason);
+        let mut rendered = render_refusal(family, &reason, offered);
         if limits.noticed && line.one_client {
             let failures = self.repetition.failed(&line.caller, line.time);
             if limits.max_failures > 0 && failures >= limits.max_failures {
@@ -438,8 +443,8 @@ fn in_words(news: &News) -> String {
 }
 
 /// After a fault of ours, what can honestly be said.
-fn broken(cancel: &Cancel) -> Reason {
-    if cancel.is_changing() { Reason::Interrupted(Interruption::WriteUnfinished) } else { Reason::Internal }
+fn broken(cancel: &Cancel, bug: Reason) -> Reason {
+    if cancel.is_changing() { Reason::Interrupted(Interruption::WriteUnfinished) } else { bug }
 }
 
 /// What goes over the wire: the text, and the same facts for programs.

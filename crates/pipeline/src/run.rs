@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapidary_note::ContentHash;
 use lapidary_tools::{
     ArgumentProblem, Cancel, Checked, Context, Disk, Effect, Entry, Family, Planned, Profile, Reason, Rendered, Spec,
-    Spent, check_arguments, clip_diff, clipped, render_answer, render_change, render_dry_run,
+    Spent, bug, check_arguments, clip_diff, clipped, render_answer, render_change, render_dry_run,
 };
 use lapidary_vault::{
     Change, ChangeSet, CommitError, Guard, LateSave, Receipt, Turn, TurnError, View,
@@ -109,7 +109,7 @@ impl<'a> Call<'a> {
             None => match entry.tool.plan(&context, None, arguments)? {
                 Planned::Answer { output, text } => Ok(self.answer(output, text)),
                 Planned::Relay { tool, arguments } => self.relay(entry, &tool, arguments, request),
-                Planned::Change { .. } => Err(Reason::Internal),
+                Planned::Change { .. } => Err(bug!("a tool without a vault planned a change")),
             },
         }
     }
@@ -167,7 +167,7 @@ impl<'a> Call<'a> {
                 Planned::Change { changes, through, dry_run, output, text } => {
                     (changes, through, dry_run, output, text)
                 }
-                Planned::Relay { .. } => return Err(Reason::Internal),
+                Planned::Relay { .. } => return Err(bug!("a tool with a vault relays")),
             };
             report(Stage::Planned);
             let specs = self.specs(entry, &through);
@@ -221,7 +221,7 @@ impl<'a> Call<'a> {
                 }
             }
         }
-        Err(Reason::Internal)
+        Err(bug!("no attempt to commit came to an end"))
     }
 
     /// Whose changes these are: those of the tool that was called, and of those that it ran.
@@ -240,7 +240,11 @@ impl<'a> Call<'a> {
                 TurnError::NoState => Reason::Disk { path: None, problem: Disk::NoState },
                 TurnError::Unfinished => Reason::Disk { path: None, problem: Disk::Failing },
                 // The wait ended because the time or the patience of the caller did.
-                TurnError::GivenUp => self.cancel.check().err().unwrap_or(Reason::Internal),
+                TurnError::GivenUp => self
+                    .cancel
+                    .check()
+                    .err()
+                    .unwrap_or_else(|| bug!("the wait for the turn ended and the call was not cancelled")),
             })?,
         };
         self.cancel.begin_change()?;

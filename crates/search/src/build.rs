@@ -11,7 +11,7 @@ use super::{
     postings::PostingsWriter,
     segment::{Document, Segment, Writer},
 };
-use crate::{Digest, VaultPath, store::Stamp};
+use crate::{Digest, Stamp, VaultPath};
 
 /// So far apart are things that no phrase goes across.
 pub(super) const GAP: u32 = 2;

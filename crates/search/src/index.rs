@@ -265,7 +265,7 @@ fn piece_of(states: &[&Arc<FileState>], source: Source<'_>, go_on: GoOn<'_>) -> 
         if !go_on() {
             return Err(IndexError::Stopped);
         }
-        let read_at = state.read_at().unwrap_or_else(|| source.store.now());
+        let read_at = state.read_at().unwrap_or_else(|| source.backend.now());
         buffer.clear();
         // What may be of another state is good for an answer, and not to be kept.
         let read_at = if source.content(state, &mut buffer) { read_at } else { 0 };

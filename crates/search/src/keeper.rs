@@ -94,6 +94,7 @@ impl SearchKeeper {
         let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
         // Whoever asked meanwhile has taken in a few notes at most, and can do so again.
         if newest.as_ref().is_none_or(|newest| newest.alive() <= next.alive()) {
+            tracing::debug!(notes = next.alive(), "the search index is made");
             *newest = Some(Arc::new(next));
             files.live().learnt();
         }
@@ -209,10 +210,14 @@ pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &Files) {
             building.0.build(&files, &|| Arc::strong_count(live) > 2)
         });
         // If it could not be made, the next search tries again and says why.
-        drop(made);
+        if let Err(error) = made {
+            tracing::debug!(%error, "the search index could not be made");
+        }
     });
     // Without it, every answer comes from a scan and says so.
-    drop(builder);
+    if let Err(error) = builder {
+        tracing::warn!(%error, "there is no thread to make the search index");
+    }
 }
 
 /// The files as they are now, with a digest of every note that somebody may read.

@@ -34,7 +34,7 @@ use lapidary_query::SearchQuery;
 use rayon::prelude::*;
 
 use lapidary_index::{Digest, FileEntry, Files, GoOn, IndexError};
-use lapidary_store::{Scope, VaultPath, lock, store};
+use lapidary_store::{Scope, Stamp, VaultPath, lock, posix};
 
 use corpus::Corpus;
 use evaluate::Search;

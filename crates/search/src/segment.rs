@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::postings::{Postings, PostingsWriter, end};
 use lapidary_index::Slice;
 
-use crate::store::Stamp;
+use crate::Stamp;
 
 /// Changes whenever a segment of the same notes would come out different.
 pub(super) const FORMAT: u32 = 3;

@@ -9,7 +9,7 @@ use lapidary_index::{Cache, Live};
 use lapidary_query::search_words;
 use lapidary_store::{
     FolderNames, PathPrefix, Policy, VaultLimits,
-    store::{CacheFile, FolderStore, StateFolder},
+    posix::{CacheFile, FolderStore, PosixBackend, StateFolder},
 };
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ impl Searched {
 }
 
 fn live(root: &Path) -> Searched {
-    let store = Arc::new(FolderStore::new(root.to_owned()));
+    let store = Arc::new(PosixBackend::private(Arc::new(FolderStore::new(root.to_owned()))));
     let live = Live::new(store, FolderNames::default(), VaultLimits::default(), None);
     Searched { live: Arc::new(live), search: SearchKeeper::default() }
 }
@@ -326,7 +326,7 @@ fn what_was_learnt_is_known_at_the_next_start_for_the_notes_that_are_the_same() 
     }
     let opened = || {
         let cache = CacheFile::new(Arc::new(StateFolder::new(state.path().to_owned(), vault.path().to_owned())));
-        let store = Arc::new(FolderStore::new(vault.path().to_owned()));
+        let store = Arc::new(PosixBackend::private(Arc::new(FolderStore::new(vault.path().to_owned()))));
         let search = SearchKeeper::new(Some(SegmentCache::new(cache.for_segments())));
         let live = Live::new(store, FolderNames::default(), VaultLimits::default(), Some(Cache::new(cache)));
         Searched { live: Arc::new(live), search }

@@ -15,7 +15,6 @@ use lapidary_vault::{
 use crate::{
     config, demo,
     http::{Identity, Tokens},
-    log,
 };
 
 pub(crate) struct Assembled {
@@ -94,7 +93,7 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
         skills: config.skills.as_deref().map(skills_folder).transpose()?,
         limits: limits(config),
         clock: Clock::system(),
-        warn: log::warn,
+        warn: |message| tracing::warn!("{message}"),
     };
     let pipeline = Pipeline::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
     Ok(Assembled { pipeline: Arc::new(pipeline), vaults: chosen, tokens, _demo: demo })

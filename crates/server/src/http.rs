@@ -18,7 +18,6 @@ use tokio::net::TcpListener;
 pub(crate) use self::identity::{Identity, Tokens};
 use crate::{
     config::{Http, Origins, SessionMode},
-    log,
     mcp::{Connection, Mcp},
     stdio::told_to_stop,
 };
@@ -38,7 +37,7 @@ pub(crate) async fn serve(
     // Without this, a reply in two writes waits 40 ms for the client's acknowledgement of the first.
     let listener = listener.tap_io(|connection| {
         if let Err(error) = connection.set_nodelay(true) {
-            log::debug(&format!("slow answers ahead: {error}"));
+            tracing::debug!(%error, "slow answers ahead");
         }
     });
     let mcp = Mcp::new(pipeline, dotted_names, Connection::Http);
@@ -98,9 +97,9 @@ async fn listen(settings: &Http) -> Result<TcpListener, String> {
 /// Tells a person where the server is and what to paste into a client.
 fn announce(address: SocketAddr, endpoint: &str) {
     let url = format!("http://{address}{endpoint}");
-    log::info(&format!("serving MCP at {url}"));
+    tracing::info!("serving MCP at {url}");
     let config = serde_json::json!({ "mcpServers": { "obsidian": { "type": "http", "url": url } } });
-    log::info(&format!(
-        "to connect a client:\n  Claude Code   claude mcp add --transport http obsidian {url}\n  Codex         codex mcp add obsidian --url {url}\n  Cursor, others  {config}"
-    ));
+    tracing::info!("to connect Claude Code: claude mcp add --transport http obsidian {url}");
+    tracing::info!("to connect Codex: codex mcp add obsidian --url {url}");
+    tracing::info!("to connect Cursor and others: {config}");
 }

@@ -9,9 +9,9 @@ mod resources;
 use std::sync::Arc;
 
 use lapidary_pipeline::{Answer, Caller, Pipeline, Question, Reply, Request, Stage};
-use lapidary_tools::{Profile, Rendered, Standing};
+use lapidary_tools::{Offered, Profile, Rendered, Standing};
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler,
+    ErrorData, RoleServer, ServerHandler, ServiceError,
     model::{
         ArgumentInfo, CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
         CompleteResult, ContentBlock, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
@@ -141,13 +141,25 @@ impl Mcp {
         while let Ok(stage) = stages.try_recv() {
             progress.report(stage).await;
         }
-        done.unwrap_or_else(|_| Reply::Done(failed()))
+        done.unwrap_or_else(|_| Reply::Done(failed(&self.profile(context))))
     }
 }
 
 /// The last resort: the task that made the call is gone.
-fn failed() -> Rendered {
-    lapidary_tools::render_refusal(lapidary_tools::Family::Own, &lapidary_tools::Reason::Internal)
+fn failed(profile: &Profile) -> Rendered {
+    let reason = lapidary_tools::bug!("the task of a call is gone");
+    lapidary_tools::render_refusal(lapidary_tools::Family::Own, &reason, Offered::of(&profile.catalogue))
+}
+
+/// Without what the client said, which may quote what it was sent.
+fn service_error(error: &ServiceError) -> &'static str {
+    match error {
+        ServiceError::McpError(_) => "the client answered with an error",
+        ServiceError::TransportSend(_) | ServiceError::TransportClosed => "the connection is closed",
+        ServiceError::Cancelled { .. } => "the request was cancelled",
+        ServiceError::Timeout { .. } => "the client did not answer in time",
+        _ => "the client's answer is not what was asked for",
+    }
 }
 
 /// Tells a client that asked for it how far its call has come.
@@ -188,7 +200,7 @@ impl Progress<'_> {
         param.total = Some(2.0);
         param.message = Some(message);
         if let Err(error) = self.context.peer.notify_progress(param).await {
-            crate::log::debug(&format!("progress could not be sent: {error}"));
+            tracing::debug!(error = service_error(&error), "progress could not be sent");
         }
     }
 }
@@ -300,8 +312,8 @@ impl ServerHandler for Mcp {
         match reply {
             Reply::Done(rendered) => Ok(result(rendered).into()),
             // Asked again after an answer: the pipeline never does that.
-            Reply::Ask(_) => Ok(result(failed()).into()),
-            Reply::NoSuchTool { nearest } => Err(unknown_tool(&params.name, nearest)),
+            Reply::Ask(_) => Ok(result(failed(&self.profile(&context))).into()),
+            Reply::NoSuchTool { nearest } => Err(unknown_tool(&params.name, nearest, &self.profile(&context))),
         }
     }
 
@@ -313,7 +325,7 @@ impl ServerHandler for Mcp {
         let Shared { pipeline, prompt_news, .. } = &*self.shared;
         prompt_news.watch(pipeline);
         let found = pipeline.prompts(self.caller(&context), context.ct.cancelled()).await;
-        let found = found.map_err(|reason| prompts::error(&reason))?;
+        let found = found.map_err(|reason| prompts::error(&reason, &self.profile(&context)))?;
         let mut list = ListPromptsResult::with_all_items(found.into_iter().map(prompts::listed).collect());
         // A person may edit a note at any time.
         list.ttl_ms = Some(0);
@@ -329,7 +341,9 @@ impl ServerHandler for Mcp {
         let (caller, stop) = (self.caller(&context), context.ct.cancelled());
         let arguments = params.arguments.unwrap_or_default();
         let filled = self.shared.pipeline.prompt(params.name, arguments, caller, stop).await;
-        filled.map(|filled| prompts::filled(filled).into()).map_err(|reason| prompts::error(&reason))
+        filled
+            .map(|filled| prompts::filled(filled).into())
+            .map_err(|reason| prompts::error(&reason, &self.profile(&context)))
     }
 
     /// Clients with a handshake hear of a new list of prompts by themselves.
@@ -338,7 +352,7 @@ impl ServerHandler for Mcp {
         tokio::spawn(async move {
             while changed.changed().await.is_ok() {
                 if let Err(error) = context.peer.notify_prompt_list_changed().await {
-                    crate::log::debug(&format!("a client that is gone was not told of new prompts: {error}"));
+                    tracing::debug!(error = service_error(&error), "a client was not told of new prompts");
                     return;
                 }
             }
@@ -376,7 +390,7 @@ impl ServerHandler for Mcp {
         let (caller, stop) = (self.caller(&context), context.ct.cancelled());
         match self.shared.pipeline.read_resource(&params.uri, caller, stop).await {
             Ok(contents) => Ok(resources::contents(&params.uri, contents).into()),
-            Err(reason) => Err(refusal(&reason, &params.uri, &context)),
+            Err(reason) => Err(refusal(&reason, &params.uri, &context, &self.profile(&context))),
         }
     }
 
@@ -389,7 +403,7 @@ impl ServerHandler for Mcp {
         let (caller, stop) = (self.caller(&context), context.ct.cancelled());
         let ArgumentInfo { name, value, .. } = params.argument;
         let completed = self.shared.pipeline.complete_prompt(prompt.name, name, value, caller, stop).await;
-        completed.map_err(|reason| prompts::error(&reason)).and_then(resources::completion)
+        completed.map_err(|reason| prompts::error(&reason, &self.profile(&context))).and_then(resources::completion)
     }
 
     async fn subscribe(
@@ -431,9 +445,9 @@ fn result(rendered: Rendered) -> CallToolResult {
 }
 
 /// -32602 as in the specification; "method not found" would become a 404 over HTTP.
-fn unknown_tool(name: &str, nearest: Option<&str>) -> ErrorData {
+fn unknown_tool(name: &str, nearest: Option<&str>, profile: &Profile) -> ErrorData {
     let shown: String = name.chars().take(100).collect();
-    let hint =
-        lapidary_tools::Reason::ToolUnknown { name: name.to_owned(), nearest: nearest.map(str::to_owned) }.hint();
+    let reason = lapidary_tools::Reason::ToolUnknown { name: name.to_owned(), nearest: nearest.map(str::to_owned) };
+    let hint = reason.hint(&Offered::of(&profile.catalogue));
     ErrorData::invalid_params(format!("Unknown tool: {shown}. {hint}"), None)
 }

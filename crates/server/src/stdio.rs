@@ -5,12 +5,9 @@ mod messages;
 use std::{sync::Arc, time::Duration};
 
 use lapidary_pipeline::Pipeline;
-use rmcp::{ServiceExt, transport::io::stdio_pipes};
+use rmcp::{ServiceExt, service::ServerInitializeError, transport::io::stdio_pipes};
 
-use crate::{
-    log,
-    mcp::{Connection, Mcp},
-};
+use crate::mcp::{Connection, Mcp};
 
 /// How often a server looks whether the program that started it is still there.
 const PARENT_CHECK: Duration = Duration::from_secs(2);
@@ -27,7 +24,7 @@ pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool) -> Result
             Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             // The client hung up before it said anything: not our failure.
             Err(error) => {
-                log::debug(&format!("no session came about: {error}"));
+                tracing::debug!(error = no_session(&error), "no session came about");
                 Ok(())
             }
         }
@@ -37,10 +34,20 @@ pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool) -> Result
         // A call that waits for a person would keep the session open, but nobody can answer any more.
         () = async { input_ended.await.unwrap_or_default(); tokio::time::sleep(FAREWELL).await } => Ok(()),
         () = parent_gone() => {
-            log::info("the program that started this server is gone");
+            tracing::info!("the program that started this server is gone");
             Ok(())
         }
         () = told_to_stop() => Ok(()),
+    }
+}
+
+/// Without the message that was sent instead, which may be anything.
+fn no_session(error: &ServerInitializeError) -> &'static str {
+    match error {
+        ServerInitializeError::ExpectedInitializeRequest(_) => "the first message is not `initialize`",
+        ServerInitializeError::ConnectionClosed(_) => "the connection was closed",
+        ServerInitializeError::TransportError { .. } => "the answer could not be sent",
+        _ => "the handshake failed",
     }
 }
 

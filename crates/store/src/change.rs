@@ -42,6 +42,15 @@ pub enum Trash {
     System,
 }
 
+/// As Obsidian numbers what has the same name: `a.md`, `a 2.md`.
+pub(crate) fn numbered(name: &str, number: usize) -> String {
+    match (number, name.rsplit_once('.')) {
+        (1, _) => name.to_owned(),
+        (_, Some((stem, ending))) if !stem.is_empty() => format!("{stem} {number}.{ending}"),
+        _ => format!("{name} {number}"),
+    }
+}
+
 /// Who vouches for the content that a change replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {

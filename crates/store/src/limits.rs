@@ -1,4 +1,4 @@
-use crate::store::Retention;
+use crate::Retention;
 
 /// What a vault may cost.
 #[derive(Clone, Debug)]

@@ -198,6 +198,14 @@ fn standing(spec: &Spec, chosen: &[Choice], excluded: &[Choice], read_only: bool
     }
 }
 
+/// Every tool, on a server with two vaults.
+#[cfg(test)]
+pub(crate) fn everything() -> Catalogue {
+    let selection = Selection { chosen: vec!["all".to_owned()], ..Selection::default() };
+    let vaults = ["Notes".to_owned(), "Work".to_owned()];
+    Catalogue::new(&selection, &ProfileRules::curator(), &vaults).expect("a word that is known")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

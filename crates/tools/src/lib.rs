@@ -1,6 +1,10 @@
 //! Every tool the server offers, one file each, and the list of them. A tool is a pure function of a narrowed view:
 //! it reads, or it plans; it never writes.
 
+// First, so that `bug!` is known to all modules.
+#[macro_use]
+mod bug;
+
 mod arguments;
 mod catalogue;
 mod context;
@@ -16,13 +20,14 @@ mod tools;
 mod wire;
 
 pub use arguments::{Checked, check_arguments};
+pub use bug::{Bug, catch_panic, install_panic_hook};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing};
 pub use context::{Cancel, Context, Gate, Proposal, ScanLimits, Spent, Walked};
 pub use profile::{BUILT_IN_PROFILES, Profile, ProfileRules};
 pub use prompts::{FilledPrompt, Prompt, PromptArgument, complete_prompt, fill_prompt, prompts, prompts_mark};
 pub use reason::{
-    ArgumentProblem, BlockCandidate, Candidates, Disk, Facts, HeadingCandidate, Interruption, Kind, Part, Reason,
-    Refused, Wanted, clipped,
+    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Kind, Offered, Part, Reason,
+    Refused, Wanted, WireCode, clipped,
 };
 pub use renamed::{Successor, successor};
 pub use resources::{

@@ -164,7 +164,7 @@ enum Source {
 }
 
 fn all_notes(context: &Context<'_>, view: &View) -> Result<Vec<(VaultPath, Source)>, Reason> {
-    let folder = VaultPath::parse(FOLDER).map_err(|_| Reason::Internal)?;
+    let folder = VaultPath::parse(FOLDER).map_err(|error| bug!("`{FOLDER}` is no path: {error}"))?;
     let prompts = notes(context, view, folder)?.into_iter().map(|path| (path, Source::Prompts));
     let skills = match context.skills {
         Some(folder) => notes(context, view, folder.clone())?,

@@ -299,7 +299,9 @@ impl<T: ReadTool> AnyTool for Read<T> {
         view: Option<&View>,
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
-        let output = self.0.run(context, view.ok_or(Reason::Internal)?, parse(T::DECLARATION.name, arguments)?)?;
+        let name = T::DECLARATION.name;
+        let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
+        let output = self.0.run(context, view, parse(name, arguments)?)?;
         Ok(Planned::Answer { text: self.0.text(&output), output: object(&output)? })
     }
 
@@ -324,8 +326,9 @@ impl<T: WriteTool> AnyTool for Write<T> {
         view: Option<&View>,
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
-        let view = view.ok_or(Reason::Internal)?;
-        let Plan { changes, output, dry_run } = self.0.plan(context, view, parse(T::DECLARATION.name, arguments)?)?;
+        let name = T::DECLARATION.name;
+        let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
+        let Plan { changes, output, dry_run } = self.0.plan(context, view, parse(name, arguments)?)?;
         // The commit sees to it anyway; a dry run, and the other operations of a batch, have to know before.
         for path in changes.changes.iter().filter_map(Change::makes) {
             view.may_be_made(path).map_err(|error| Reason::from_store(path, &error, true))?;
@@ -405,6 +408,7 @@ fn parse<I: DeserializeOwned>(tool: &str, arguments: Map<String, Value>) -> Resu
 fn object(output: &impl Serialize) -> Result<Map<String, Value>, Reason> {
     match serde_json::to_value(output) {
         Ok(Value::Object(map)) => Ok(map),
-        _ => Err(Reason::Internal),
+        Ok(_) => Err(bug!("the output of a tool is no JSON object")),
+        Err(error) => Err(bug!("the output of a tool cannot be written as JSON: {error}")),
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use lapidary_vault::{Changed, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
-use crate::{Family, Reason, shared::fence::fenced};
+use crate::{Family, Offered, Reason, shared::fence::fenced};
 
 /// The text that a model reads and the same facts for programs.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,48 +100,49 @@ pub fn render_dry_run(
     render_answer(output, text.map(|text| format!("{text}\n\n{shown}")), notices)
 }
 
-pub fn render_refusal(family: Family, reason: &Reason) -> Rendered {
+/// A refusal, with a hint that names only what the caller is offered.
+pub fn render_refusal(family: Family, reason: &Reason, offered: Offered<'_>) -> Rendered {
     match family {
-        Family::Files => file_form(reason),
-        Family::Obsidian | Family::Own => note_form(reason),
+        Family::Files => file_form(reason, offered),
+        Family::Obsidian | Family::Own => note_form(reason, offered),
     }
 }
 
-fn note_form(reason: &Reason) -> Rendered {
-    let facts = reason.kind().facts();
-    let (message, hint) = (reason.to_string(), reason.hint());
-    let mut data = Map::from_iter([("reason".to_owned(), json!(facts.id))]);
+fn note_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
+    let code = reason.kind().wire_code();
+    let (message, hint) = (reason.to_string(), reason.hint(&offered));
+    let mut data = Map::from_iter([("reason".to_owned(), json!(code.id))]);
     data.extend(reason.data());
     data.extend(reason.current_hash().map(|hash| ("currentHash".to_owned(), json!(hash.to_string()))));
     data.insert("recovery".to_owned(), json!({ "hint": hint }));
     let structured =
-        Map::from_iter([("error".to_owned(), json!({ "code": facts.number, "message": message, "data": data }))]);
+        Map::from_iter([("error".to_owned(), json!({ "code": code.number, "message": message, "data": data }))]);
     Rendered { text: vec![format!("Error: {message}\n\nRecovery: {hint}")], structured, is_error: true }
 }
 
-fn file_form(reason: &Reason) -> Rendered {
-    let facts = reason.kind().facts();
-    let mut error = Map::from_iter([("code".to_owned(), json!(facts.code)), ("reason".to_owned(), json!(facts.id))]);
+fn file_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
+    let code = reason.kind().wire_code();
+    let mut error = Map::from_iter([("code".to_owned(), json!(code.code)), ("reason".to_owned(), json!(code.id))]);
     error.extend(reason.current_hashes());
     let mut structured = Map::from_iter([("ok".to_owned(), json!(false))]);
-    structured.extend(said(reason));
+    structured.extend(said(reason, offered));
     structured.insert("error".to_owned(), json!(error));
     Rendered { text: vec![Value::Object(structured.clone()).to_string()], structured, is_error: true }
 }
 
-fn said(reason: &Reason) -> Map<String, Value> {
+fn said(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
     Map::from_iter([
-        ("code".to_owned(), json!(reason.kind().facts().code)),
+        ("code".to_owned(), json!(reason.kind().wire_code().code)),
         ("message".to_owned(), json!(reason.to_string())),
         ("details".to_owned(), json!(reason.data())),
-        ("hint".to_owned(), json!(reason.hint())),
+        ("hint".to_owned(), json!(reason.hint(&offered))),
     ])
 }
 
 /// Why one of several operations was refused, beside what became of the others.
-pub(crate) fn operation_error(reason: &Reason) -> Map<String, Value> {
-    let mut error = said(reason);
-    error.insert("reason".to_owned(), json!(reason.kind().facts().id));
+pub(crate) fn operation_error(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
+    let mut error = said(reason, offered);
+    error.insert("reason".to_owned(), json!(reason.kind().wire_code().id));
     error.extend(reason.current_hashes());
     error
 }
@@ -164,13 +165,14 @@ mod tests {
     #[test]
     fn both_families_say_the_same_in_their_own_form() {
         let now = ContentHash::of(b"now").to_string();
-        let note = render_refusal(Family::Obsidian, &stale());
+        let all = crate::catalogue::everything();
+        let note = render_refusal(Family::Obsidian, &stale(), Offered::of(&all));
         assert_eq!(note.structured["error"]["code"], -32002);
         assert_eq!(note.structured["error"]["data"]["reason"], "stale_precondition");
         assert_eq!(note.structured["error"]["data"]["actual"], now);
         assert!(note.text[0].starts_with("Error: ") && note.text[0].contains("\n\nRecovery: "));
 
-        let file = render_refusal(Family::Files, &stale());
+        let file = render_refusal(Family::Files, &stale(), Offered::of(&all));
         assert_eq!(file.structured["ok"], false);
         assert_eq!(file.structured["code"], "STALE_PRECONDITION");
         assert_eq!(file.structured["details"]["actual"], now);

@@ -46,7 +46,7 @@ impl View {
     /// Settings that are missing or cannot be read are the default ones, as in Obsidian.
     pub fn app_settings(&self) -> AppSettings {
         let Ok(path) = VaultPath::parse(APP) else { return AppSettings::default() };
-        let read = self.changes.store.read(&path, MAX_BYTES, &|_| true);
+        let read = self.backend.read(&path, MAX_BYTES, &|_| true);
         read.map_or_else(|_| AppSettings::default(), |file| AppSettings::parse(&file.bytes))
     }
 }

@@ -50,7 +50,7 @@ impl View {
     /// moved; what is decided then is the content, so that nobody hears of a file that is closed to them, not even
     /// through a link.
     pub fn has_changed(&self, sight: &mut Sight) -> bool {
-        let store = &self.changes.store;
+        let store = &self.backend;
         // Where even that fails, reading says what is the matter.
         let stamp = store.stamp(&sight.path).unwrap_or_default();
         let same = |last: &Last| last.settled && last.stamp == stamp && Arc::ptr_eq(&last.scope, &self.scope);

@@ -1,9 +1,9 @@
 //! Old versions of files, as far as a caller may read those files.
 
-use std::{sync::atomic::Ordering, time::SystemTime};
+use std::time::SystemTime;
 
 use lapidary_note::{ContentHash, ExpectedHash};
-use lapidary_store::Changes;
+use lapidary_store::History;
 
 use crate::{
     Scope, VaultPath, View,
@@ -62,12 +62,12 @@ impl View {
         before: Option<&str>,
         limit: usize,
     ) -> Result<CheckpointPage, CheckpointError> {
-        let ledger = &self.changes.ledger;
+        let history = self.backend.history();
         let before = before.map(|id| one(self.visible(id)?)).transpose()?.map(|record| record.number);
         let mut filter = PathFilter { path: path.cloned(), before };
         let mut checkpoints: Vec<Checkpoint> = Vec::new();
         loop {
-            let batch = ledger.checkpoints(&filter, BATCH)?;
+            let batch = history.checkpoints(&filter, BATCH)?;
             filter.before = batch.last().map(|record| record.number);
             let last = batch.len() < BATCH;
             let seen = batch.into_iter().filter_map(|record| narrowed(record, &self.scope));
@@ -92,7 +92,7 @@ impl View {
     /// What a file held before a change; `None` if it was not kept, or is not any more.
     pub fn old_content(&self, entry: &EntryRecord) -> Result<Option<Vec<u8>>, LedgerError> {
         match entry.before {
-            Some(hash) if self.scope.may_read(&entry.path).is_ok() => self.changes.ledger.content(&hash),
+            Some(hash) if self.scope.may_read(&entry.path).is_ok() => self.backend.history().content(&hash),
             _ => Ok(None),
         }
     }
@@ -105,12 +105,12 @@ impl View {
     ) -> Result<Option<(ContentHash, Vec<u8>)>, CheckpointError> {
         let mut filter = PathFilter { path: Some(path.clone()), before: None };
         loop {
-            let batch = self.changes.ledger.checkpoints(&filter, BATCH)?;
+            let batch = self.backend.history().checkpoints(&filter, BATCH)?;
             for record in &batch {
                 let of_path = record.entries.iter().filter(|entry| entry.path == *path);
                 for hash in of_path.filter_map(|entry| entry.before).filter(|hash| wanted.matches(hash)) {
                     if self.scope.may_read(path).is_ok()
-                        && let Some(content) = self.changes.ledger.content(&hash)?
+                        && let Some(content) = self.backend.history().content(&hash)?
                     {
                         return Ok(Some((hash, content)));
                     }
@@ -125,39 +125,25 @@ impl View {
 
     /// Late saves that no caller was told of yet; this one is.
     pub fn late_saves(&self) -> Result<Vec<LateSave>, LedgerError> {
-        late_saves(&self.changes, &self.scope)
+        late_saves(self.backend.history(), &self.scope)
     }
 
     fn visible(&self, prefix: &str) -> Result<Vec<CheckpointRecord>, LedgerError> {
         if prefix.len() < SHORTEST_NAME {
             return Ok(Vec::new());
         }
-        let found = self.changes.ledger.checkpoint(prefix)?;
+        let found = self.backend.history().checkpoint(prefix)?;
         Ok(found.into_iter().filter_map(|record| narrowed(record, &self.scope)).collect())
     }
 }
 
-fn late_saves(changes: &Changes, scope: &Scope) -> Result<Vec<LateSave>, LedgerError> {
-    // Asked with every call, so it must cost nothing when there are none.
-    if !changes.untold.swap(false, Ordering::AcqRel) {
-        return Ok(Vec::new());
-    }
-    // If it cannot be looked up now, the next caller asks again.
-    let again = |error| {
-        changes.untold.store(true, Ordering::Release);
-        error
-    };
+fn late_saves(history: &dyn History, scope: &Scope) -> Result<Vec<LateSave>, LedgerError> {
     let mut told = Vec::new();
-    for record in changes.ledger.untold().map_err(again)? {
-        match narrowed(record, scope) {
-            Some(record) => {
-                if changes.ledger.set_told(record.number).map_err(again)? {
-                    let entries = record.entries.into_iter();
-                    told.extend(entries.map(|entry| LateSave { path: entry.path, checkpoint: record.id.clone() }));
-                }
-            }
-            // For another caller.
-            None => changes.untold.store(true, Ordering::Release),
+    // What this caller may not read is for another one.
+    for record in history.untold()?.into_iter().filter_map(|record| narrowed(record, scope)) {
+        if history.set_told(record.number)? {
+            let entries = record.entries.into_iter();
+            told.extend(entries.map(|entry| LateSave { path: entry.path, checkpoint: record.id.clone() }));
         }
     }
     Ok(told)

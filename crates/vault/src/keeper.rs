@@ -21,7 +21,9 @@ pub(crate) fn keep(live: &Arc<Live>, search: &Arc<SearchKeeper>) {
             let keeper =
                 std::thread::Builder::new().name("index keeper".to_owned()).spawn(move || watch_over(&live, &search));
             // Without it the next start is slower and memory stays in use; every answer is the same.
-            drop(keeper);
+            if let Err(error) = keeper {
+                tracing::warn!(%error, "there is no thread to look after the index");
+            }
         }
     });
 }

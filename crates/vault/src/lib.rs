@@ -23,8 +23,21 @@ pub use lapidary_search::{ByScan, PassageSize, Ranked, RankedMatch, RankedNotes,
 pub use lapidary_store::{
     Change, ChangeSet, Changed, CommitError, Denied, Diff, File, FolderNames, GlobError, GlobProblem, Globs, Guard,
     JoinError, News, PathError, PathPrefix, Policy, Receipt, RuleProblem, RulesError, RulesInForce, Scope, ScopeError,
-    Trash, Turn, TurnError, VaultLimits, VaultPath, store,
+    Trash, Turn, TurnError, VaultLimits, VaultPath,
 };
+/// Where vaults are kept.
+pub mod store {
+    pub use lapidary_store::{
+        Backend, BackendTurn, Capabilities, CheckpointKind, CheckpointRecord, Cursor, Delta, Entry, EntryKind,
+        EntryRecord, History, LedgerError, Look, MemoryStore, Open, Origin, PathFilter, PlaceState, Retention, Skip,
+        Stamp, Stat, StoreError, StoredFile, Walked,
+        posix::{
+            DemoFolder, ExportFolder, FolderStore, LogFile, LogTail, Observer, PosixBackend, Progress, RotatedFile,
+            StateFolder, SystemTrash, Waiting, folder_exists, read_settings,
+        },
+    };
+}
+
 pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::Vault;
 pub use view::{ReadError, View};

@@ -4,10 +4,7 @@
 use lapidary_query::{Period, WeekRule};
 use serde_json::Value;
 
-use crate::{
-    VaultPath,
-    store::{Store, StoreError},
-};
+use lapidary_store::{Backend, StoreError, VaultPath};
 
 /// Where the notes of a period are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +35,7 @@ const MAX_SETTINGS_BYTES: u64 = 1_000_000;
 
 /// Where the notes of a period are; nothing if nobody keeps such notes. The plugin Periodic Notes goes before
 /// Obsidian's own daily notes and the weekly notes of the plugin Calendar.
-pub(crate) fn periodic_notes(store: &dyn Store, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
+pub(crate) fn periodic_notes(store: &dyn Backend, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
     let plugins = read(store, COMMUNITY_PLUGINS)?;
     let on = |id: &str| plugins.as_ref().and_then(Value::as_array).is_some_and(|ids| ids.iter().any(|one| one == id));
     let settings = |id, file| if on(id) { read(store, file) } else { Ok(None) };
@@ -95,7 +92,7 @@ fn week_rule(settings: Option<&Value>) -> Option<WeekRule> {
 
 /// Obsidian's own plugins are in a list of those that are on, or, now, each with whether it is. These notes are on until
 /// somebody switches them off.
-fn daily_notes_are_on(store: &dyn Store) -> Result<bool, SettingsError> {
+fn daily_notes_are_on(store: &dyn Backend) -> Result<bool, SettingsError> {
     const ID: &str = "daily-notes";
     Ok(match read(store, CORE_PLUGINS)? {
         Some(Value::Array(ids)) => ids.iter().any(|id| id == ID),
@@ -108,7 +105,7 @@ fn text<'v>(settings: &'v Value, name: &str) -> &'v str {
     settings[name].as_str().unwrap_or_default()
 }
 
-fn read(store: &dyn Store, file: &'static str) -> Result<Option<Value>, SettingsError> {
+fn read(store: &dyn Backend, file: &'static str) -> Result<Option<Value>, SettingsError> {
     let unreadable = SettingsError::Unreadable { file };
     let path = VaultPath::parse(file).map_err(|_| unreadable)?;
     match store.read(&path, MAX_SETTINGS_BYTES, &|_| true) {

@@ -1,58 +1,67 @@
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::SystemTime,
-};
+use std::{sync::Arc, time::SystemTime};
 
 use lapidary_index::{Cache, Live};
 use lapidary_search::{SearchKeeper, SegmentCache};
-use lapidary_store::{Changes, ScopeKeeper};
-
-use crate::{
-    FolderNames, LateSave, News, Policy, RulesError, Scope, Turn, TurnError, VaultLimits, View, keeper,
-    store::{CacheFile, Ledger, LedgerError, StateFolder, Store, TurnFile},
+use lapidary_store::{
+    Backend, Capabilities, LedgerError, News, Policy, RulesError, Scope, ScopeKeeper, Turn, TurnError, VaultLimits,
+    posix::{CacheFile, FolderStore, PosixBackend, StateFolder},
 };
+
+use crate::{LateSave, View, keeper};
 
 /// One vault: views of it for readers, and the one place where it changes.
 pub struct Vault {
     name: String,
-    store: Arc<dyn Store>,
+    backend: Arc<dyn Backend>,
     scope: ScopeKeeper,
-    changes: Arc<Changes>,
     live: Arc<Live>,
     search: Arc<SearchKeeper>,
 }
 
 impl Vault {
-    /// A vault that other servers may change as well; they agree on where to keep their state. Callers may use what the
-    /// policy opens.
+    /// A vault in a folder that other servers may change as well; they agree on where to keep their state. Callers may
+    /// use what the policy opens.
     pub fn shared(
         name: String,
-        store: Arc<dyn Store>,
+        store: Arc<FolderStore>,
         state: &Arc<StateFolder>,
         policy: Policy,
         limits: VaultLimits,
     ) -> Self {
-        let ledger = Ledger::new(Arc::clone(state), limits.retention);
-        let turns = Some(TurnFile::new(Arc::clone(state)));
-        let changes = Changes::new(Arc::clone(&store), ledger, turns, limits.max_file_bytes);
-        let cache = CacheFile::new(Arc::clone(state));
-        let search = SearchKeeper::new(Some(SegmentCache::new(cache.for_segments())));
-        let live = Live::new(Arc::clone(&store), policy.skip_folders.clone(), limits, Some(Cache::new(cache)));
-        let (changes, live, search) = (Arc::new(changes), Arc::new(live), Arc::new(search));
-        Self { name, store, scope: ScopeKeeper::new(policy), changes, live, search }
+        let backend = Arc::new(PosixBackend::shared(store, state, &limits));
+        Self::cached(name, backend, Some(CacheFile::new(Arc::clone(state))), policy, limits)
     }
 
     /// A vault that only this process knows, open to all callers.
-    pub fn private(name: String, store: Arc<dyn Store>) -> Self {
-        let limits = VaultLimits::default();
-        let changes = Changes::new(Arc::clone(&store), Ledger::in_memory(), None, limits.max_file_bytes);
-        let live = Live::new(Arc::clone(&store), FolderNames::default(), limits, None);
-        let (changes, live, search) = (Arc::new(changes), Arc::new(live), Arc::default());
-        Self { name, store, scope: ScopeKeeper::default(), changes, live, search }
+    pub fn private(name: String, backend: Arc<dyn Backend>) -> Self {
+        Self::new(name, backend, Policy::default(), VaultLimits::default())
+    }
+
+    /// A vault that is kept anywhere. Nothing that is learnt of it outlives the process.
+    pub fn new(name: String, backend: Arc<dyn Backend>, policy: Policy, limits: VaultLimits) -> Self {
+        Self::cached(name, backend, None, policy, limits)
+    }
+
+    fn cached(
+        name: String,
+        backend: Arc<dyn Backend>,
+        cache: Option<CacheFile>,
+        policy: Policy,
+        limits: VaultLimits,
+    ) -> Self {
+        let search = SearchKeeper::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())));
+        let skip_folders = policy.skip_folders.clone();
+        let live = Live::new(Arc::clone(&backend), skip_folders, limits, cache.map(Cache::new));
+        Self { name, backend, scope: ScopeKeeper::new(policy), live: Arc::new(live), search: Arc::new(search) }
     }
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What the backend of this vault promises.
+    pub fn capabilities(&self) -> Capabilities {
+        self.backend.capabilities()
     }
 
     pub fn policy(&self) -> &Policy {
@@ -62,13 +71,13 @@ impl Vault {
     /// What callers may read and change now, by the policy and by the rule files in the vault. As long as the rules
     /// say the same, this is the same `Arc`.
     pub fn scope(&self, now: SystemTime) -> Result<Arc<Scope>, RulesError> {
-        self.scope.scope(&*self.store, now)
+        self.scope.scope(&*self.backend, now)
     }
 
     pub fn view(&self, scope: Arc<Scope>, max_file_bytes: u64) -> View {
-        self.changes.settle();
+        self.backend.settle();
         let (live, search) = (Arc::clone(&self.live), Arc::clone(&self.search));
-        View::new(self.name.clone(), Arc::clone(&self.changes), scope, max_file_bytes, live, search)
+        View::new(self.name.clone(), Arc::clone(&self.backend), scope, max_file_bytes, live, search)
     }
 
     /// Writes down what was learnt of the vault, so that the next start is quick. For the end of the process; while it
@@ -80,14 +89,12 @@ impl Vault {
     /// Waits, as long as it is told to, until no other change of ours is under way. Whoever holds the turn can plan and
     /// commit without another caller in between; it is never held while a person is asked.
     pub fn turn(&self, go_on: &dyn Fn() -> bool) -> Result<Turn<'_>, TurnError> {
-        self.changes.turn(go_on)
+        self.backend.turn(go_on).map(Turn::new)
     }
 
     /// A caller who was to be told of late saves did not hear of them, so the next one is.
     pub fn tell_again(&self, late_saves: &[LateSave]) -> Result<(), LedgerError> {
-        late_saves.iter().try_for_each(|late| self.changes.ledger.set_untold(&late.checkpoint))?;
-        self.changes.untold.store(true, Ordering::Release);
-        Ok(())
+        late_saves.iter().try_for_each(|late| self.backend.history().set_untold(&late.checkpoint))
     }
 
     /// How far the work on an index has come, in per cent, if there is any that takes a while.
@@ -97,6 +104,6 @@ impl Vault {
 
     /// What has happened since somebody last asked, for the owner's log.
     pub fn take_news(&self) -> Vec<News> {
-        self.changes.take_news()
+        self.backend.take_news()
     }
 }

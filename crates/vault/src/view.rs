@@ -7,7 +7,7 @@ use lapidary_index::Live;
 use lapidary_note::ContentHash;
 use lapidary_query::Period;
 use lapidary_search::SearchKeeper;
-use lapidary_store::Changes;
+use lapidary_store::Backend;
 
 use crate::{
     ChangeSet, Denied, File, Files, IndexError, Notes, PeriodicNotes, Scope, SettingsError, VaultPath,
@@ -21,7 +21,7 @@ use crate::{
 /// lies outside the scope is not there.
 pub struct View {
     vault: String,
-    pub(crate) changes: Arc<Changes>,
+    pub(crate) backend: Arc<dyn Backend>,
     pub(crate) scope: Arc<Scope>,
     max_file_bytes: u64,
     pub(crate) live: Arc<Live>,
@@ -42,7 +42,7 @@ pub enum ReadError {
 impl View {
     pub(crate) fn new(
         vault: String,
-        changes: Arc<Changes>,
+        backend: Arc<dyn Backend>,
         scope: Arc<Scope>,
         max_file_bytes: u64,
         live: Arc<Live>,
@@ -50,7 +50,7 @@ impl View {
     ) -> Self {
         Self {
             vault,
-            changes,
+            backend,
             scope,
             max_file_bytes,
             live,
@@ -67,7 +67,7 @@ impl View {
         let base = self.notes.get().map(|notes| notes.snapshot()).filter(|_| self.ahead.is_empty());
         Self {
             vault: self.vault.clone(),
-            changes: Arc::clone(&self.changes),
+            backend: Arc::clone(&self.backend),
             scope: Arc::clone(&self.scope),
             max_file_bytes: self.max_file_bytes,
             live: Arc::clone(&self.live),
@@ -91,7 +91,7 @@ impl View {
 
     /// Where the owner keeps the notes of a period, if anywhere. Whether a caller may see those is another question.
     pub fn periodic_notes(&self, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
-        settings::periodic_notes(&*self.changes.store, period)
+        settings::periodic_notes(&*self.backend, period)
     }
 
     /// Whether the caller may know of a folder at this path. The answer is the same whether or not one is there, but for
@@ -162,7 +162,7 @@ impl View {
         if let Some(file) = self.seen().get(path) {
             return Ok(Arc::clone(file));
         }
-        let found = self.changes.store.read(path, self.max_file_bytes, &|place| self.shows(place)).map_err(narrowed)?;
+        let found = self.backend.read(path, self.max_file_bytes, &|place| self.shows(place)).map_err(narrowed)?;
         let hash = ContentHash::of(&found.bytes);
         let file = Arc::new(File { bytes: found.bytes, hash, modified: found.modified, created: found.created });
         self.seen().insert(path.clone(), Arc::clone(&file));
@@ -191,7 +191,7 @@ impl View {
     /// Whether something new can be made at a path: not below a file, and under names that every system accepts.
     pub fn may_be_made(&self, path: &VaultPath) -> Result<(), StoreError> {
         let portable =
-            |path: &VaultPath| if self.changes.may_have_name(path) { Ok(()) } else { Err(StoreError::NotPortable) };
+            |path: &VaultPath| if self.backend.may_have_name(path) { Ok(()) } else { Err(StoreError::NotPortable) };
         portable(path)?;
         for folder in std::iter::successors(path.folder(), VaultPath::folder) {
             match self.read(&folder) {
@@ -207,11 +207,11 @@ impl View {
     /// What tells one state of a file from another without reading it.
     pub fn stamp(&self, path: &VaultPath) -> Option<Stamp> {
         // What cannot be looked at has no state.
-        self.shows(path).then(|| self.changes.store.stamp(path).ok().flatten()).flatten()
+        self.shows(path).then(|| self.backend.stamp(path).ok().flatten()).flatten()
     }
 
     fn list_disk(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
-        self.changes.store.list(folder, &|place| self.shows(place)).map_err(|error| match folder {
+        self.backend.list(folder, &|place| self.shows(place)).map_err(|error| match folder {
             // It is no folder, and whether a file is there is not to be told.
             Some(folder) if error == StoreError::NotAFile && !self.shows(folder) => {
                 ReadError::Store(StoreError::Missing)

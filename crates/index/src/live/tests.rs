@@ -5,20 +5,25 @@ mod followed;
 mod shaky;
 mod steps;
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::atomic::Ordering};
 
+use lapidary_store::posix::{FolderStore, PosixBackend};
 use tempfile::TempDir;
 
 use super::*;
-use crate::store::FolderStore;
+use shaky::{Condition, Shaky};
 
 fn scratch() -> TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
-fn live(store: impl Store + 'static) -> Live {
-    Live::new(Arc::new(store), FolderNames::new(&["node_modules"]), VaultLimits::default(), None)
+fn followed(backend: impl Backend + 'static) -> Live {
+    Live::new(Arc::new(backend), FolderNames::new(&["node_modules"]), VaultLimits::default(), None)
+}
+
+fn live(folder: FolderStore) -> Live {
+    followed(PosixBackend::private(Arc::new(folder)))
 }
 
 fn rebuilt(root: &Path) -> String {
@@ -30,7 +35,9 @@ fn what_another_program_wrote_a_moment_ago_is_seen_thousands_of_times() {
     let folder = scratch();
     fs::create_dir_all(folder.path().join("sub")).unwrap();
     fs::write(folder.path().join("target.md"), "").unwrap();
-    let live = live(FolderStore::new(folder.path().to_owned()));
+    let backend = Shaky::new(folder.path(), 0);
+    let looked_at_everything = backend.looked_at_everything();
+    let live = followed(backend);
     live.notes(&|| true).unwrap();
     let target = VaultPath::parse("target.md").unwrap();
     for round in 0..3000 {
@@ -44,7 +51,7 @@ fn what_another_program_wrote_a_moment_ago_is_seen_thousands_of_times() {
         assert_eq!(mentions, linked, "round {round}");
     }
     // And without looking at every file each time.
-    assert!(lock(&live.sync, &|| true).unwrap().watch.is_some());
+    assert_eq!(looked_at_everything.load(Ordering::Relaxed), 1);
 }
 
 #[test]
@@ -52,12 +59,13 @@ fn without_a_watch_a_change_within_one_tick_of_the_clock_is_seen() {
     let folder = scratch();
     let (path, target) = (folder.path().join("a.md"), VaultPath::parse("target.md").unwrap());
     fs::write(&path, "[[target]]").unwrap();
-    let live = live(FolderStore::new(folder.path().to_owned()));
+    let backend = Shaky::new(folder.path(), 0);
+    *backend.condition().lock().unwrap() = Condition::Blind;
+    let live = followed(backend);
     for round in 0..300 {
         let linked = round % 2 == 0;
         // In place: neither size nor inode tell, and most rounds fall into one tick.
         fs::write(&path, if linked { "[[target]]" } else { "[[notgat]]" }).unwrap();
-        lock(&live.sync, &|| true).unwrap().watch = None;
         let snapshot = live.notes(&|| true).unwrap();
         assert_eq!(snapshot.mentioning(&target).count(), usize::from(linked), "round {round}");
     }
@@ -81,7 +89,7 @@ fn a_folder_that_is_replaced_is_opened_again() {
 
 #[test]
 fn a_build_that_is_called_off_goes_on_where_it_stopped() {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
     let folder = scratch();
     for number in 0..1000 {
         fs::write(folder.path().join(format!("{number}.md")), "[[0]]").unwrap();

@@ -7,8 +7,11 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{FolderNames, Live, Scope, VaultLimits, digest::digest, store::FolderStore};
-use lapidary_store::{PathPrefix, Policy};
+use crate::{FolderNames, Live, Scope, VaultLimits, digest::digest};
+use lapidary_store::{
+    PathPrefix, Policy,
+    posix::{FolderStore, PosixBackend},
+};
 
 fn vault(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -22,8 +25,8 @@ fn put(root: &Path, path: &str, text: &str) {
 }
 
 fn live(root: &Path) -> Arc<Live> {
-    let store = Arc::new(FolderStore::new(root.to_owned()));
-    Arc::new(Live::new(store, FolderNames::default(), VaultLimits::default(), None))
+    let backend = PosixBackend::private(Arc::new(FolderStore::new(root.to_owned())));
+    Arc::new(Live::new(Arc::new(backend), FolderNames::default(), VaultLimits::default(), None))
 }
 
 fn notes(live: &Arc<Live>, policy: Policy) -> Notes {

@@ -3,11 +3,10 @@ use std::io::{IsTerminal, Write, stderr, stdin};
 use lapidary_pipeline::{Decided, Pending, Pipeline};
 use serde_json::{Value, json};
 
-use super::{Done, Failure, print_json, printable, table};
+use super::{Done, Failure, print_json, printable, report, table};
 use crate::{
     assemble::Assembled,
     cli::{ApprovalWord, Approvals},
-    log,
 };
 
 /// What waits for a person, and their answer.
@@ -69,11 +68,11 @@ fn find(pipeline: &Pipeline, id: &str) -> Result<Option<Pending>, Failure> {
     match found.len() {
         1 => Ok(found.pop()),
         0 => {
-            log::error(&format!("nothing waits under `{}`; `lapidary approvals` lists what does", printable(id)));
+            report::error(&format!("nothing waits under `{}`; `lapidary approvals` lists what does", printable(id)));
             Ok(None)
         }
         _ => {
-            log::error(&format!("several begin with `{}`; write more of it", printable(id)));
+            report::error(&format!("several begin with `{}`; write more of it", printable(id)));
             Ok(None)
         }
     }
@@ -82,7 +81,7 @@ fn find(pipeline: &Pipeline, id: &str) -> Result<Option<Pending>, Failure> {
 /// Programs can start programs, so a yes has to be typed.
 fn accept(pipeline: &Pipeline, pending: &Pending, out: &mut dyn Write) -> Result<Done, Failure> {
     if !(stdin().is_terminal() && stderr().is_terminal()) {
-        log::error("a change is accepted by a person at a terminal; run this command there");
+        report::error("a change is accepted by a person at a terminal; run this command there");
         return Ok(Done::Refused);
     }
     eprint!("{}\nApply this change? [y/N] ", printable(&pending.question));
@@ -106,7 +105,7 @@ fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
             Ok(Done::Well)
         }
         Decided::NoSuchProfile(name) => {
-            log::error(&format!(
+            report::error(&format!(
                 "it was asked under the profile `{}`, which is not configured here; use the configuration of the server",
                 printable(&name)
             ));
@@ -117,7 +116,7 @@ fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
             Ok(Done::Well)
         }
         Decided::Gone => {
-            log::error("somebody has answered it already, or it has waited too long");
+            report::error("somebody has answered it already, or it has waited too long");
             Ok(Done::Refused)
         }
     }

@@ -6,11 +6,10 @@ use std::{
 use lapidary_pipeline::{Answer, Caller, Pipeline, Question, Reply, Request, Verdict};
 use serde_json::{Map, Value};
 
-use super::{Done, Failure, SAVING, print_json, printable, progress};
+use super::{Done, Failure, SAVING, print_json, printable, progress, report};
 use crate::{
     assemble::Assembled,
     cli::{Call, CallInput},
-    log,
 };
 
 /// One call, through the same pipeline as a client's.
@@ -32,7 +31,7 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
         }
         Reply::NoSuchTool { nearest } => {
             let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
-            log::error(&format!("there is no tool `{}`{hint}", call.tool));
+            report::error(&format!("there is no tool `{}`{hint}", call.tool));
             Ok(Done::Refused)
         }
         Reply::Ask(_) => Ok(Done::Refused),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_pipeline::{Reply, Request};
-use lapidary_tools::Reason;
+use lapidary_tools::{Offered, Reason};
 use lapidary_vault::{
     Checkpoint, CheckpointError, File, VaultPath, View,
     store::{EntryRecord, ExportFolder},
@@ -16,12 +16,11 @@ use serde_json::{Map, Value, json};
 use super::{
     Done, Failure,
     call::{complete, owner},
-    print_json, printable,
+    print_json, printable, report,
 };
 use crate::{
     assemble::Assembled,
     cli::{CheckpointWord, Checkpoints, Export},
-    log,
 };
 
 /// What was changed and how it was before, for people.
@@ -62,7 +61,7 @@ fn call(
     let request = Request { tool: tool.to_owned(), arguments, caller, answer: None, progress: None };
     let Reply::Done(rendered) = complete(&assembled.pipeline, request) else { return Ok(Done::Refused) };
     if rendered.is_error {
-        log::error(&printable(&rendered.text.concat()));
+        report::error(&printable(&rendered.text.concat()));
         return Ok(Done::Refused);
     }
     if as_json {
@@ -76,11 +75,11 @@ fn call(
 fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
     let served = match assembled.pipeline.vaults().pick(export.of.as_deref()) {
         Ok(served) => served,
-        Err(reason) => return refused(&reason),
+        Err(reason) => return refused(&reason, assembled),
     };
     let view = match assembled.pipeline.view(served) {
         Ok(view) => view,
-        Err(reason) => return refused(&reason),
+        Err(reason) => return refused(&reason, assembled),
     };
     let mut checkpoints = all(&view)?;
     checkpoints.reverse();
@@ -95,8 +94,9 @@ fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Re
     Ok(Done::Well)
 }
 
-fn refused(reason: &Reason) -> Result<Done, Failure> {
-    log::error(&format!("{reason} {}", reason.hint()));
+fn refused(reason: &Reason, assembled: &Assembled) -> Result<Done, Failure> {
+    let offered = Offered::of(&assembled.pipeline.profile().catalogue);
+    report::error(&format!("{reason} {}", reason.hint(&offered)));
     Ok(Done::Refused)
 }
 

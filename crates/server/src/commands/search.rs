@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use super::{
     Done, Failure, SAVING,
     call::{complete, owner},
-    print_json, printable, table,
+    print_json, printable, report, table,
 };
-use crate::{assemble::Assembled, cli::Search, log};
+use crate::{assemble::Assembled, cli::Search};
 
 const TOOL: &str = "obsidian_search_notes";
 
@@ -20,7 +20,7 @@ pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -
         let mut page = match ask(search, &cursor, assembled) {
             Ok(page) => page,
             Err(refusal) => {
-                log::error(&refusal);
+                report::error(&refusal);
                 return Ok(Done::Refused);
             }
         };
@@ -40,7 +40,7 @@ pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -
         return Ok(Done::Well);
     }
     if let Some(notice) = answer["notice"].as_str() {
-        log::info(&printable(notice));
+        report::note(&printable(notice));
     }
     table::print(out, &found.iter().map(row).collect::<Vec<_>>())?;
     let (shown, total) = (found.len(), answer["result"]["totalCount"].as_u64().unwrap_or_default());

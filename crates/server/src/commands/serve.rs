@@ -6,7 +6,7 @@ use crate::{
     config::{Config, Transport},
     http,
     instructions::policy,
-    log, stdio,
+    stdio,
 };
 
 /// How long a change that is being written may take to finish when the server ends.
@@ -15,7 +15,7 @@ const LAST_CHANGES: Duration = Duration::from_secs(5);
 pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failure> {
     let names: Vec<String> =
         assembled.vaults.iter().map(|vault| format!("{} ({})", vault.name, vault.path.display())).collect();
-    log::info(&format!("{} · {}", names.join(", "), policy(&assembled.pipeline, assembled.pipeline.profile())));
+    tracing::info!("{} · {}", names.join(", "), policy(&assembled.pipeline, assembled.pipeline.profile()));
     // One connection needs one thread; HTTP gets one per core.
     let mut builder = match config.transport {
         Transport::Stdio => tokio::runtime::Builder::new_current_thread(),

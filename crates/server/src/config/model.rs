@@ -31,7 +31,7 @@ pub(crate) struct Config {
     /// Where the trash of the system is, if it has one that we know.
     pub(crate) trash_home: Option<PathBuf>,
     pub(crate) limits: Limits,
-    pub(crate) log_level: LogLevel,
+    pub(crate) log: LogSettings,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,6 +203,24 @@ pub(crate) enum LogLevel {
     Trace,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LogSettings {
+    pub(crate) level: LogLevel,
+    pub(crate) format: LogFormat,
+    /// Where a file is written besides.
+    pub(crate) folder: Option<PathBuf>,
+    /// At which the file is rotated.
+    pub(crate) max_bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Plain,
+    /// One JSON object a line.
+    Json,
+}
+
 impl Config {
     /// The configuration of somebody who set nothing, before a vault is chosen.
     pub(super) fn unset() -> Self {
@@ -251,7 +269,7 @@ impl Config {
                 max_bytes_read: 0,
                 max_bulk_ops: 0,
             },
-            log_level: LogLevel::Info,
+            log: LogSettings { level: LogLevel::Info, format: LogFormat::Plain, folder: None, max_bytes: 5_000_000 },
         }
     }
 }

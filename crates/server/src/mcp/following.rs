@@ -87,7 +87,7 @@ impl Following {
         let (files, mut news): (_, Vec<String>) = match looking.await {
             Ok(looked) => looked,
             Err(error) => {
-                crate::log::debug(&format!("followed files could not be looked at: {error}"));
+                tracing::debug!(is_panic = error.is_panic(), "followed files could not be looked at");
                 return Vec::new();
             }
         };
@@ -118,12 +118,12 @@ impl Listener {
         let told = match self {
             Self::Session(peer) => {
                 let news = ResourceUpdatedNotificationParam::new(uri);
-                peer.notify_resource_updated(news).await.map_err(|error| error.to_string())
+                peer.notify_resource_updated(news).await.map_err(|error| super::service_error(&error))
             }
-            Self::Stream(sink) => sink.notify_resource_updated(uri).await.map_err(|error| error.to_string()),
+            Self::Stream(sink) => sink.notify_resource_updated(uri).await.map_err(|_| "the stream is closed"),
         };
         if let Err(error) = told {
-            crate::log::debug(&format!("a client could not be told of a change: {error}"));
+            tracing::debug!(error, "a client could not be told of a change");
         }
     }
 
@@ -143,7 +143,10 @@ impl Mcp {
         }
         let pipeline = Arc::clone(&self.shared.pipeline);
         let followed = pipeline.follow(&uri, caller, context.ct.cancelled()).await;
-        match self.following.add(uri.clone(), followed.map_err(|reason| refusal(&reason, &uri, context))?) {
+        match self
+            .following
+            .add(uri.clone(), followed.map_err(|reason| refusal(&reason, &uri, context, &self.profile(context)))?)
+        {
             Added::More => {}
             Added::TooMany => {
                 let message = format!("No more than {MOST} files can be followed at a time; unsubscribe from some.");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use lapidary_pipeline::{Pipeline, SeenPrompts};
-use lapidary_tools::{Family, FilledPrompt, Reason, render_refusal};
+use lapidary_tools::{Family, FilledPrompt, Offered, Profile, Reason, render_refusal};
 use rmcp::{
     ErrorData,
     model::{ErrorCode, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
@@ -58,7 +58,7 @@ async fn look(news: Weak<PromptNews>, pipeline: Weak<Pipeline>) {
                 changed
             }
             Err(error) => {
-                crate::log::debug(&format!("the prompts could not be looked at: {error}"));
+                tracing::debug!(is_panic = error.is_panic(), "the prompts could not be looked at");
                 return;
             }
         };
@@ -115,13 +115,14 @@ impl Mcp {
 }
 
 /// What was asked for is wrong, or something here is.
-pub(super) fn error(reason: &Reason) -> ErrorData {
-    let message = format!("{reason} {}", reason.hint());
+pub(super) fn error(reason: &Reason, profile: &Profile) -> ErrorData {
+    let offered = Offered::of(&profile.catalogue);
+    let message = format!("{reason} {}", reason.hint(&offered));
     match reason {
         Reason::PromptUnknown { .. } | Reason::InvalidArguments { .. } => ErrorData::invalid_params(message, None),
         _ => {
-            let data = render_refusal(Family::Obsidian, reason).structured["error"]["data"].take();
-            ErrorData::new(ErrorCode(reason.kind().facts().number), message, Some(data))
+            let data = render_refusal(Family::Obsidian, reason, offered).structured["error"]["data"].take();
+            ErrorData::new(ErrorCode(reason.kind().wire_code().number), message, Some(data))
         }
     }
 }

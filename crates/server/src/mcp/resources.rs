@@ -3,7 +3,8 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use lapidary_pipeline::Pipeline;
 use lapidary_tools::{
-    Completed, Contents, FIXED_RESOURCES, Family, FileTemplate, FixedResource, Form, JSON, Kind, Reason, render_refusal,
+    Completed, Contents, FIXED_RESOURCES, Family, FileTemplate, FixedResource, Form, JSON, Kind, Offered, Profile,
+    Reason, render_refusal,
 };
 use rmcp::{
     ErrorData, RoleServer,
@@ -86,7 +87,7 @@ impl Mcp {
             FileTemplate::PATH => {
                 let vault = params.context.and_then(|context| context.get_argument(FileTemplate::VAULT).cloned());
                 let completed = pipeline.complete_path(typed, vault, self.caller(context), context.ct.cancelled());
-                completed.await.map_err(|reason| refusal(&reason, &uri, context))?
+                completed.await.map_err(|reason| refusal(&reason, &uri, context, &self.profile(context)))?
             }
             FileTemplate::VAULT => vaults(pipeline, &typed),
             _ => return Err(ErrorData::invalid_params("The template has no such variable.", None)),
@@ -115,10 +116,16 @@ fn vaults(pipeline: &Pipeline, typed: &str) -> Completed {
 
 /// A refusal as an error of the protocol, with the same code and data as in the answer of a tool; only that a resource
 /// is missing has a code of its own since the era without sessions.
-pub(super) fn refusal(reason: &Reason, uri: &str, context: &RequestContext<RoleServer>) -> ErrorData {
+pub(super) fn refusal(
+    reason: &Reason,
+    uri: &str,
+    context: &RequestContext<RoleServer>,
+    profile: &Profile,
+) -> ErrorData {
     let missing = reason.kind() == Kind::NoteMissing && asking::by_retry(context);
-    let code = if missing { ErrorCode::INVALID_PARAMS } else { ErrorCode(reason.kind().facts().number) };
-    let mut data = render_refusal(Family::Obsidian, reason).structured["error"]["data"].take();
+    let code = if missing { ErrorCode::INVALID_PARAMS } else { ErrorCode(reason.kind().wire_code().number) };
+    let mut data =
+        render_refusal(Family::Obsidian, reason, Offered::of(&profile.catalogue)).structured["error"]["data"].take();
     if let Value::Object(data) = &mut data {
         data.insert("uri".to_owned(), json!(lapidary_tools::clipped(uri)));
     }

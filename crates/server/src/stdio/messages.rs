@@ -138,7 +138,7 @@ impl Shared {
     async fn refuse(&self, id: &Value, code: i32, message: &str) {
         let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
         if let Err(error) = self.write(error.to_string().as_bytes()).await {
-            crate::log::debug(&format!("the client does not read: {error}"));
+            tracing::debug!(%error, "the client does not read");
         }
     }
 

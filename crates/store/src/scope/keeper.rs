@@ -9,10 +9,7 @@ use super::{
     Policy, Scope,
     rules::{MAX_RULE_BYTES, OBSIDIAN_SETTINGS, RULE_FILES, RuleFile, RuleProblem, RulesError, VaultRules},
 };
-use crate::{
-    VaultPath,
-    store::{Stamp, Store, StoreError, nanoseconds},
-};
+use crate::{Backend, Stamp, StoreError, VaultPath, nanoseconds};
 
 #[derive(Default)]
 pub struct ScopeKeeper {
@@ -41,7 +38,7 @@ impl ScopeKeeper {
 
     /// The scope that holds now. As long as the rules say the same, it is the same one: others keep what they worked
     /// out for it.
-    pub fn scope(&self, store: &dyn Store, now: SystemTime) -> Result<Arc<Scope>, RulesError> {
+    pub fn scope(&self, store: &dyn Backend, now: SystemTime) -> Result<Arc<Scope>, RulesError> {
         let stamps = self.files().map(|file| stamp(store, file)).collect::<Result<Vec<_>, _>>()?;
         if let Some(known) = &*self.known()
             && known.settled
@@ -55,6 +52,7 @@ impl ScopeKeeper {
             .zip(&stamps)
             .map(|(file, stamp)| stamp.is_some().then(|| read(store, file)).transpose())
             .collect::<Result<Vec<_>, _>>()?;
+        tracing::debug!(files = contents.iter().flatten().count(), "the vault's rule files were read");
         let mut known = self.known();
         let scope = match &*known {
             Some(known) if known.contents == contents => Arc::clone(&known.scope),
@@ -84,11 +82,11 @@ impl ScopeKeeper {
     }
 }
 
-fn stamp(store: &dyn Store, file: RuleFile) -> Result<Option<Stamp>, RulesError> {
+fn stamp(store: &dyn Backend, file: RuleFile) -> Result<Option<Stamp>, RulesError> {
     store.stamp(&path(file)?).map_err(|error| refused(file, error))
 }
 
-fn read(store: &dyn Store, file: RuleFile) -> Result<Vec<u8>, RulesError> {
+fn read(store: &dyn Backend, file: RuleFile) -> Result<Vec<u8>, RulesError> {
     // Whatever the rules will say, they are read: no caller ever sees what is in these files.
     let found = store.read(&path(file)?, MAX_RULE_BYTES, &|_| true);
     found.map(|file| file.bytes).map_err(|error| refused(file, error))

@@ -6,7 +6,7 @@ use super::{
     excluded::Excluded,
     fold::{FoldedPath, Wanted, folded},
 };
-use crate::store::StoreError;
+use crate::StoreError;
 
 /// A file in which the owner of the vault writes rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

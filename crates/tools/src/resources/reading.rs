@@ -120,7 +120,7 @@ pub struct VaultState {
 pub fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
     let usable = vaults.iter().all(|vault| vault.problem.is_none());
     let state = |vault: &VaultState| {
-        let status = vault.problem.map_or("OK", |problem| problem.facts().id);
+        let status = vault.problem.map_or("OK", |problem| problem.wire_code().id);
         json!({ "name": vault.name, "status": status })
     };
     json_contents(&json!({
@@ -133,6 +133,7 @@ pub fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
 }
 
 fn json_contents(value: &impl Serialize) -> Result<Contents, Reason> {
-    let text = serde_json::to_string_pretty(value).map_err(|_| Reason::Internal)?;
+    let text =
+        serde_json::to_string_pretty(value).map_err(|error| bug!("a resource cannot be written as JSON: {error}"))?;
     Ok(Contents { media_type: JSON, form: Form::Text(text), hash: None, eol: None, bom: false })
 }

@@ -56,10 +56,13 @@ pub(crate) fn plan(
     let Checked { mut arguments, repairs } = check_arguments(name, &entry.spec.input, arguments)?;
     arguments.remove(VAULT);
     // Whether anything is written is for the batch to say.
-    let dry = DRY_RUN.into_iter().find(|argument| entry.spec.takes(argument)).ok_or(Reason::Internal)?;
+    let dry = DRY_RUN
+        .into_iter()
+        .find(|argument| entry.spec.takes(argument))
+        .ok_or_else(|| bug!("`{name}` has no argument for a dry run"))?;
     arguments.insert(dry.to_owned(), json!(dry_run));
     let Planned::Change { changes, mut output, .. } = entry.tool.plan(context, Some(view), arguments)? else {
-        return Err(Reason::Internal);
+        return Err(bug!("`{name}` in a batch planned no change"));
     };
     context.gate.judge(&entry.spec, &changes)?;
     if !repairs.is_empty() {

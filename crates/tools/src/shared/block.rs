@@ -53,7 +53,7 @@ pub(crate) fn hash_after_edit(bytes: &[u8], id: &str, start: usize) -> Result<St
     let mut named = note.blocks.iter().filter(|block| block.id.eq_ignore_ascii_case(id));
     let found = named.clone().find(|block| block.span.start >= start).or_else(|| named.next_back());
     let hash = found.and_then(|block| ContentHash::of_part(bytes, &text, block_span(&note, block)));
-    hash.map(|hash| hash.to_string()).ok_or(Reason::Internal)
+    hash.map(|hash| hash.to_string()).ok_or_else(|| bug!("no block with the id is there after the edit"))
 }
 
 impl BlockInput {

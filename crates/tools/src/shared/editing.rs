@@ -146,7 +146,8 @@ impl Editing {
         given: &str,
         span: Option<Range<usize>>,
     ) -> Result<(), Reason> {
-        let expected = hash::expected(self.tool, part.argument(), Some(given))?.ok_or(Reason::Internal)?;
+        let expected = hash::expected(self.tool, part.argument(), Some(given))?
+            .ok_or_else(|| bug!("a hash was given and none was read"))?;
         let found = span.and_then(|span| ContentHash::of_part(&self.before.bytes, text, span));
         if found.is_some_and(|found| expected.matches(&found)) {
             return Ok(());
@@ -190,7 +191,7 @@ impl Editing {
 
 /// What a text edit leaves is text again.
 pub(crate) fn decoded(bytes: &[u8]) -> Result<Text<'_>, Reason> {
-    Text::decode(bytes).map_err(|_| Reason::Internal)
+    Text::decode(bytes).map_err(|error| bug!("what was text is none after an edit: {error}"))
 }
 
 pub(crate) fn total_lines(bytes: &[u8]) -> usize {

@@ -204,5 +204,5 @@ pub(crate) fn hash_after_edit(bytes: &[u8], line: usize) -> Result<String, Reaso
     let note = Note::parse(text.shown());
     let section = note.heading_at_line(line).map(|heading| heading.section.clone());
     let hash = section.and_then(|section| ContentHash::of_part(bytes, &text, section));
-    hash.map(|hash| hash.to_string()).ok_or(Reason::Internal)
+    hash.map(|hash| hash.to_string()).ok_or_else(|| bug!("no section begins at the line of the edited heading"))
 }

@@ -235,12 +235,14 @@ impl Found {
             let value = match card {
                 Card::Place(place) => format!("#{place}"),
                 Card::Text { text, links } => {
-                    String::from_utf8(links.rewritten(path, text.as_bytes())?).map_err(|_| Reason::Internal)?
+                    let rewritten = links.rewritten(path, text.as_bytes())?;
+                    String::from_utf8(rewritten).map_err(|error| bug!("rewriting links broke a card: {error}"))?
                 }
             };
             values.push((span.clone(), value));
         }
-        let edited = with_canvas_values(canvas.shown(), &values).ok_or(Reason::Internal)?;
+        let edited =
+            with_canvas_values(canvas.shown(), &values).ok_or_else(|| bug!("the edited canvas cannot be read"))?;
         Ok(canvas.in_own_form(&edited))
     }
 }

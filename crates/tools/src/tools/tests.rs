@@ -212,7 +212,7 @@ fn path_arguments_exist_in_the_schema() {
 fn the_definition_of_each_tool_is_as_reviewed() {
     for tool in TOOLS {
         let spec = tool.spec();
-        let reasons: Vec<&str> = spec.reasons().iter().map(|kind| kind.facts().id).collect();
+        let reasons: Vec<&str> = spec.reasons().iter().map(|kind| kind.wire_code().id).collect();
         let shown = json!({
             "title": spec.declaration.title,
             "description": spec.description,
@@ -229,6 +229,6 @@ fn the_definition_of_each_tool_is_as_reviewed() {
 
 #[test]
 fn reasons_have_ids_of_their_own() {
-    let ids: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.facts().id).collect();
+    let ids: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.wire_code().id).collect();
     assert_eq!(ids.len(), Kind::ALL.len());
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use lapidary_vault::{
     Denied, Policy, ReadError, Scope, Vault, VaultLimits,
-    store::{FolderStore, StateFolder, StoreError},
+    store::{FolderStore, PosixBackend, StateFolder, StoreError},
 };
 
 use crate::scratch::{Found, NO_LIMIT, Scratch, commit, create, denying, listed, missing, vault_path, write};
@@ -172,7 +172,7 @@ fn a_followed_folder_may_be_named_by_a_link_and_the_vault_too() {
     assert_eq!(read(&vault, &all, "by-name/s.md").unwrap(), b"s");
     assert_eq!(read(&vault, &all, "by-place/d.md").unwrap(), b"d");
     let store = FolderStore::new(scratch.outside("vault-alias")).following(vec![scratch.outside("shared")]);
-    let vault = Vault::private("alias".to_owned(), Arc::new(store));
+    let vault = Vault::private("alias".to_owned(), Arc::new(PosixBackend::private(Arc::new(store))));
     assert_eq!(read(&vault, &all, "relative/d.md").unwrap(), b"d");
 }
 

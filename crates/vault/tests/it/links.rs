@@ -5,13 +5,10 @@ use std::{
     path::Path,
 };
 
-use lapidary_vault::{
-    Policy, ReadError, Scope,
-    store::{FolderStore, Steps, Store, StoreError},
-};
+use lapidary_vault::{Policy, ReadError, Scope, store::StoreError};
 use proptest::prelude::*;
 
-use crate::scratch::{Found, NO_LIMIT, Scratch, create, deny, denying, missing, prefixes, vault_path, write};
+use crate::scratch::{Found, Scratch, create, deny, denying, missing, prefixes, vault_path, write};
 
 fn outside() -> ReadError {
     ReadError::Store(StoreError::Outside)
@@ -224,113 +221,6 @@ fn nothing_is_made_where_a_link_already_is() {
     for path in ["file.md", "folder", "broken.md"] {
         scratch.refuses_as(&deny(&["real", "nowhere.md"]), create(path, "x"), StoreError::NotAFile);
     }
-}
-
-/// A moment after the way was looked at, before it is gone. What is asked about the place is the hook: the store asks
-/// only where a link leads.
-fn after_looking<T>(
-    scratch: &Scratch,
-    act: impl Fn(&Scratch),
-    then: impl FnOnce(&FolderStore, &dyn Fn(&lapidary_vault::VaultPath) -> bool) -> T,
-) -> T {
-    let store = FolderStore::new(scratch.root());
-    let acted = std::cell::Cell::new(false);
-    let open = |_: &lapidary_vault::VaultPath| {
-        if !acted.replace(true) {
-            act(scratch);
-        }
-        true
-    };
-    let result = then(&store, &open);
-    assert!(acted.get(), "the store never asked");
-    result
-}
-
-type Open<'a> = &'a dyn Fn(&lapidary_vault::VaultPath) -> bool;
-
-/// The steps of a change, without the looks in between.
-fn replace(
-    store: &FolderStore,
-    path: &lapidary_vault::VaultPath,
-    expected: &lapidary_note::ContentHash,
-    open: Open<'_>,
-) -> Result<(), StoreError> {
-    let spot = store.spot(&store.place(path, open)?)?;
-    store.stage(&spot, ".aside", b"x", true)?;
-    store.exchange(&spot, ".aside", expected).map(|_| ())
-}
-
-fn make(store: &FolderStore, path: &lapidary_vault::VaultPath, open: Open<'_>) -> Result<(), StoreError> {
-    let new = store.new_place(path, open)?;
-    for folder in &new.folders {
-        store.make_folder(folder)?;
-    }
-    let spot = store.spot(&new.place)?;
-    store.stage(&spot, ".aside", b"x", false)?;
-    store.bring(&spot, ".aside")
-}
-
-#[test]
-fn a_folder_that_turns_into_a_link_outside_takes_nobody_along() {
-    let swap = |scratch: &Scratch| {
-        std::fs::rename(scratch.at("real"), scratch.at("moved")).unwrap();
-        std::os::unix::fs::symlink("../outside", scratch.at("real")).unwrap();
-    };
-    let prepared = || {
-        let scratch = Scratch::with(&[("real/a.md", "inside")]);
-        std::fs::create_dir(scratch.outside("outside")).unwrap();
-        std::fs::write(scratch.outside("outside/a.md"), "inside").unwrap();
-        scratch.link("link", "real");
-        scratch
-    };
-    let path = vault_path("link/a.md");
-
-    let scratch = prepared();
-    let read = after_looking(&scratch, swap, |store, open| store.read(&path, NO_LIMIT, open).map(|file| file.bytes));
-    assert_eq!(read, Err(StoreError::Outside));
-
-    let scratch = prepared();
-    let expected = lapidary_note::ContentHash::of(b"inside");
-    let written = after_looking(&scratch, swap, |store, open| replace(store, &path, &expected, open));
-    assert_eq!(written, Err(StoreError::Outside));
-    assert_eq!(std::fs::read(scratch.outside("outside/a.md")).unwrap(), b"inside");
-    assert_eq!(scratch.bytes("moved/a.md"), b"inside");
-
-    let scratch = prepared();
-    let new = vault_path("link/deep/new.md");
-    let made = after_looking(&scratch, swap, |store, open| make(store, &new, open));
-    assert_eq!(made, Err(StoreError::Outside));
-    assert_eq!(std::fs::read_dir(scratch.outside("outside")).unwrap().count(), 1);
-
-    let scratch = prepared();
-    let folder = vault_path("link");
-    let listed = after_looking(&scratch, swap, |store, open| store.list(Some(&folder), open));
-    assert_eq!(listed, Err(StoreError::Outside));
-}
-
-#[test]
-fn a_note_that_turns_into_a_link_is_not_followed() {
-    let swap = |scratch: &Scratch| {
-        std::fs::remove_file(scratch.at("real.md")).unwrap();
-        std::os::unix::fs::symlink("closed.md", scratch.at("real.md")).unwrap();
-    };
-    let prepared = || {
-        let scratch = Scratch::with(&[("real.md", "same"), ("closed.md", "same")]);
-        scratch.link("link.md", "real.md");
-        scratch
-    };
-    let path = vault_path("link.md");
-
-    let scratch = prepared();
-    let read = after_looking(&scratch, swap, |store, open| store.read(&path, NO_LIMIT, open).map(|file| file.bytes));
-    assert_eq!(read, Err(StoreError::NotAFile));
-
-    let scratch = prepared();
-    let expected = lapidary_note::ContentHash::of(b"same");
-    let written = after_looking(&scratch, swap, |store, open| replace(store, &path, &expected, open));
-    assert_eq!(written, Err(StoreError::NotAFile));
-    assert_eq!(scratch.bytes("closed.md"), b"same");
-    assert_eq!(std::fs::read_link(scratch.at("real.md")).unwrap(), Path::new("closed.md"));
 }
 
 /// A disk on which each file's text is its own place, with random links between, and a random scope.

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 mod ahead;
+mod backends;
 #[cfg(unix)]
 mod crashes;
 #[cfg(unix)]
@@ -15,7 +16,6 @@ mod faults;
 mod follow;
 #[cfg(unix)]
 mod following;
-mod fragile;
 #[cfg(target_os = "linux")]
 mod humans;
 #[cfg(target_os = "linux")]
@@ -27,7 +27,6 @@ mod listings;
 mod meanwhile;
 mod model;
 mod names;
-mod power;
 mod races;
 mod reads;
 mod rules;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use lapidary_vault::{
     Change, ChangeSet, Checkpoint, Guard, Receipt, Scope, Trash, Vault, View,
-    store::{MemoryStore, Store, StoreError},
+    store::{Backend, MemoryStore, StoreError},
 };
 use proptest::prelude::*;
 
@@ -225,7 +225,11 @@ proptest! {
             changes.extend(folder.and_then(|folder| after.move_folder(FOLDERS[folder], &format!("moved {number}"))));
             let done = commit(&scratch.vault, changes.clone());
             prop_assert_eq!(done.is_ok(), after.possible, "disk and map: {:?}, {:?}", changes, done);
-            prop_assert_eq!(commit(&memory, changes.clone()).is_ok(), after.possible, "memory and map: {:?}", changes);
+            let done_in_memory = commit(&memory, changes.clone());
+            prop_assert_eq!(done_in_memory.is_ok(), after.possible, "memory and map: {:?}", changes);
+            // Both say the same of what they did, but for the names of their checkpoints.
+            let said = |done: &Result<Receipt, StoreError>| done.as_ref().map(|done| (done.changed.clone(), done.checkpoint.is_some())).ok();
+            prop_assert_eq!(said(&done), said(&done_in_memory), "disk and memory: {:?}", changes);
             let before = model.files.clone();
             if after.possible {
                 model = after;
@@ -236,8 +240,15 @@ proptest! {
             prop_assert_eq!(temporary_files(&store), 0, "memory, {:?}", changes);
             if let (true, Ok(Receipt { checkpoint: Some(id), .. })) = (undone, done) {
                 let checkpoint = view(&scratch.vault).checkpoint(&id).unwrap();
+                let in_memory_id = done_in_memory.unwrap().checkpoint.unwrap();
+                let checkpoint_in_memory = view(&memory).checkpoint(&in_memory_id).unwrap();
+                prop_assert_eq!(&checkpoint_in_memory.entries, &checkpoint.entries, "kept, {:?}", changes);
                 undo(&scratch.vault, &checkpoint);
                 prop_assert_eq!(without_trash(&on_disk(&scratch)), without_trash(&before), "undone, {:?}", changes);
+                undo(&memory, &checkpoint_in_memory);
+                let paths = before.keys().chain(model.files.keys()).cloned().chain(FILES.map(str::to_owned));
+                let undone_in_memory = in_memory(&store, paths);
+                prop_assert_eq!(without_trash(&undone_in_memory), without_trash(&before), "undone, {:?}", changes);
                 // The rest of it goes on from here, with both.
                 return Ok(());
             }

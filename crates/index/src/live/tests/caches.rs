@@ -1,10 +1,9 @@
 use std::{fs, path::Path};
 
+use lapidary_store::posix::StateFolder;
+
 use super::{super::*, rebuilt, scratch, shaky::Shaky};
-use crate::{
-    digest::FORMAT,
-    store::{CacheFile, StateFolder},
-};
+use crate::{digest::FORMAT, posix::CacheFile};
 
 /// A vault whose clock says that its files are long settled, and what was learnt of it before.
 fn cached(root: &Path, state: &Path, ahead: i64) -> Live {

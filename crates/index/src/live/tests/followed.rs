@@ -1,7 +1,8 @@
-use std::fs;
+use std::{fs, sync::atomic::Ordering};
 
-use super::{super::*, live, scratch};
-use crate::store::FolderStore;
+use lapidary_store::posix::FolderStore;
+
+use super::{super::*, followed, live, scratch, shaky::Shaky};
 
 #[test]
 fn what_lies_behind_a_followed_link_is_part_of_the_vault() {
@@ -14,8 +15,9 @@ fn what_lies_behind_a_followed_link_is_part_of_the_vault() {
     fs::write(vault.join("target.md"), "").unwrap();
     std::os::unix::fs::symlink(&work, vault.join("linked")).unwrap();
     std::os::unix::fs::symlink(&other, vault.join("unnamed")).unwrap();
-    let store = || FolderStore::new(vault.clone()).following(vec![work.clone()]);
-    let live = live(store());
+    let backend = Shaky::of(FolderStore::new(vault.clone()).following(vec![work.clone()]), 0);
+    let looked_at_everything = backend.looked_at_everything();
+    let live = followed(backend);
     let paths = |live: &Live| {
         let snapshot = live.notes(&|| true).unwrap();
         snapshot.files().map(|state| state.path.to_string()).collect::<Vec<_>>()
@@ -32,7 +34,7 @@ fn what_lies_behind_a_followed_link_is_part_of_the_vault() {
     assert_eq!(mentions(), 2);
     fs::rename(work.join("new"), work.join("renamed")).unwrap();
     assert_eq!(paths(&live), ["linked/renamed/deep/b.md", "linked/sub/a.md", "sub/a.md", "target.md"]);
-    assert!(lock(&live.sync, &|| true).unwrap().watch.is_some(), "by the watch");
+    assert_eq!(looked_at_everything.load(Ordering::Relaxed), 1, "by the watch");
     fs::remove_file(vault.join("linked")).unwrap();
     assert_eq!(paths(&live), ["sub/a.md", "target.md"]);
     std::os::unix::fs::symlink(&work, vault.join("back")).unwrap();

@@ -1,88 +1,119 @@
-use std::{collections::BTreeSet, path::Path, sync::Mutex};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
-use cap_std::fs::Dir;
 use lapidary_note::ContentHash;
+use lapidary_store::{
+    BackendTurn, Capabilities, Entry, History, Open, StoredFile, TurnError,
+    posix::{FolderStore, PosixBackend},
+};
 
 use super::super::*;
-use crate::store::{Entry, Events, FolderStore, Open, Stamp, Steps, StoredFile};
+use crate::Stamp;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Condition {
     Whole,
-    /// Some are lost, and the system says so.
+    /// Some changes are lost, and the backend knows it.
     Lossy(u64),
     /// Some come only the next time.
     Late(u64),
+    /// Nobody tells of changes, so that everything is looked at each time.
+    Blind,
 }
 
-/// A vault whose events can be held back and lost.
+/// A vault whose changes can be held back and lost.
 pub(super) struct Shaky {
-    inner: FolderStore,
+    inner: PosixBackend,
     condition: Arc<Mutex<Condition>>,
+    late: Mutex<BTreeSet<VaultPath>>,
     /// How far its clock is ahead of that of the files.
     ahead: i64,
+    looked_at_everything: Arc<AtomicUsize>,
 }
 
 impl Shaky {
     pub(super) fn new(root: &Path, ahead: i64) -> Self {
-        let condition = Arc::new(Mutex::new(Condition::Whole));
-        Self { inner: FolderStore::new(root.to_owned()), condition, ahead }
+        Self::of(FolderStore::new(root.to_owned()), ahead)
+    }
+
+    pub(super) fn of(folder: FolderStore, ahead: i64) -> Self {
+        Self {
+            inner: PosixBackend::private(Arc::new(folder)),
+            condition: Arc::new(Mutex::new(Condition::Whole)),
+            late: Mutex::default(),
+            ahead,
+            looked_at_everything: Arc::default(),
+        }
     }
 
     pub(super) fn condition(&self) -> Arc<Mutex<Condition>> {
         Arc::clone(&self.condition)
     }
+
+    /// How often everything was looked at.
+    pub(super) fn looked_at_everything(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.looked_at_everything)
+    }
+
+    fn everything(&self, cursor: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError> {
+        *cursor = Cursor::default();
+        self.inner.changes_since(cursor, look)
+    }
 }
 
-struct ShakyWatch {
-    inner: Box<dyn Watch>,
-    condition: Arc<Mutex<Condition>>,
-    late: Mutex<BTreeSet<VaultPath>>,
-}
-
-impl Watch for ShakyWatch {
-    fn add(&self, folder: &Dir, path: Option<&VaultPath>) {
-        self.inner.add(folder, path);
-    }
-
-    fn give_up(&self) {
-        self.inner.give_up();
-    }
-
-    fn is_whole(&self) -> bool {
-        self.inner.is_whole()
-    }
-
-    fn forget(&self, below: &VaultPath) {
-        self.inner.forget(below);
-    }
-
-    fn events(&self) -> Events {
-        let mut events = self.inner.events();
+impl Backend for Shaky {
+    fn changes_since(&self, cursor: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError> {
+        let condition = *self.condition.lock().unwrap();
         let mut late = self.late.lock().unwrap();
-        events.paths.append(&mut late);
+        let delta = match condition {
+            Condition::Blind => self.everything(cursor, look)?,
+            _ => self.inner.changes_since(cursor, look)?,
+        };
+        let Delta::Places(mut places) = delta else {
+            self.looked_at_everything.fetch_add(1, Ordering::Relaxed);
+            late.clear();
+            return Ok(delta);
+        };
+        for path in std::mem::take(&mut *late) {
+            let found = self.inner.look_at(cursor, &path, look)?;
+            places.push((path, found));
+        }
         let chance = |path: &VaultPath, seed: u64| {
             ContentHash::of(format!("{seed}{path}").as_bytes())
                 .to_string()
                 .ends_with(['0', '1', '2', '3', '4', '5', '6', '7'])
         };
-        match *self.condition.lock().unwrap() {
-            Condition::Whole => {}
-            Condition::Lossy(seed) => {
-                let before = events.paths.len();
-                events.paths.retain(|path| chance(path, seed));
-                events.lost |= events.paths.len() < before;
+        match condition {
+            Condition::Lossy(seed) if places.iter().any(|(path, _)| !chance(path, seed)) => {
+                return self.everything(cursor, look);
             }
             Condition::Late(seed) => {
-                late.extend(events.paths.iter().filter(|path| chance(path, seed)).cloned());
-                events.paths.retain(|path| !late.contains(path));
+                late.extend(places.iter().map(|(path, _)| path).filter(|path| chance(path, seed)).cloned());
+                places.retain(|(path, _)| !late.contains(path));
             }
+            Condition::Whole | Condition::Lossy(_) | Condition::Blind => {}
         }
-        events
+        Ok(Delta::Places(places))
     }
-}
 
-impl Store for Shaky {
+    fn look_at(&self, cursor: &mut Cursor, path: &VaultPath, look: &Look<'_>) -> Result<PlaceState, StoreError> {
+        self.inner.look_at(cursor, path, look)
+    }
+
+    fn now(&self) -> i64 {
+        self.inner.now() + self.ahead
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
     fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
         self.inner.read(path, max_bytes, open)
     }
@@ -95,32 +126,15 @@ impl Store for Shaky {
         self.inner.stamp(path)
     }
 
-    fn steps(&self) -> &dyn Steps {
-        self.inner.steps()
-    }
-
-    fn walk(&self, walk: &Walk<'_>) -> Result<Walked, StoreError> {
-        self.inner.walk(walk)
-    }
-
-    fn look(&self, path: &VaultPath) -> Result<Found, StoreError> {
-        self.inner.look(path)
-    }
-
     fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
         self.inner.load(path, max_bytes, into)
     }
 
-    fn watch(&self) -> Option<Box<dyn Watch>> {
-        let inner = self.inner.watch()?;
-        Some(Box::new(ShakyWatch { inner, condition: Arc::clone(&self.condition), late: Mutex::default() }))
+    fn turn<'a>(&'a self, go_on: &dyn Fn() -> bool) -> Result<Box<dyn BackendTurn + 'a>, TurnError> {
+        self.inner.turn(go_on)
     }
 
-    fn identity(&self) -> Result<u64, StoreError> {
-        self.inner.identity()
-    }
-
-    fn now(&self) -> i64 {
-        self.inner.now() + self.ahead
+    fn history(&self) -> &dyn History {
+        self.inner.history()
     }
 }

@@ -4,19 +4,18 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
+use lapidary_store::{
+    File, Guard, Origin, StoredFile,
+    posix::{FolderStore, PosixBackend},
+};
 use proptest::prelude::*;
 
 use super::{
     super::*,
-    live, rebuilt, scratch,
+    followed, rebuilt, scratch,
     shaky::{Condition, Shaky},
 };
-use lapidary_store::{Changes, File, Guard};
-
-use crate::{
-    Change, ChangeSet, Scope,
-    store::{FolderStore, Ledger, Origin, StoredFile},
-};
+use crate::{Change, ChangeSet, Scope};
 
 /// What another program, or we ourselves, may do to a vault.
 #[derive(Clone, Debug)]
@@ -113,8 +112,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn changes(root: &Path) -> Arc<Changes> {
-    Arc::new(Changes::new(Arc::new(FolderStore::new(root.to_owned())), Ledger::in_memory(), None, u64::MAX))
+fn ours(root: &Path) -> PosixBackend {
+    PosixBackend::private(Arc::new(FolderStore::new(root.to_owned())))
 }
 
 fn seen(StoredFile { bytes, modified, created }: StoredFile) -> Arc<File> {
@@ -122,7 +121,7 @@ fn seen(StoredFile { bytes, modified, created }: StoredFile) -> Arc<File> {
 }
 
 /// A step may be impossible where the vault is; then nothing happens.
-fn take(root: &Path, ours: &Arc<Changes>, step: &Step) {
+fn take(root: &Path, ours: &PosixBackend, step: &Step) {
     let at = |path: &usize| root.join(PATHS[*path]);
     let folder = |folder: &usize| root.join(FOLDERS[*folder]);
     let write = |path: PathBuf, content: &[u8]| {
@@ -153,7 +152,7 @@ fn take(root: &Path, ours: &Arc<Changes>, step: &Step) {
         Step::Commit { path, content } => {
             let (path, bytes) = (VaultPath::parse(PATHS[*path]).unwrap(), CONTENTS[*content].as_bytes().to_vec());
             let scope = Scope::default();
-            let change = match ours.store.read(&path, u64::MAX, &|_| true) {
+            let change = match ours.read(&path, u64::MAX, &|_| true) {
                 Ok(found) => Change::Write { path, before: seen(found), guard: Guard::Plan, bytes },
                 Err(_) => Change::Create { path, bytes },
             };
@@ -173,8 +172,8 @@ proptest! {
         let folder = scratch();
         let store = Shaky::new(folder.path(), 0);
         let condition = store.condition();
-        let live = live(store);
-        let ours = changes(folder.path());
+        let live = followed(store);
+        let ours = ours(folder.path());
         for step in &steps {
             take(folder.path(), &ours, step);
             if let Step::Ask(asked) = step {
@@ -192,13 +191,14 @@ proptest! {
     #[test]
     fn without_a_watch_it_is_the_same(steps in prop::collection::vec(step(), 1..30)) {
         let folder = scratch();
-        let live = live(FolderStore::new(folder.path().to_owned()));
-        let ours = changes(folder.path());
+        let backend = Shaky::new(folder.path(), 0);
+        // As if the system had no watch to give.
+        *backend.condition().lock().unwrap() = Condition::Blind;
+        let live = followed(backend);
+        let ours = ours(folder.path());
         for step in &steps {
             take(folder.path(), &ours, step);
             if matches!(step, Step::Ask(_)) {
-                // As if the system had none to give.
-                lock(&live.sync, &|| true).unwrap().watch = None;
                 let found = live.notes(&|| true).unwrap().described();
                 prop_assert_eq!(found, rebuilt(folder.path()), "{:?}", steps);
             }

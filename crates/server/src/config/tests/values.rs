@@ -71,7 +71,7 @@ fn the_defaults_are_those_of_the_product() {
             max_bytes_read: 0,
             max_bulk_ops: 0,
         },
-        log_level: LogLevel::Info,
+        log: LogSettings { level: LogLevel::Info, format: LogFormat::Plain, folder: None, max_bytes: 5_000_000 },
     };
     assert_eq!(config, expected);
     assert!(Machine::with_vault().warnings().is_empty());
@@ -211,7 +211,7 @@ fn log_levels_of_the_contract_and_their_other_names_are_understood() {
         (LogLevel::Trace, vec!["trace"]),
     ] {
         for name in names {
-            assert_eq!(with("MCP_LOG_LEVEL", name).log_level, level, "{name}");
+            assert_eq!(with("MCP_LOG_LEVEL", name).log.level, level, "{name}");
         }
     }
     assert_holds(&refusal("MCP_LOG_LEVEL", "loud"), &["'loud'", "off, error, warning, info, debug, trace"]);
@@ -425,6 +425,9 @@ fn state_never_goes_into_a_vault() {
     }
     let beside = Machine::with_vault().variable("LAPIDARY_STATE_DIR", "/work/Notes-state");
     assert!(beside.load().is_ok());
+    let error = Machine::with_vault().variable("LOGS_DIR", "/work/Notes/logs").error();
+    assert_holds(&error, &["inside the vault /work/Notes", "LOGS_DIR"]);
+    assert!(Machine::with_vault().variable("LOGS_DIR", "/work/logs").load().is_ok());
 }
 
 #[test]

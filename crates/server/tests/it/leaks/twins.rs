@@ -130,7 +130,7 @@ impl Closing {
 
 /// A vault of the pair, and a server on it.
 pub(crate) struct Twin {
-    vault: Vault,
+    pub(crate) vault: Vault,
     pub(crate) server: Server,
 }
 

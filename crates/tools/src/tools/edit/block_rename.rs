@@ -84,13 +84,18 @@ impl WriteTool for BlockRename {
             let references = ReferencesOutput::default();
             return Ok(editing.plan(renamed, |written| Output { written, block_hash, references }));
         }
-        let index = note.blocks.iter().position(|block| block == found.block).ok_or(Reason::Internal)?;
+        let index = note
+            .blocks
+            .iter()
+            .position(|block| block == found.block)
+            .ok_or_else(|| bug!("the block that was found is not in its note"))?;
         let follow = Rename { before: &note, index, new_id };
         let mut references = References::to(context, view, &editing.path)?;
         let own = references.within(bytes, &text, &|place| follow.follow(place))?;
         let own_text = decoded(&own)?;
         let moved = Note::parse(own_text.shown());
-        let moved_block = moved.blocks.get(index).ok_or(Reason::Internal)?;
+        let moved_block =
+            moved.blocks.get(index).ok_or_else(|| bug!("a block is gone after its own links were changed"))?;
         let renamed = rename(&own, &own_text, moved_block)?.file;
         let block_hash = block::hash_after_edit(&renamed, new_id, moved_block.span.start)?;
         let (others, references) = references.elsewhere(context, view, &|place| follow.follow(place))?;

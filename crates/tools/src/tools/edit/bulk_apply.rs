@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Reason,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Offered, Reason,
     shared::{
         batch::{self, Done},
         budget::OperationsInput,
@@ -115,7 +115,7 @@ impl WriteTool for BulkApply {
                     done.push(Ok(one));
                 }
                 // The call itself has to end, and not only this operation.
-                Err(reason @ (Reason::Interrupted(_) | Reason::Internal)) => return Err(reason),
+                Err(reason @ (Reason::Interrupted(_) | Reason::Internal(_))) => return Err(reason),
                 Err(reason) => {
                     context.gate.refused(&tool, &reason);
                     done.push(Err(Refusal { next: next_hash(&reason, &changes), reason }));
@@ -127,6 +127,7 @@ impl WriteTool for BulkApply {
         if refused {
             changes = ChangeSet::default();
         }
+        let offered = Offered::of(context.catalogue);
         let tools = done.iter().flatten().map(|done| done.tool).collect();
         let output = Output {
             atomic,
@@ -134,7 +135,7 @@ impl WriteTool for BulkApply {
             validated: (atomic && (dry_run || refused)).then_some(valid),
             rolled_back: (atomic && !dry_run && !refused).then_some(false),
             hint: refused.then(|| hint(&done)),
-            results: done.into_iter().enumerate().map(|(index, done)| result(index, done, refused)).collect(),
+            results: done.into_iter().enumerate().map(|(index, done)| result(index, done, refused, offered)).collect(),
             tools,
         };
         Ok(Plan { changes, output, dry_run: dry_run && !refused })
@@ -221,14 +222,14 @@ fn hint(done: &[Result<Done, Refusal>]) -> String {
     )
 }
 
-fn result(index: usize, done: Result<Done, Refusal>, refused: bool) -> OperationOutput {
+fn result(index: usize, done: Result<Done, Refusal>, refused: bool, offered: Offered<'_>) -> OperationOutput {
     match done {
         Ok(done) => {
             let result = if refused { done.into_dry_run() } else { done.output };
             OperationOutput { index, ok: true, result: Some(result), error: None }
         }
         Err(Refusal { reason, next }) => {
-            let mut error = operation_error(&reason);
+            let mut error = operation_error(&reason, offered);
             error.extend(next.map(|next| ("hint".to_owned(), json!(next))));
             OperationOutput { index, ok: false, result: None, error: Some(error) }
         }

@@ -51,7 +51,7 @@ impl WriteTool for FileCreate {
                 Ok(creating.plan(input.content.into_bytes(), |written| Made { written, created: true }))
             }
             // A view does not change.
-            Found::File(_) => Err(Reason::Internal),
+            Found::File(_) => Err(bug!("a file appeared in a view that does not change")),
         }
     }
 

@@ -67,7 +67,7 @@ impl WriteTool for FrontmatterUpdate {
         input.frontmatter.check(&editing, &text)?;
         let properties = Properties::of(text.shown()).value();
         let Value::Map(set) = frontmatter::value(&editing, "set", &Json::Object(input.set))? else {
-            return Err(Reason::Internal);
+            return Err(bug!("the properties to set are no map"));
         };
         if set.iter().any(|(name, _)| name.is_empty()) {
             return Err(editing.bad_argument("set", "must not have an empty name"));

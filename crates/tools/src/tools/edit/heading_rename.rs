@@ -97,7 +97,8 @@ impl WriteTool for HeadingRename {
         let own = references.within(bytes, &text, &|place| rename.follow(place))?;
         let own_text = decoded(&own)?;
         let moved = Note::parse(own_text.shown());
-        let heading = moved.headings.get(index).ok_or(Reason::Internal)?;
+        let heading =
+            moved.headings.get(index).ok_or_else(|| bug!("a heading is gone after its own links were changed"))?;
         let line = heading.line;
         let renamed =
             rename_heading(&own, &own_text, heading, &input.new_text).map_err(|error| editing.refusal(error))?.file;

@@ -8,6 +8,7 @@ use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     reason::clipped,
     shared::{
+        editing::decoded,
         fence::{fenced, one_line},
         hash,
         patching::edit_refusal,
@@ -139,7 +140,7 @@ impl WriteTool for ObsidianManageFrontmatter {
             }
         };
         let bytes = edited.map_err(|error| edit_refusal(&writing.path, &error))?;
-        let frontmatter = readable(&writing.path, &Text::decode(&bytes).map_err(|_| Reason::Internal)?)?;
+        let frontmatter = readable(&writing.path, &decoded(&bytes)?)?;
         drop(text);
         Ok(writing.plan(bytes, |path, written| {
             let found = Found::Changed { frontmatter, written };

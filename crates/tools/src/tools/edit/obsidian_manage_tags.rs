@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, EditError, Note, TagEdit, TagPlaces, Text, edit_tag};
+use lapidary_note::{ContentHash, EditError, Note, TagEdit, TagPlaces, edit_tag};
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     reason::clipped,
     shared::{
+        editing::decoded,
         patching::edit_refusal,
         tags::{self, TagsOfNote},
         target::Target,
@@ -151,14 +152,14 @@ impl WriteTool for ObsidianManageTags {
         for tag in wanted {
             context.check()?;
             let edited = {
-                let text = Text::decode(&bytes).map_err(|_| Reason::Internal)?;
+                let text = decoded(&bytes)?;
                 edit_tag(&bytes, &text, &edit(tag), input.location.into())
                     .map_err(|error| refusal(&writing.path, &error))?
             };
             if edited == bytes { &mut skipped } else { &mut applied }.push(tag.to_owned());
             bytes = edited;
         }
-        let tags = tags::of_note(&Note::parse(Text::decode(&bytes).map_err(|_| Reason::Internal)?.shown()));
+        let tags = tags::of_note(&Note::parse(decoded(&bytes)?.shown()));
         Ok(writing.plan(bytes, |path, written| {
             let tags = Tags::Changed { applied, skipped, tags, written };
             Output { result: Outcome { operation, path: path.to_string(), tags } }

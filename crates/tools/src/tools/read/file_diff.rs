@@ -55,7 +55,9 @@ impl ReadTool for FileDiff {
     fn run(&self, _: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let path = reading::parse_path(&input.file)?;
         let name = Self::DECLARATION.name;
-        let parsed = |argument, given| hash::expected(name, argument, Some(given))?.ok_or(Reason::Internal);
+        let parsed = |argument, given| {
+            hash::expected(name, argument, Some(given))?.ok_or_else(|| bug!("a hash was given and none was read"))
+        };
         let from = parsed("fromHash", &input.from_hash)?;
         let to = input.to_hash.as_deref().map(|given| parsed("toHash", given)).transpose()?;
         let (from_hash, old) = version(view, &path, &from)?;

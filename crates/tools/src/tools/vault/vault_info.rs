@@ -59,7 +59,9 @@ impl ReadTool for VaultInfo {
         let (counted, stopped) = count(context, view, &input)?;
         context.spent.record(Walked { files: counted.file_count as u64, bytes: 0, stopped });
         match stopped {
-            Some(Stop::Cancelled) => Err(context.check().err().unwrap_or(Reason::Internal)),
+            Some(Stop::Cancelled) => {
+                Err(context.check().err().unwrap_or_else(|| bug!("the count stopped and the call was not cancelled")))
+            }
             Some(_) => {
                 let next_offset = Some(input.offset.saturating_add(counted.file_count));
                 Ok(Output { truncated: true, next_offset, hint: Some(TRUNCATED), ..counted })

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lapidary_note::{Frontmatter, Text, replace_ranges};
+use lapidary_note::{Frontmatter, replace_ranges};
 use lapidary_query::{Case, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
 use lapidary_vault::VaultPath;
 
@@ -11,6 +11,7 @@ use crate::{
     Context, Reason,
     reason::clipped,
     shared::{
+        editing::decoded,
         names::{guard_regex, pattern_refusal},
         patching::edit_refusal,
     },
@@ -27,7 +28,7 @@ pub(super) fn replaced(
     scope: Scope,
 ) -> Result<(Vec<u8>, Count), Reason> {
     let replacer = wanted.replacer()?;
-    let text = Text::decode(bytes).map_err(|_| Reason::Internal)?;
+    let text = decoded(bytes)?;
     let shown = text.shown();
     let block = Frontmatter::find(shown);
     let body = block.as_ref().map_or(0, |block| block.span.end)..shown.len();
@@ -87,7 +88,7 @@ fn plain(given: &str) -> String {
 
 /// Properties that were changed can be read; those that were not are the same, and no text has become one.
 pub(super) fn check_properties(path: &VaultPath, before: &str, after: &[u8], changed: bool) -> Result<(), Reason> {
-    let after = Text::decode(after).map_err(|_| Reason::Internal)?;
+    let after = decoded(after)?;
     let (old, new) = (Frontmatter::find(before), Frontmatter::find(after.shown()));
     if changed {
         let problem = match new {

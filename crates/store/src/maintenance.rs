@@ -1,0 +1,128 @@
+//! The work that nobody should wait for, of all vaults of this process, on one thread: writing caches, giving memory back,
+//! building indexes aside, looking after files that other programs had open.
+//!
+//! A task belongs to its vault: it holds the vault weakly and ends with it. Without tasks the thread sleeps.
+
+use std::{
+    cmp::Reverse,
+    collections::BinaryHeap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        OnceLock,
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
+    time::{Duration, Instant},
+};
+
+/// Says when it wants to run again; never again if it says nothing.
+type Task = Box<dyn FnMut() -> Option<Duration> + Send>;
+
+struct Scheduled {
+    due: Instant,
+    task: Task,
+}
+
+/// What could not be scheduled because the system gave no thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no maintenance thread")]
+pub struct NotScheduled;
+
+static TASKS: OnceLock<Sender<Scheduled>> = OnceLock::new();
+
+/// Runs a task after a while, and again whenever it says so.
+pub fn schedule(after: Duration, task: impl FnMut() -> Option<Duration> + Send + 'static) -> Result<(), NotScheduled> {
+    let scheduled = Scheduled { due: Instant::now() + after, task: Box::new(task) };
+    TASKS.get_or_init(start).send(scheduled).map_err(|_| NotScheduled)
+}
+
+fn start() -> Sender<Scheduled> {
+    let (sender, tasks) = channel();
+    // If there is no thread, its end of the channel is gone, which whoever schedules something is told.
+    drop(std::thread::Builder::new().name("maintenance".to_owned()).spawn(move || run(&tasks)));
+    sender
+}
+
+fn run(tasks: &Receiver<Scheduled>) {
+    be_nice();
+    let mut waiting: Vec<Option<Task>> = Vec::new();
+    let mut due: BinaryHeap<Reverse<(Instant, usize)>> = BinaryHeap::new();
+    loop {
+        let arrived = match due.peek() {
+            None => tasks.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(Reverse((at, _))) => tasks.recv_timeout(at.saturating_duration_since(Instant::now())),
+        };
+        match arrived {
+            Ok(Scheduled { due: at, task }) => {
+                let free = waiting.iter().position(Option::is_none).unwrap_or_else(|| {
+                    waiting.push(None);
+                    waiting.len() - 1
+                });
+                waiting[free] = Some(task);
+                due.push(Reverse((at, free)));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let Some(Reverse((_, number))) = due.pop() else { continue };
+                let Some(task) = waiting[number].as_mut() else { continue };
+                // A task that panics has said so on stderr and is not run again; the others are none of its business.
+                match catch_unwind(AssertUnwindSafe(task)) {
+                    Ok(Some(again)) => due.push(Reverse((Instant::now() + again, number))),
+                    Ok(None) | Err(_) => waiting[number] = None,
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// Those who wait for an answer go first. Elsewhere than on Linux this would be said of the whole process.
+#[cfg(target_os = "linux")]
+fn be_nice() {
+    const NICE: i32 = 10;
+    // Without it everything is the same, only less polite.
+    rustix::process::setpriority_process(None, NICE).unwrap_or_default();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn be_nice() {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn a_task_runs_as_often_as_it_says_and_one_that_panics_ends_only_itself() {
+        let (said, heard) = mpsc::channel();
+        schedule(SOON, || panic!("this task fails")).unwrap();
+        let mut left = 3;
+        schedule(SOON, move || {
+            left -= 1;
+            said.send(std::thread::current().name().map(str::to_owned)).unwrap();
+            (left > 0).then_some(SOON)
+        })
+        .unwrap();
+        // Its end of the channel goes with the task.
+        let names: Vec<_> = heard.into_iter().collect();
+        assert_eq!(names, vec![Some("maintenance".to_owned()); 3]);
+    }
+
+    #[test]
+    fn what_is_due_first_runs_first_whenever_it_was_scheduled() {
+        let (said, heard) = mpsc::channel();
+        let late = said.clone();
+        schedule(Duration::from_millis(300), move || {
+            late.send("late").unwrap();
+            None
+        })
+        .unwrap();
+        schedule(SOON, move || {
+            said.send("soon").unwrap();
+            None
+        })
+        .unwrap();
+        assert_eq!(heard.into_iter().collect::<Vec<_>>(), ["soon", "late"]);
+    }
+}

@@ -1,0 +1,41 @@
+use lapidary_note::ContentHash;
+
+use super::{Contents, MemoryStore};
+use crate::{CheckpointRecord, EntryRecord, History, LedgerError, PathFilter, VaultPath};
+
+/// As many as anybody needs to see that a name is too short.
+const MAX_AMBIGUOUS: usize = 20;
+
+impl Contents {
+    /// Every system accepts the name, or a change here took away what had it, and it comes back.
+    pub(super) fn may_have_name(&self, path: &VaultPath) -> bool {
+        let took_away =
+            |entry: &EntryRecord| entry.path.is_within(path) && (entry.before.is_some() || entry.moved_to.is_some());
+        path.has_portable_name() || self.checkpoints.iter().any(|kept| kept.entries.iter().any(took_away))
+    }
+}
+
+impl History for MemoryStore {
+    fn checkpoints(&self, filter: &PathFilter, limit: usize) -> Result<Vec<CheckpointRecord>, LedgerError> {
+        let PathFilter { path, before } = filter;
+        let touches = |entry: &EntryRecord| {
+            path.as_ref().is_none_or(|path| entry.path.is_within(path) || entry.moved_to.as_ref() == Some(path))
+        };
+        let contents = self.contents();
+        let wanted = contents.checkpoints.iter().rev().filter(|kept| {
+            before.is_none_or(|before| kept.number < before) && (path.is_none() || kept.entries.iter().any(touches))
+        });
+        Ok(wanted.take(limit).cloned().collect())
+    }
+
+    fn checkpoint(&self, prefix: &str) -> Result<Vec<CheckpointRecord>, LedgerError> {
+        let prefix = prefix.to_ascii_lowercase();
+        let contents = self.contents();
+        let named = contents.checkpoints.iter().rev().filter(|kept| kept.id.starts_with(&prefix));
+        Ok(named.take(if prefix.is_empty() { 0 } else { MAX_AMBIGUOUS }).cloned().collect())
+    }
+
+    fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, LedgerError> {
+        Ok(self.contents().old.get(hash).map(|bytes| bytes.to_vec()))
+    }
+}

@@ -1,0 +1,39 @@
+//! A vault in a folder of this machine, and everything else that touches its disk. Everything here takes a [`VaultPath`]
+//! or a place that the owner configured.
+//!
+//! How a change gets onto the disk is in [`commit`]; what it writes down first in [`ledger`]; the steps it is made of in
+//! [`steps`]. None of these are known outside.
+
+#![expect(clippy::disallowed_methods, reason = "the one room with a door to the disk")]
+
+mod backend;
+mod cache;
+mod commit;
+mod cursor;
+mod folder;
+mod ledger;
+mod outside;
+mod state;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod trash;
+mod waiting;
+mod watch;
+
+use crate::{
+    CheckpointRecord, Entry, EntryKind, EntryRecord, Open, Origin, Skip, Stamp, Stat, StoreError, StoredFile, TextRoom,
+    Walked, nanoseconds,
+};
+use ledger::{Beside, Draft, Intent, Ledger, Lingering, Step};
+use state::TurnFile;
+use steps::{FileNumber, Found, Held, Inspected, NewPlace, Spot, Steps, Swap, Walk};
+use watch::{Watch, Watched};
+
+pub use backend::PosixBackend;
+pub use cache::{CacheFile, CacheRow};
+pub use folder::{FolderStore, Observer};
+pub use outside::{DemoFolder, ExportFolder, folder_exists, read_settings};
+pub use state::{LogFile, LogTail, RotatedFile, StateFolder};
+pub use trash::SystemTrash;
+pub use waiting::{Progress, Waiting};

@@ -1,0 +1,123 @@
+use std::sync::Arc;
+
+use lapidary_note::ContentHash;
+
+use super::{FolderStore, Ledger, StateFolder, TurnFile, commit::Committer};
+use crate::{
+    Backend, BackendTurn, Capabilities, CheckpointRecord, Cursor, Delta, Entry, History, LedgerError, Look, News, Open,
+    PathFilter, PlaceState, Stamp, Stat, StoreError, StoredFile, TurnError, VaultLimits, VaultPath,
+};
+
+/// A vault in a folder, whose changes and their history are written down in a state folder beside it.
+pub struct PosixBackend {
+    folder: Arc<FolderStore>,
+    committer: Arc<Committer>,
+}
+
+impl PosixBackend {
+    /// A vault that other servers may change as well; they agree on where to keep their state.
+    pub fn shared(folder: Arc<FolderStore>, state: &Arc<StateFolder>, limits: &VaultLimits) -> Self {
+        let ledger = Ledger::new(Arc::clone(state), limits.retention);
+        let turns = Some(TurnFile::new(Arc::clone(state)));
+        Self::with(folder, ledger, turns, limits.max_file_bytes)
+    }
+
+    /// A vault that only this process changes, and whose history ends with it.
+    pub fn private(folder: Arc<FolderStore>) -> Self {
+        Self::with(folder, Ledger::in_memory(), None, VaultLimits::default().max_file_bytes)
+    }
+
+    fn with(folder: Arc<FolderStore>, ledger: Ledger, turns: Option<TurnFile>, max_file_bytes: u64) -> Self {
+        let committer = Committer::new(Arc::clone(&folder) as Arc<_>, ledger, turns, max_file_bytes);
+        Self { folder, committer: Arc::new(committer) }
+    }
+}
+
+impl Backend for PosixBackend {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            writable: true,
+            compare_and_swap: true,
+            atomic_many: true,
+            durable: true,
+            checkpoints: true,
+            links: true,
+        }
+    }
+
+    fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
+        self.folder.read(path, max_bytes, open)
+    }
+
+    fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+        self.folder.list(folder, open)
+    }
+
+    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+        self.folder.stamp(path)
+    }
+
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+        self.folder.load(path, max_bytes, into)
+    }
+
+    fn now(&self) -> i64 {
+        self.folder.time()
+    }
+
+    fn changes_since(&self, cursor: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError> {
+        self.folder.changes_since(cursor, look)
+    }
+
+    fn look_at(&self, cursor: &mut Cursor, path: &VaultPath, look: &Look<'_>) -> Result<PlaceState, StoreError> {
+        self.folder.look_at(cursor, path, look)
+    }
+
+    fn may_have_name(&self, path: &VaultPath) -> bool {
+        self.committer.may_have_name(path)
+    }
+
+    fn turn<'a>(&'a self, go_on: &dyn Fn() -> bool) -> Result<Box<dyn BackendTurn + 'a>, TurnError> {
+        Ok(Box::new(self.committer.turn(go_on)?))
+    }
+
+    fn history(&self) -> &dyn History {
+        &*self.committer
+    }
+
+    fn settle(&self) {
+        self.committer.settle();
+    }
+
+    fn take_news(&self) -> Vec<News> {
+        self.committer.take_news()
+    }
+}
+
+impl History for Committer {
+    fn checkpoints(&self, filter: &PathFilter, limit: usize) -> Result<Vec<CheckpointRecord>, LedgerError> {
+        self.ledger.checkpoints(filter, limit)
+    }
+
+    fn checkpoint(&self, prefix: &str) -> Result<Vec<CheckpointRecord>, LedgerError> {
+        self.ledger.checkpoint(prefix)
+    }
+
+    fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, LedgerError> {
+        self.ledger.content(hash)
+    }
+
+    fn untold(&self) -> Result<Vec<CheckpointRecord>, LedgerError> {
+        self.untold()
+    }
+
+    fn set_told(&self, number: i64) -> Result<bool, LedgerError> {
+        self.ledger.set_told(number)
+    }
+
+    fn set_untold(&self, id: &str) -> Result<(), LedgerError> {
+        self.ledger.set_untold(id)?;
+        self.expect_untold();
+        Ok(())
+    }
+}

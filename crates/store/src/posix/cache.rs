@@ -1,0 +1,151 @@
+//! What is kept of a vault to make the next start quick. It can always be made anew, so it has a file of its own: on any
+//! doubt that file is thrown away, and nothing that matters goes with it.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use rusqlite::{Connection, Error, Transaction, params};
+
+use super::state::{StateFolder, private_file};
+
+const NAME: &str = "index.db";
+const SEGMENTS: &str = "search.db";
+/// How long to wait for another server that is writing.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+#[derive(Clone, Debug)]
+pub struct CacheFile {
+    folder: Arc<StateFolder>,
+    name: &'static str,
+}
+
+/// Some records, and the number by which damage to them is noticed.
+#[derive(Debug)]
+pub struct CacheRow {
+    pub checksum: u64,
+    pub bytes: Vec<u8>,
+}
+
+impl CacheFile {
+    pub fn new(folder: Arc<StateFolder>) -> Self {
+        Self { folder, name: NAME }
+    }
+
+    /// Another one in the same place, for the words of the notes.
+    pub fn for_segments(&self) -> Self {
+        Self { folder: Arc::clone(&self.folder), name: SEGMENTS }
+    }
+
+    pub fn is_there(&self) -> bool {
+        self.folder.file(self.name).and_then(|path| path.try_exists()).unwrap_or(false)
+    }
+
+    /// Everything that was written in this format. What came last comes first.
+    pub fn load(&self, format: u32) -> io::Result<Vec<CacheRow>> {
+        let path = self.folder.file(self.name)?;
+        if !path.try_exists()? {
+            return Ok(Vec::new());
+        }
+        self.with(format, |database| {
+            let mut rows = database.prepare("SELECT checksum, bytes FROM digests ORDER BY id DESC")?;
+            let rows = rows.query_map([], |row| {
+                Ok(CacheRow { checksum: row.get::<_, i64>(0)?.cast_unsigned(), bytes: row.get(1)? })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Writes these in place of everything else, and says how many rows there are.
+    pub fn replace(&self, format: u32, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<usize> {
+        self.write(format, true, rows)
+    }
+
+    /// Writes these beside what is there.
+    pub fn add(&self, format: u32, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<usize> {
+        self.write(format, false, rows)
+    }
+
+    fn write(&self, format: u32, anew: bool, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<usize> {
+        let rows: Vec<(u64, Vec<u8>)> = rows.collect();
+        self.with(format, |database| {
+            let transaction = database.transaction()?;
+            if anew {
+                transaction.execute("DELETE FROM digests", [])?;
+            }
+            insert(&transaction, &rows)?;
+            let count: i64 = transaction.query_row("SELECT count(*) FROM digests", [], |row| row.get(0))?;
+            transaction.commit()?;
+            Ok(usize::try_from(count).unwrap_or_default())
+        })
+    }
+
+    /// Once more with a new file if the one that is there is no good.
+    fn with<T>(&self, format: u32, work: impl Fn(&mut Connection) -> Result<T, Error>) -> io::Result<T> {
+        let path = self.folder.file_in_place(self.name)?;
+        match open(&path, format).and_then(|mut database| work(&mut database)) {
+            Err(error) if is_damage(&error) => {
+                tracing::debug!(cache = self.name, why = ?error.sqlite_error_code(), "a damaged cache is thrown away");
+                remove(&path)?;
+                open(&path, format).and_then(|mut database| work(&mut database)).map_err(io::Error::other)
+            }
+            done => done.map_err(io::Error::other),
+        }
+    }
+}
+
+fn insert(transaction: &Transaction<'_>, rows: &[(u64, Vec<u8>)]) -> Result<(), Error> {
+    let mut insert = transaction.prepare("INSERT INTO digests (checksum, bytes) VALUES (?1, ?2)")?;
+    for (checksum, bytes) in rows {
+        insert.execute(params![checksum.cast_signed(), bytes])?;
+    }
+    Ok(())
+}
+
+fn open(path: &Path, format: u32) -> Result<Connection, Error> {
+    // Made by us first, so that nobody else can read it.
+    let made = private_file().append(true).create(true).open(path);
+    made.map_err(|_| Error::InvalidPath(PathBuf::new()))?;
+    let database = Connection::open(path)?;
+    database.busy_timeout(PATIENCE)?;
+    // After a power cut it may be damaged, and then it is made anew.
+    database.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
+    let found: u32 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found != format {
+        if found != 0 {
+            tracing::debug!(found, format, "a cache in another format is thrown away");
+        }
+        database.execute_batch(&format!(
+            "BEGIN IMMEDIATE;
+             DROP TABLE IF EXISTS digests;
+             CREATE TABLE digests (id INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, bytes BLOB NOT NULL);
+             PRAGMA user_version = {format};
+             COMMIT;"
+        ))?;
+    }
+    Ok(database)
+}
+
+/// Anything but being busy: what cannot be read is not worth understanding.
+fn is_damage(error: &Error) -> bool {
+    !matches!(
+        error.sqlite_error_code(),
+        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked | rusqlite::ErrorCode::DiskFull)
+            | None
+    )
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    for ending in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        match std::fs::remove_file(PathBuf::from(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}

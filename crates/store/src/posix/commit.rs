@@ -1,0 +1,344 @@
+//! How a change set gets onto the disk: all of it or nothing, over nothing that anybody else wrote, and with the way
+//! back written down before the first step.
+//!
+//! 1. `plan`: every change becomes steps, each with what must be there before it.
+//! 2. The ledger takes them and the old contents, for good. From here on a killed server leaves a trail.
+//! 3. `steps`: each is taken and its result looked at. If one is not what was expected, all are taken back.
+//! 4. The names are brought to disk, the old files go, the ledger closes the entry.
+//!
+//! `recovery` does the rest of it for a server that was killed, `caretaker` for files that somebody still had open.
+
+mod caretaker;
+mod course;
+mod plan;
+mod recovery;
+mod steps;
+mod undo;
+
+use std::{
+    collections::BTreeSet,
+    io::ErrorKind,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU8, Ordering},
+    },
+    time::{Instant, SystemTime},
+};
+
+use crossbeam_queue::SegQueue;
+
+use self::{
+    course::{called_after, places_of},
+    plan::{Planned, Planner},
+    steps::{Failure, Taken},
+    undo::{Extent, Undone},
+};
+use super::{Beside, Draft, Ledger, Spot, Step, Steps, TurnFile};
+use crate::{
+    BackendTurn, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, LedgerError, News, Origin, Receipt, Scope,
+    StoreError, TurnError, VaultPath,
+    patience::{Place, Queue},
+};
+
+/// So many steps of one change hold on to their folders and old files, some systems allow no more than 256 open files; of
+/// the others they are opened again when all is done.
+const MAX_HELD: usize = 50;
+
+/// So many changes make it worth looking whether there are too many old contents; or one that has to keep so much.
+const PRUNE_EVERY: i64 = 256;
+const MUCH: usize = 16 << 20;
+
+/// The one place where a folder's files change.
+pub(super) struct Committer {
+    pub(super) steps: Arc<dyn Steps>,
+    pub(super) ledger: Ledger,
+    /// Larger files are not looked into.
+    max_file_bytes: u64,
+    /// Changes of one server take turns, whoever came first goes first; readers never wait.
+    writers: Queue,
+    /// Servers on the same vault take turns too.
+    turns: Option<TurnFile>,
+    news: SegQueue<News>,
+    recovered: Recovered,
+    /// Whether somebody looks after files that were still open.
+    tended: AtomicBool,
+    /// Whether there may be late saves that no caller knows of.
+    untold: AtomicBool,
+}
+
+/// How far this process has looked for what a killed server left. Only goes up.
+#[derive(Default)]
+struct Recovered(AtomicU8);
+
+/// Changes under way, by the first reader.
+const LOOKED: u8 = 1;
+/// And what a power cut may have brought back, by the first change.
+const SWEPT: u8 = 2;
+
+impl Recovered {
+    /// Whether this is the first to come so far.
+    fn reach(&self, stage: u8) -> bool {
+        self.0.fetch_max(stage, Ordering::AcqRel) < stage
+    }
+}
+
+/// The right to change the files.
+pub(super) struct PosixTurn<'a> {
+    changes: &'a Arc<Committer>,
+    _place: Place<'a>,
+    /// Given back when it is closed, also by a process that dies.
+    _lock: Option<std::fs::File>,
+}
+
+impl Committer {
+    pub(super) fn new(steps: Arc<dyn Steps>, ledger: Ledger, turns: Option<TurnFile>, max_file_bytes: u64) -> Self {
+        Self {
+            steps,
+            ledger,
+            max_file_bytes,
+            writers: Queue::default(),
+            turns,
+            news: SegQueue::new(),
+            recovered: Recovered::default(),
+            tended: AtomicBool::new(false),
+            untold: AtomicBool::new(true),
+        }
+    }
+
+    /// Waits, as long as it is told to, until no other change is under way, and settles what a killed server left.
+    pub(super) fn turn<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<PosixTurn<'a>, TurnError> {
+        let turn = self.wait(go_on)?;
+        turn.settle()?;
+        Ok(turn)
+    }
+
+    fn wait<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<PosixTurn<'a>, TurnError> {
+        let asked = Instant::now();
+        let place = self.writers.wait(go_on).ok_or(TurnError::GivenUp)?;
+        // Without the lock two servers could overwrite each other, so there is no change without it.
+        let lock =
+            self.turns.as_ref().map(|turns| turns.take(go_on)).transpose().map_err(|error| match error.kind() {
+                ErrorKind::WouldBlock => TurnError::GivenUp,
+                // Where the state is kept follows from where the vault is.
+                ErrorKind::NotFound => TurnError::VaultGone,
+                _ => TurnError::NoState,
+            })?;
+        tracing::trace!(ms = asked.elapsed().as_millis() as u64, "it is this call's turn");
+        Ok(PosixTurn { changes: self, _place: place, _lock: lock })
+    }
+
+    /// For a reader who comes first: settles what a killed server left, unless somebody is at work, or cannot.
+    pub(super) fn settle(self: &Arc<Self>) {
+        if !self.recovered.reach(LOOKED) || matches!(self.ledger.is_empty(), Ok(true)) {
+            return;
+        }
+        // Nobody waits for this: whoever has the turn is alive, and settles it before the next change.
+        if let Ok(turn) = self.wait(&|| false)
+            && let Err(error) = turn.settle()
+        {
+            self.tell(News::Postponed { why: error.to_string() });
+        }
+    }
+
+    /// Whether something may be made under a name: every system accepts it, or it has been there before and comes back.
+    pub(super) fn may_have_name(&self, path: &VaultPath) -> bool {
+        path.has_portable_name() || self.ledger.knows(path).unwrap_or(false)
+    }
+
+    pub(super) fn steps(&self) -> &dyn Steps {
+        &*self.steps
+    }
+
+    pub(super) fn tell(&self, news: News) {
+        self.news.push(news);
+    }
+
+    pub(super) fn take_news(&self) -> Vec<News> {
+        std::iter::from_fn(|| self.news.pop()).collect()
+    }
+
+    /// Late saves that no caller was told of yet.
+    pub(super) fn untold(&self) -> Result<Vec<CheckpointRecord>, LedgerError> {
+        // Asked with every call, so it must cost nothing when there are none.
+        if !self.untold.swap(false, Ordering::AcqRel) {
+            return Ok(Vec::new());
+        }
+        let found = self.ledger.untold();
+        // Until nothing is found any more: whoever is told of one says so later, and others are for other callers. If it
+        // cannot be looked up now, the next caller asks again.
+        if !matches!(&found, Ok(found) if found.is_empty()) {
+            self.expect_untold();
+        }
+        found
+    }
+
+    /// There may be a late save that no caller knows of.
+    pub(super) fn expect_untold(&self) {
+        self.untold.store(true, Ordering::Release);
+    }
+}
+
+impl BackendTurn for PosixTurn<'_> {
+    fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError> {
+        let may_have_name = |path: &VaultPath| self.changes.may_have_name(path);
+        let planner = || Planner::new(self.changes.steps(), scope, self.changes.max_file_bytes, &may_have_name);
+        match self.carry_out(set, &planner().plan(set)?, origin) {
+            // Only now is it known that the two places are on different disks.
+            Err(error) if error.error == (StoreError::Disk { kind: ErrorKind::CrossesDevices }) => {
+                self.carry_out(set, &planner().copying().plan(set)?, origin)
+            }
+            done => done,
+        }
+    }
+}
+
+impl PosixTurn<'_> {
+    fn carry_out(&self, set: &ChangeSet, planned: &Planned<'_>, origin: &Origin) -> Result<Receipt, CommitError> {
+        let mut receipt = Receipt::of(set);
+        planned.correct(&mut receipt);
+        if planned.steps.is_empty() {
+            return Ok(receipt);
+        }
+        let error = |about: usize, error: StoreError| {
+            let change = &set.changes[about];
+            let before = change.before().map(|file| file.hash);
+            // What is in the way at the other end says nothing about the file itself.
+            let path = match (&error, change.to()) {
+                (StoreError::Exists | StoreError::NotPortable | StoreError::IsFolder, Some(to)) => to,
+                _ => change.path(),
+            };
+            CommitError { path: path.clone(), error, guard: change.guard(), before }
+        };
+        let draft = Draft {
+            origin,
+            kind: CheckpointKind::Change,
+            entries: planned.entries.clone(),
+            steps: &planned.steps,
+            contents: planned.contents.iter().map(|(hash, bytes)| (*hash, *bytes)).collect(),
+        };
+        let (number, id) = self.changes.ledger.begin(&draft).map_err(|failed| match failed {
+            LedgerError::Full => error(0, StoreError::DiskFull),
+            LedgerError::Unusable(why) => {
+                self.changes.tell(News::Postponed { why });
+                error(0, StoreError::NoCheckpoint)
+            }
+        })?;
+        let mut taken = Vec::with_capacity(planned.steps.len());
+        let mut touched = BTreeSet::new();
+        for (index, step) in planned.steps.iter().enumerate() {
+            let ready = self.make_ready(&planned.steps[..index], &touched, step);
+            touched.extend(places_of(step));
+            match ready.and_then(|()| steps::take(self.changes, step, planned.bytes[index])) {
+                Ok(done) if index < MAX_HELD => taken.push(done),
+                Ok(done) => taken.push(done.let_go()),
+                Err(failed) => {
+                    let extent = |at: usize| match taken.get(at) {
+                        Some(Taken { found: true, .. }) => Extent::Nothing,
+                        Some(_) => Extent::All,
+                        None => failed.extent,
+                    };
+                    tracing::debug!(step = index, error = %failed.error, "a step failed; the change is taken back");
+                    let undone = undo::take_back(self.changes, &planned.steps[..=index], &extent, origin.time);
+                    let failed = self.give_up(number, undone, failed.error);
+                    return Err(error(planned.about[index], failed));
+                }
+            }
+        }
+        let synced = self.sync(&planned.steps, &taken);
+        self.close(number, planned, taken, origin.time);
+        // It was made, whatever the reason.
+        synced.map_err(|_| error(0, StoreError::Unsure))?;
+        tracing::debug!(steps = planned.steps.len(), checkpoint = id, "a change is on disk");
+        receipt.checkpoint = Some(id);
+        Ok(receipt)
+    }
+
+    /// What to say of a change that did not work out.
+    fn give_up(&self, number: i64, undone: Result<Undone, StoreError>, failed: StoreError) -> StoreError {
+        // The disk failed twice. Nobody knows what it holds, and the next turn looks.
+        let Ok(undone) = undone else { return StoreError::Unsure };
+        // If it cannot be written down, it is tried again before the next change; all is as it was before.
+        if let Err(error) = self.write_off(number, &undone) {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+        }
+        if !undone.left.is_empty() {
+            self.changes.tell(News::Undone { left: undone.left });
+        }
+        failed
+    }
+
+    /// Closes the entry of a change that was taken back.
+    fn write_off(&self, number: i64, undone: &Undone) -> Result<(), LedgerError> {
+        if !undone.beside.is_empty() {
+            caretaker::keep_tending(self.changes);
+        }
+        // Where somebody changed a file between two of our steps, their text stands, and the old one is kept.
+        if undone.left.is_empty() {
+            self.changes.ledger.forget(number, &undone.beside)
+        } else {
+            self.changes.ledger.finish(number, &undone.beside)
+        }
+    }
+
+    /// Brings the names to disk, of every folder once.
+    fn sync(&self, steps: &[Step], taken: &[Taken]) -> Result<(), StoreError> {
+        let mut synced = BTreeSet::new();
+        for (index, step) in steps.iter().enumerate() {
+            for (which, place) in places_of(step).into_iter().enumerate() {
+                let later = &steps[index + 1..];
+                let folder = called_after(later, place).folder();
+                if !synced.insert(folder) {
+                    continue;
+                }
+                let held = taken.get(index).and_then(|taken| taken.spots.get(which).cloned());
+                if let Some(spot) = self.again(held, later, place)? {
+                    self.changes.steps().sync(&spot)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a step builds upon has to last before it is taken: a power cut may undo what was not synced in any order. A
+    /// file that went into a new folder would go with the folder, and one that had made room would lose its name.
+    fn make_ready(&self, earlier: &[Step], touched: &BTreeSet<&VaultPath>, step: &Step) -> Result<(), Failure> {
+        let mut places: Vec<&VaultPath> = places_of(step).into_iter().filter(|place| touched.contains(place)).collect();
+        if let Step::Move { from, to, .. } = step {
+            places.extend(touched.iter().filter(|place| place.is_within(from)));
+            let made = earlier.iter().filter(|step| matches!(step, Step::MakeFolder { .. })).flat_map(places_of);
+            places.extend(made.filter(|folder| to.is_within(folder)));
+        }
+        undo::sync(self.changes, &places).map_err(|error| Failure { error, extent: Extent::Nothing })
+    }
+
+    /// A place after a change, held or found again.
+    fn again(&self, held: Option<Spot>, later: &[Step], place: &VaultPath) -> Result<Option<Spot>, StoreError> {
+        let called = called_after(later, place);
+        if held.is_some() && called == *place { Ok(held) } else { course::there(self.changes, &called) }
+    }
+
+    /// The old files go, unless somebody can still write into them.
+    fn close(&self, number: i64, planned: &Planned<'_>, taken: Vec<Taken>, now: SystemTime) {
+        let mut beside = Vec::new();
+        for (index, Taken { spots, old, .. }) in taken.into_iter().enumerate() {
+            let (step, later) = (&planned.steps[index], &planned.steps[index + 1..]);
+            let (Some(held), Some(place)) = (old, places_of(step).first().copied()) else { continue };
+            let spot = self.again(spots.into_iter().next(), later, place);
+            let gone = matches!(spot, Ok(Some(spot)) if steps::is_disposed(self.changes, step, &spot, held, now));
+            beside.push(Beside { position: index, place: called_after(later, place), aside: None, gone });
+        }
+        // If it cannot be written down, the next turn finds the change complete.
+        if let Err(error) = self.changes.ledger.finish(number, &beside) {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+        }
+        if beside.iter().any(|beside| !beside.gone) {
+            caretaker::keep_tending(self.changes);
+        }
+        let kept: usize = planned.contents.values().map(|bytes| bytes.len()).sum();
+        if (number % PRUNE_EVERY == 0 || kept >= MUCH)
+            && let Err(error) = self.changes.ledger.prune(now)
+        {
+            self.changes.tell(News::Postponed { why: error.to_string() });
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Old files that somebody still had open when they were replaced: another program may save into one long after. They
+//! stay beside their place until nobody can, and what was written into them meanwhile is kept.
+
+use std::{
+    sync::{Arc, Weak, atomic::Ordering},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use super::{Committer, News, PosixTurn, course, steps::rescue};
+use crate::{
+    LedgerError, StoreError,
+    maintenance::schedule,
+    posix::{Held, Lingering},
+};
+
+/// Where the system does not tell who has a file open, this long has to be enough for a program to finish its save.
+const GRACE: Duration = Duration::from_secs(30);
+const FIRST_LOOK: Duration = Duration::from_millis(500);
+const LAST_LOOKS: Duration = Duration::from_secs(30);
+
+/// Looks after them from now on, in the background, until there are none.
+pub(super) fn keep_tending(changes: &Arc<Committer>) {
+    if changes.tended.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let (weak, mut pause) = (Arc::downgrade(changes), FIRST_LOOK);
+    let scheduled = schedule(pause, move || {
+        pause = (pause * 2).min(LAST_LOOKS);
+        look_again(&weak).then_some(pause)
+    });
+    if let Err(error) = scheduled {
+        tracing::warn!(%error, "replaced files that are still open are left to the next server");
+        // The next server does it.
+        changes.tended.store(false, Ordering::Release);
+    }
+}
+
+/// Whether there is anything left to look after.
+fn look_again(changes: &Weak<Committer>) -> bool {
+    let Some(changes) = changes.upgrade() else { return false };
+    // Whoever is at work looks at them too, sooner or later.
+    let Ok(turn) = changes.wait(&|| false) else { return true };
+    if let Err(error) = turn.recover() {
+        tracing::debug!(%error, "an unfinished change is left for later");
+        return true;
+    }
+    let open = turn.tend();
+    if open > 0 {
+        tracing::trace!(open, "replaced files are still open");
+        return true;
+    }
+    changes.tended.store(false, Ordering::Release);
+    false
+}
+
+/// What became of an old file.
+enum Sight {
+    Gone,
+    /// Somebody can still write into it, or it could not be looked at.
+    Open,
+    /// It is not beside its place.
+    Missing,
+}
+
+impl PosixTurn<'_> {
+    /// Lets go of old files that nobody can write into any more. Returns how many there still are.
+    pub(super) fn tend(&self) -> usize {
+        let (missing, open) = self.look_at(self.written_down(self.changes.ledger.lingering()));
+        let (found, unsure) = self.follow(missing);
+        let (gone, found_open) = self.look_at(found);
+        self.let_go(&gone);
+        open + unsure + found_open
+    }
+
+    /// A file is removed at once, but a power cut may bring it back. Who comes next looks once whether it did.
+    pub(super) fn sweep(&self) {
+        let (gone, _) = self.look_at(self.written_down(self.changes.ledger.removed()));
+        self.let_go(&gone);
+    }
+
+    /// Returns those that are not beside their places, and how many are still open.
+    fn look_at(&self, lingering: Vec<Lingering>) -> (Vec<Lingering>, usize) {
+        let changes = self.changes;
+        let now = UNIX_EPOCH + Duration::from_nanos(changes.steps.now().unsigned_abs());
+        let (mut gone, mut missing, mut open) = (Vec::new(), Vec::new(), 0);
+        for lingering in lingering {
+            match self.look(&lingering, now) {
+                Ok(Sight::Gone) => gone.push(lingering),
+                Ok(Sight::Missing) => missing.push(lingering),
+                Ok(Sight::Open) => open += 1,
+                Err(error) => {
+                    self.postpone(&error);
+                    open += 1;
+                }
+            }
+        }
+        self.let_go(&gone);
+        (missing, open)
+    }
+
+    /// An old file goes where its folder goes, also if a person or a later change moves it. Returns those that are elsewhere
+    /// now, and of how many that is not known; the others are gone.
+    fn follow(&self, missing: Vec<Lingering>) -> (Vec<Lingering>, usize) {
+        if missing.is_empty() {
+            return (Vec::new(), 0);
+        }
+        let names = missing.iter().map(|lingering| &*lingering.aside).collect();
+        let places = match self.changes.steps().seek(&names) {
+            Ok(places) => places,
+            Err(error) => {
+                self.postpone(&error);
+                return (Vec::new(), missing.len());
+            }
+        };
+        let (mut found, mut gone) = (Vec::new(), Vec::new());
+        for lingering in missing {
+            let beside = places.iter().find(|place| place.name() == lingering.aside);
+            match beside.and_then(|beside| beside.sibling(lingering.place.name()).ok()) {
+                // Thrown away with its folder: nobody could be told of it there.
+                Some(place) if place.is_hidden() => found.push(Lingering { place, ..lingering }),
+                Some(place) => found.push(Lingering { path: place.clone(), place, ..lingering }),
+                None => gone.push(lingering),
+            }
+        }
+        self.let_go(&gone);
+        if let Err(error) = self.changes.ledger.follow(&found) {
+            self.postpone(&error);
+        }
+        (found, 0)
+    }
+
+    fn written_down(&self, lingering: Result<Vec<Lingering>, LedgerError>) -> Vec<Lingering> {
+        lingering.unwrap_or_else(|error| {
+            self.postpone(&error);
+            Vec::new()
+        })
+    }
+
+    fn let_go(&self, gone: &[Lingering]) {
+        if let Err(error) = self.changes.ledger.let_go(gone) {
+            self.postpone(&error);
+        }
+    }
+
+    fn postpone(&self, why: &dyn std::error::Error) {
+        self.changes.tell(News::Postponed { why: why.to_string() });
+    }
+
+    fn look(&self, lingering: &Lingering, now: SystemTime) -> Result<Sight, StoreError> {
+        let changes = self.changes;
+        let Some(spot) = course::there(changes, &lingering.place)? else { return Ok(Sight::Missing) };
+        let Some(beside) = course::inspect(changes, &spot, Some(&lingering.aside))? else {
+            return Ok(Sight::Missing);
+        };
+        let waited = || now.duration_since(lingering.since).unwrap_or_default() >= GRACE;
+        let done = beside.held.is_alone() || (matches!(beside.held, Held::Unknown) && waited());
+        if !done {
+            return Ok(Sight::Open);
+        }
+        if lingering.to_trash {
+            changes.steps().trash(&spot, &lingering.aside, now)?;
+        } else if [lingering.before, lingering.after].contains(&Some(beside.hash)) {
+            changes.steps().discard(&spot, &lingering.aside)?;
+        } else {
+            rescue(changes, &spot, &lingering.aside, (&lingering.path, &beside.bytes), now)?;
+        }
+        Ok(Sight::Gone)
+    }
+}

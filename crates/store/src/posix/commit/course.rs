@@ -1,0 +1,155 @@
+//! How far a change got. Steps leave no marks of their own on the disk, so it is read off what is found there: every place
+//! holds one thing after another in the course of a change.
+
+use lapidary_note::ContentHash;
+
+use super::Committer;
+use crate::{
+    VaultPath,
+    posix::{Inspected, Spot, Step, StoreError},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Nothing,
+    Holds(ContentHash),
+    /// A folder, or a file that was not read.
+    Something,
+}
+
+impl State {
+    fn holding(hash: Option<ContentHash>) -> Self {
+        hash.map_or(Self::Something, Self::Holds)
+    }
+
+    pub(super) fn is_there(self) -> bool {
+        self != Self::Nothing
+    }
+}
+
+/// What is at a place now.
+pub(super) fn seen(changes: &Committer, place: &VaultPath) -> Result<State, StoreError> {
+    let Some(spot) = there(changes, place)? else { return Ok(State::Nothing) };
+    match inspect(changes, &spot, None) {
+        Ok(found) => Ok(found.map_or(State::Nothing, |found| State::Holds(found.hash))),
+        Err(StoreError::IsFolder | StoreError::NotAFile | StoreError::TooLarge { .. } | StoreError::NotPermitted) => {
+            Ok(State::Something)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What these steps find at a place and leave there, in order.
+pub(super) fn course(steps: &[Step], place: &VaultPath) -> Vec<State> {
+    steps.iter().filter_map(|step| passage(step, place)).flatten().collect()
+}
+
+/// Whether a place still is as it was at some time before these steps were over, and not as they leave it.
+pub(super) fn is_earlier(steps: &[Step], place: &VaultPath, seen: State) -> bool {
+    let course = course(steps, place);
+    let Some((last, earlier)) = course.split_last() else { return false };
+    let unread = |state: &State| *state == State::Something;
+    match seen {
+        _ if seen == *last => false,
+        _ if earlier.contains(&seen) => true,
+        State::Nothing => false,
+        _ => !unread(last) && earlier.iter().any(unread),
+    }
+}
+
+fn passage(step: &Step, place: &VaultPath) -> Option<[State; 2]> {
+    match step {
+        Step::Replace { place: at, before, after, .. } if at == place => {
+            Some([State::Holds(*before), State::Holds(*after)])
+        }
+        Step::Create { place: at, after, .. } if at == place => Some([State::Nothing, State::Holds(*after)]),
+        Step::Remove { place: at, before, .. } if at == place => Some([State::holding(*before), State::Nothing]),
+        Step::Move { from, before, .. } if from == place => Some([State::holding(*before), State::Nothing]),
+        Step::Move { to, before, .. } if to == place => Some([State::Nothing, State::holding(*before)]),
+        _ => None,
+    }
+}
+
+/// All places that a step has to do with, the one where a file goes before the one from which it goes.
+pub(super) fn places_of(step: &Step) -> Vec<&VaultPath> {
+    match step {
+        Step::Move { from, to, .. } => vec![to, from],
+        Step::MakeFolder { place }
+        | Step::Replace { place, .. }
+        | Step::Create { place, .. }
+        | Step::Remove { place, .. } => vec![place],
+    }
+}
+
+/// What a place is called after these steps, some of which may move folders in which it lies.
+pub(super) fn called_after(steps: &[Step], place: &VaultPath) -> VaultPath {
+    let carried = |place: VaultPath, step: &Step| match step {
+        Step::Move { from, to, .. } if place != *from && place.is_within(from) => {
+            VaultPath::spelt(&format!("{to}{}", &place.as_str()[from.as_str().len()..])).unwrap_or(place)
+        }
+        _ => place,
+    };
+    steps.iter().fold(place.clone(), carried)
+}
+
+/// Whether all steps were taken, as far as the disk tells. Where somebody has changed a place since, so that it does not,
+/// they were: a change that a caller was told of must not be undone.
+pub(super) fn were_all_taken(changes: &Committer, steps: &[Step]) -> Result<bool, StoreError> {
+    for (index, step) in steps.iter().enumerate() {
+        if let Step::Create { place, aside, .. } = step
+            && is_beside(changes, &called_after(&steps[index..], place), aside)?
+        {
+            return Ok(false);
+        }
+        for place in places_of(step) {
+            let later = &steps[index + 1..];
+            let is_last = !later.iter().any(|later| places_of(later).contains(&place));
+            if is_last && !was_taken(changes, &steps[..=index], place, &called_after(later, place))? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the last of these steps was taken, which is the last that has to do with this place. It may have another name
+/// by now.
+fn was_taken(changes: &Committer, steps: &[Step], place: &VaultPath, called: &VaultPath) -> Result<bool, StoreError> {
+    let seen = seen(changes, called)?;
+    match steps.last() {
+        // Without it none of the next was taken.
+        None | Some(Step::MakeFolder { .. }) => Ok(true),
+        // Somebody may have made a new one.
+        Some(Step::Remove { aside, .. }) if is_beside(changes, called, aside)? => Ok(true),
+        _ if is_earlier(steps, place, seen) => Ok(false),
+        Some(Step::Replace { aside, before, after, .. }) if seen != State::Holds(*after) => {
+            let Some(spot) = there(changes, called)? else { return Ok(true) };
+            // The old file, or ours, whole or in part. Old files go only when all is done.
+            Ok(inspect(changes, &spot, Some(aside))?.is_none_or(|beside| beside.hash == *before))
+        }
+        _ => Ok(true),
+    }
+}
+
+/// The place, if its folder is still there, and not a link out of the vault that somebody has put there.
+pub(super) fn there(changes: &Committer, place: &VaultPath) -> Result<Option<Spot>, StoreError> {
+    match changes.steps().spot(place) {
+        Err(StoreError::Missing) => Ok(None),
+        Err(StoreError::Outside) if !changes.steps().follows() => Ok(None),
+        spot => spot.map(Some),
+    }
+}
+
+pub(super) fn inspect(changes: &Committer, spot: &Spot, aside: Option<&str>) -> Result<Option<Inspected>, StoreError> {
+    // What stands beside a place has to be dealt with, however large somebody has made it.
+    let limit = if aside.is_some() { u64::MAX } else { changes.max_file_bytes };
+    match changes.steps().inspect(spot, aside, limit) {
+        Err(StoreError::Missing) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+fn is_beside(changes: &Committer, place: &VaultPath, aside: &str) -> Result<bool, StoreError> {
+    let Some(spot) = there(changes, place)? else { return Ok(false) };
+    Ok(inspect(changes, &spot, Some(aside))?.is_some())
+}

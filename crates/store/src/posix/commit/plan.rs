@@ -1,0 +1,416 @@
+//! From what is wished to the steps that bring it about.
+
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use lapidary_note::ContentHash;
+
+use super::CommitError;
+use crate::{
+    Change, ChangeSet, File, Receipt, Scope, Trash, VaultPath,
+    change::numbered,
+    posix::{EntryRecord, NewPlace, Step, Steps, StoreError},
+};
+
+/// Nobody trashes more files of one name.
+const MAX_NAMES: usize = 10_000;
+const TRASH: &str = ".trash";
+
+pub(super) struct Planned<'a> {
+    pub(super) steps: Vec<Step>,
+    /// What each step writes.
+    pub(super) bytes: Vec<&'a [u8]>,
+    /// The change that each step is for.
+    pub(super) about: Vec<usize>,
+    pub(super) entries: Vec<EntryRecord>,
+    /// The old contents, by hash.
+    pub(super) contents: BTreeMap<ContentHash, &'a [u8]>,
+    trashed: BTreeMap<usize, VaultPath>,
+}
+
+impl Planned<'_> {
+    /// What is known only now: where the trashed files go.
+    pub(super) fn correct(&self, receipt: &mut Receipt) {
+        for (index, place) in &self.trashed {
+            if let Some(changed) = receipt.changed.get_mut(*index) {
+                changed.moved_to = Some(place.clone());
+            }
+        }
+    }
+}
+
+pub(super) struct Planner<'a> {
+    store: &'a dyn Steps,
+    scope: &'a Scope,
+    max_file_bytes: u64,
+    /// Whether something may be made under a name.
+    may_have_name: &'a dyn Fn(&VaultPath) -> bool,
+    /// Files cannot be moved by renaming them, because the two places are on different disks.
+    copies: bool,
+    /// What earlier changes of the set will have brought about.
+    made: BTreeSet<VaultPath>,
+    produced: BTreeMap<VaultPath, VaultPath>,
+    vacated: BTreeSet<VaultPath>,
+    /// Folders by their old and their new path.
+    moved_folders: Vec<(VaultPath, VaultPath)>,
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(
+        store: &'a dyn Steps,
+        scope: &'a Scope,
+        max_file_bytes: u64,
+        may_have_name: &'a dyn Fn(&VaultPath) -> bool,
+    ) -> Self {
+        Self {
+            store,
+            scope,
+            max_file_bytes,
+            may_have_name,
+            copies: false,
+            made: BTreeSet::new(),
+            produced: BTreeMap::new(),
+            vacated: BTreeSet::new(),
+            moved_folders: Vec::new(),
+        }
+    }
+
+    pub(super) fn copying(self) -> Self {
+        Self { copies: true, ..self }
+    }
+
+    pub(super) fn plan<'s>(mut self, set: &'s ChangeSet) -> Result<Planned<'s>, CommitError> {
+        let mut planned = Planned {
+            steps: Vec::new(),
+            bytes: Vec::new(),
+            about: Vec::new(),
+            entries: Vec::new(),
+            contents: BTreeMap::new(),
+            trashed: BTreeMap::new(),
+        };
+        for (index, change) in set.changes.iter().enumerate() {
+            self.change(change, index, &mut planned).map_err(|(path, error)| CommitError {
+                path: path.clone(),
+                error,
+                guard: change.guard(),
+                before: change.before().map(|file| file.hash),
+            })?;
+            planned.about.resize(planned.steps.len(), index);
+        }
+        Ok(planned)
+    }
+
+    fn change<'s>(
+        &mut self,
+        change: &'s Change,
+        index: usize,
+        planned: &mut Planned<'s>,
+    ) -> Result<(), (&'s VaultPath, StoreError)> {
+        let path = change.path();
+        let about = |error| (path, error);
+        match change {
+            Change::Write { before, bytes, .. } => {
+                let place = self.existing(path).map_err(about)?;
+                // What is replaced is compared then, so a glance is enough; what is left as it is, is not.
+                if *before.bytes == **bytes || !self.store.looks_like(&place, before) {
+                    self.check(path, &place, before).map_err(about)?;
+                }
+                planned.keep(before);
+                planned.entry(path, Some(before), Some(bytes));
+                self.produced.insert(path.clone(), place.clone());
+                planned.replace(place, before, bytes).map_err(about)
+            }
+            Change::Create { bytes, .. } => {
+                let place = self.free(path, planned).map_err(about)?;
+                planned.entry(path, None, Some(bytes));
+                planned.create(place, bytes).map_err(about)
+            }
+            Change::Delete { before, .. } => {
+                let place = self.existing(path).map_err(about)?;
+                self.check(path, &place, before).map_err(about)?;
+                planned.keep(before);
+                planned.entry(path, Some(before), None);
+                planned.remove(place, Some(before.hash), false).map_err(about)?;
+                self.vacate(path);
+                Ok(())
+            }
+            Change::Trash { before, trash, .. } => {
+                let place = self.existing(path).map_err(about)?;
+                self.trash(path, place, before.as_ref(), *trash, index, planned).map_err(about)
+            }
+            Change::Move { to, before, bytes, .. } => {
+                let place = self.existing(path).map_err(about)?;
+                if let Some(before) = before {
+                    self.check(path, &place, before).map_err(about)?;
+                    planned.keep(before);
+                }
+                let target = self.free(to, planned).map_err(|error| (to, error))?;
+                self.move_file(change, place, target, bytes.as_deref(), planned).map_err(about)
+            }
+            Change::MoveFolder { to, .. } => {
+                self.existing_folder(path).map_err(about)?;
+                let target = self.free(to, planned).map_err(|error| (to, error))?;
+                planned.entries.push(EntryRecord {
+                    path: path.clone(),
+                    moved_to: Some(to.clone()),
+                    before: None,
+                    after: None,
+                    bytes_before: 0,
+                    bytes_after: 0,
+                });
+                planned.push(Step::Move { from: path.clone(), to: target, before: None }, &[]);
+                self.moved_folders.push((path.clone(), to.clone()));
+                self.vacate(path);
+                Ok(())
+            }
+        }
+    }
+
+    fn move_file<'s>(
+        &mut self,
+        change: &'s Change,
+        place: VaultPath,
+        target: VaultPath,
+        bytes: Option<&'s [u8]>,
+        planned: &mut Planned<'s>,
+    ) -> Result<(), StoreError> {
+        let Change::Move { from, to, before, .. } = change else { return Ok(()) };
+        let before = before.as_ref();
+        planned.entry(from, before, None);
+        if let Some(last) = planned.entries.last_mut() {
+            last.moved_to = Some(to.clone());
+        }
+        let after = bytes.or_else(|| before.map(|before| &*before.bytes));
+        planned.entry(to, None, after);
+        self.produced.insert(to.clone(), target.clone());
+        self.vacate(from);
+        if self.copies {
+            // What was not read can only be moved as it is.
+            let across = StoreError::Disk { kind: std::io::ErrorKind::CrossesDevices };
+            let (Some(before), Some(content)) = (before, after) else { return Err(across) };
+            planned.create(target, content)?;
+            return planned.remove(place, Some(before.hash), false);
+        }
+        let hash = before.map(|before| before.hash);
+        planned.push(Step::Move { from: place, to: target.clone(), before: hash }, &[]);
+        match (before, bytes) {
+            (Some(before), Some(bytes)) => planned.replace(target, before, bytes),
+            _ => Ok(()),
+        }
+    }
+
+    fn trash<'s>(
+        &mut self,
+        path: &'s VaultPath,
+        place: VaultPath,
+        before: Option<&'s Arc<File>>,
+        trash: Trash,
+        index: usize,
+        planned: &mut Planned<'s>,
+    ) -> Result<(), StoreError> {
+        if let Some(before) = before {
+            self.check(path, &place, before)?;
+            planned.keep(before);
+        }
+        planned.entry(path, before, None);
+        let hash = before.map(|before| before.hash);
+        self.vacate(path);
+        if trash == Trash::System && self.store.has_system_trash() {
+            return planned.remove(place, hash, true);
+        }
+        let target = self.free_in_trash(path, planned)?;
+        if let Some(last) = planned.entries.last_mut() {
+            last.moved_to = Some(target.clone());
+        }
+        planned.trashed.insert(index, target.clone());
+        if self.copies {
+            let before = before.ok_or(StoreError::Disk { kind: std::io::ErrorKind::CrossesDevices })?;
+            planned.create(target, &before.bytes)?;
+            return planned.remove(place, hash, false);
+        }
+        planned.push(Step::Move { from: place, to: target, before: hash }, &[]);
+        Ok(())
+    }
+
+    /// As Obsidian names what it trashes: by the last name alone, numbered if that is taken. The caller has no say in it,
+    /// so its scope is not asked.
+    fn free_in_trash(&mut self, path: &VaultPath, planned: &mut Planned<'_>) -> Result<VaultPath, StoreError> {
+        for number in 1..MAX_NAMES {
+            let name = format!("{TRASH}/{}", numbered(path.name(), number));
+            let wanted = VaultPath::spelt(&name).ok_or(StoreError::BadName)?;
+            if self.produced.contains_key(&wanted) {
+                continue;
+            }
+            match self.store.new_place(&wanted, &|_| true) {
+                Err(StoreError::Exists | StoreError::IsFolder | StoreError::NotAFile) => {}
+                found => {
+                    let NewPlace { place, folders } = found?;
+                    self.make(folders, planned);
+                    self.produced.insert(wanted, place.clone());
+                    return Ok(place);
+                }
+            }
+        }
+        Err(StoreError::Exists)
+    }
+
+    fn make(&mut self, folders: Vec<VaultPath>, planned: &mut Planned<'_>) {
+        for place in folders {
+            if self.made.insert(place.clone()) {
+                planned.push(Step::MakeFolder { place }, &[]);
+            }
+        }
+    }
+
+    fn vacate(&mut self, path: &VaultPath) {
+        self.produced.remove(path);
+        self.vacated.insert(path.clone());
+    }
+
+    fn may_write(&self, path: &VaultPath) -> Result<(), StoreError> {
+        if self.scope.may_write(path).is_ok() { Ok(()) } else { Err(StoreError::Closed) }
+    }
+
+    /// Where a file is that is there, or will be by then.
+    fn existing(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
+        self.may_write(path)?;
+        if let Some(place) = self.produced.get(path) {
+            return Ok(place.clone());
+        }
+        // It stands there as soon as its folder does.
+        if self.before_its_folder_moved(path).is_some() {
+            return Ok(path.clone());
+        }
+        if self.vacated.iter().any(|gone| path.is_within(gone)) {
+            return Err(StoreError::Missing);
+        }
+        self.narrowed(StoreError::Missing, |open| self.store.place(path, open))
+    }
+
+    /// Where a file or folder is now that will have come to this path with the folder around it.
+    fn before_its_folder_moved(&self, path: &VaultPath) -> Option<VaultPath> {
+        let mut now = None;
+        for (from, to) in self.moved_folders.iter().rev() {
+            let at = now.as_ref().unwrap_or(path).as_str();
+            let below = at.strip_prefix(to.as_str()).filter(|below| below.starts_with('/'));
+            now = below.and_then(|below| VaultPath::spelt(&format!("{from}{below}"))).or(now);
+        }
+        now
+    }
+
+    /// Only that it is there, or will be: a folder is moved as it is found.
+    fn existing_folder(&self, path: &VaultPath) -> Result<(), StoreError> {
+        self.may_write(path)?;
+        if self.produced.keys().any(|produced| produced.is_within(path)) {
+            return Ok(());
+        }
+        let now = self.before_its_folder_moved(path);
+        match self.narrowed(StoreError::Missing, |open| self.store.place(now.as_ref().unwrap_or(path), open)) {
+            Ok(_) | Err(StoreError::IsFolder) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Where a file can be made.
+    fn free(&mut self, path: &VaultPath, planned: &mut Planned<'_>) -> Result<VaultPath, StoreError> {
+        self.may_write(path)?;
+        if self.produced.contains_key(path) {
+            return Err(StoreError::Exists);
+        }
+        let found = self.narrowed(StoreError::NotAFile, |open| self.store.new_place(path, open));
+        let NewPlace { place, folders } = match found {
+            // It will be gone by then.
+            Err(StoreError::Exists) if self.vacated.contains(path) => {
+                NewPlace { place: path.clone(), folders: Vec::new() }
+            }
+            found => found?,
+        };
+        // What a change here took away comes back under its name, whatever that is.
+        let may_have_name = self.may_have_name;
+        if !folders.iter().chain([&place]).all(may_have_name) {
+            return Err(StoreError::NotPortable);
+        }
+        self.make(folders, planned);
+        self.produced.insert(path.clone(), place.clone());
+        Ok(place)
+    }
+
+    /// A link to a place that the caller may not even see looks like a link that leads nowhere.
+    fn narrowed<T>(
+        &self,
+        nowhere: StoreError,
+        find: impl FnOnce(&dyn Fn(&VaultPath) -> bool) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let unseen = Cell::new(false);
+        let open = |place: &VaultPath| {
+            let open = self.scope.may_write(place).is_ok();
+            unseen.set(unseen.get() || (!open && self.scope.may_read(place).is_err()));
+            open
+        };
+        find(&open).map_err(|error| if error == StoreError::Closed && unseen.get() { nowhere } else { error })
+    }
+
+    /// What the plan saw is still there. Looked at again when it is replaced; this spares a lost race the work.
+    fn check(&self, path: &VaultPath, place: &VaultPath, before: &File) -> Result<(), StoreError> {
+        if self.produced.contains_key(path) {
+            return Ok(());
+        }
+        let now = self.before_its_folder_moved(path);
+        let limit = self.max_file_bytes.max(before.bytes.len() as u64);
+        let found = self.store.inspect(&self.store.spot(now.as_ref().unwrap_or(place))?, None, limit)?.hash;
+        if found == before.hash { Ok(()) } else { Err(StoreError::Changed { found }) }
+    }
+}
+
+impl<'s> Planned<'s> {
+    fn push(&mut self, step: Step, bytes: &'s [u8]) {
+        self.steps.push(step);
+        self.bytes.push(bytes);
+    }
+
+    fn keep(&mut self, before: &'s Arc<File>) {
+        self.contents.entry(before.hash).or_insert(&before.bytes);
+    }
+
+    fn entry(&mut self, path: &VaultPath, before: Option<&Arc<File>>, after: Option<&[u8]>) {
+        self.entries.push(EntryRecord {
+            path: path.clone(),
+            moved_to: None,
+            before: before.map(|file| file.hash),
+            after: after.map(ContentHash::of),
+            bytes_before: before.map_or(0, |file| file.bytes.len() as u64),
+            bytes_after: after.map_or(0, |bytes| bytes.len() as u64),
+        });
+    }
+
+    fn replace(&mut self, place: VaultPath, before: &File, bytes: &'s [u8]) -> Result<(), StoreError> {
+        let after = ContentHash::of(bytes);
+        // A change to what is there already is none.
+        if after != before.hash {
+            let aside = aside()?;
+            self.push(Step::Replace { place, aside, before: before.hash, after }, bytes);
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, place: VaultPath, bytes: &'s [u8]) -> Result<(), StoreError> {
+        let aside = aside()?;
+        self.push(Step::Create { place, aside, after: ContentHash::of(bytes) }, bytes);
+        Ok(())
+    }
+
+    fn remove(&mut self, place: VaultPath, before: Option<ContentHash>, to_trash: bool) -> Result<(), StoreError> {
+        let aside = aside()?;
+        self.push(Step::Remove { place, aside, before, to_trash }, &[]);
+        Ok(())
+    }
+}
+
+/// The name of a file of ours. The dot keeps it out of Obsidian's sight.
+fn aside() -> Result<String, StoreError> {
+    let random = getrandom::u64().map_err(|_| StoreError::Disk { kind: std::io::ErrorKind::Other })?;
+    Ok(format!(".lapidary-{random:016x}.tmp"))
+}

@@ -1,0 +1,379 @@
+//! The steps of a commit on a real folder.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Read, Write},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use lapidary_lease::{Asked, Lease};
+use lapidary_note::ContentHash;
+
+use super::{
+    FolderStore, Opened, ordinary, reading,
+    renames::{exchange, number, without_replacing},
+    sync_folder,
+};
+use crate::{
+    VaultPath,
+    posix::{FileNumber, Held, Inspected, NewPlace, Open, Spot, Steps, StoreError, Swap, SystemTrash},
+};
+
+/// Told before each system call that changes something, and able to make it fail: how the tests kill and fail a commit
+/// at every single step.
+pub type Observer = Arc<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
+
+impl FolderStore {
+    /// The same vault, whose changes are watched step by step.
+    #[must_use]
+    pub fn observed(self, observer: Observer) -> Self {
+        Self { observer: Some(observer), ..self }
+    }
+
+    /// The same vault, whose deleted files can go to the trash of the system.
+    #[must_use]
+    pub fn with_trash(self, trash: Option<SystemTrash>) -> Self {
+        Self { trash, ..self }
+    }
+
+    fn about_to(&self, call: &'static str) -> Result<(), StoreError> {
+        self.observer.as_ref().map_or(Ok(()), |observer| observer(call))
+    }
+}
+
+impl Steps for FolderStore {
+    fn now(&self) -> i64 {
+        self.time()
+    }
+
+    fn place(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+        let opened = self.folder()?;
+        match opened.place(path, open) {
+            Err(StoreError::Outside) => {
+                let elsewhere = opened.elsewhere(path, open)?;
+                let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
+                let real = elsewhere.folder.place(inside, &|place| elsewhere.shows(place, open))?;
+                elsewhere.in_vault(&real).ok_or(StoreError::BadName)
+            }
+            place => place,
+        }
+    }
+
+    fn new_place(&self, path: &VaultPath, open: Open<'_>) -> Result<NewPlace, StoreError> {
+        let opened = self.folder()?;
+        match opened.new_file(path, open) {
+            Err(StoreError::Outside) => {
+                let elsewhere = opened.elsewhere(path, open)?;
+                let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
+                let found = elsewhere.folder.new_file(inside, &|place| elsewhere.shows(place, open))?;
+                let named = |place: &VaultPath| elsewhere.in_vault(place).ok_or(StoreError::BadName);
+                let folders = found.folders.iter().map(named).collect::<Result<_, _>>()?;
+                Ok(NewPlace { place: named(&found.place)?, folders })
+            }
+            place => place,
+        }
+    }
+
+    fn spot(&self, place: &VaultPath) -> Result<Spot, StoreError> {
+        let opened = self.folder()?;
+        let is_link = opened.dir.symlink_metadata(place.as_str()).is_ok_and(|found| found.is_symlink());
+        let beside = if is_link { Err(StoreError::Outside) } else { opened.beside(place) };
+        let (folder, name) = match beside {
+            Ok(folder) => (folder, place.name().to_owned()),
+            Err(StoreError::Outside) => match opened.elsewhere(place, &|_| true) {
+                // A link that was not here when the place was looked for. What stands beside it can be dealt with, and
+                // it itself is followed by no step.
+                Err(StoreError::Outside | StoreError::Missing) if is_link => {
+                    (opened.beside(place)?, place.name().to_owned())
+                }
+                elsewhere => {
+                    let elsewhere = elsewhere?;
+                    let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
+                    (elsewhere.folder.beside(inside)?, inside.name().to_owned())
+                }
+            },
+            Err(error) => return Err(error),
+        };
+        Ok(Spot { place: place.clone(), folder: Some((Arc::new(folder), name)) })
+    }
+
+    fn stage(&self, spot: &Spot, aside: &str, bytes: &[u8], like: bool) -> Result<FileNumber, StoreError> {
+        let (folder, name) = held(spot)?;
+        let old = if like { Some(opened(folder, name)?) } else { None };
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if like {
+            use cap_std::fs::OpenOptionsExt;
+            // Private until the text is in it and the old file's rights are known to fit.
+            options.mode(0o600);
+        }
+        self.about_to("open")?;
+        let mut file = folder.open_with(aside, &options)?;
+        if let Err(error) = self.about_to("write") {
+            // As a disk that fails in the middle of it.
+            file.write_all(&bytes[..bytes.len() / 2])?;
+            return Err(error);
+        }
+        file.write_all(bytes)?;
+        if let Some((old, metadata)) = &old {
+            self.about_to("set rights")?;
+            keep_rights(&file, old, metadata)?;
+        }
+        self.about_to("sync")?;
+        file.sync_all()?;
+        Ok(number(&file.metadata()?))
+    }
+
+    fn exchange(&self, spot: &Spot, aside: &str, expected: &ContentHash) -> Result<Swap, StoreError> {
+        let (folder, name) = held(spot)?;
+        // A folder or a link may have taken the place of the file; it is somebody's.
+        let there = folder.symlink_metadata(name)?;
+        ordinary(&there)?;
+        self.about_to("exchange")?;
+        if exchange(folder, aside, name)? {
+            return Ok(Swap::Changed);
+        }
+        let found = self.inspect(spot, None, there.len())?.hash;
+        if found != *expected {
+            return Err(StoreError::Changed { found });
+        }
+        folder.rename(aside, folder, name)?;
+        Ok(Swap::Replaced)
+    }
+
+    fn give_way(&self, spot: &Spot, aside: &str, ours: FileNumber) -> Result<(), StoreError> {
+        let (folder, name) = held(spot)?;
+        let mut put_in = ours;
+        loop {
+            let theirs = number(&folder.symlink_metadata(aside)?);
+            self.about_to("exchange back")?;
+            match exchange(folder, aside, name) {
+                Ok(true) => {}
+                Ok(false) => return Err(StoreError::Unsure),
+                // Taken away meanwhile; what is in our hands is put back all the same, over nothing.
+                Err(_) => match without_replacing((folder, aside), (folder, name)) {
+                    Err(StoreError::Exists) => continue,
+                    result => return result,
+                },
+            }
+            if number(&folder.symlink_metadata(aside)?) == put_in {
+                return Ok(());
+            }
+            put_in = theirs;
+        }
+    }
+
+    fn bring(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+        let (folder, name) = held(spot)?;
+        self.about_to("bring")?;
+        without_replacing((folder, aside), (folder, name))
+    }
+
+    fn set_aside(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+        let (folder, name) = held(spot)?;
+        ordinary(&folder.symlink_metadata(name)?)?;
+        self.about_to("set aside")?;
+        without_replacing((folder, name), (folder, aside))
+    }
+
+    fn inspect(&self, spot: &Spot, aside: Option<&str>, max_bytes: u64) -> Result<Inspected, StoreError> {
+        let (folder, name) = held(spot)?;
+        let (file, metadata) = opened(folder, aside.unwrap_or(name))?;
+        if metadata.len() > max_bytes {
+            return Err(StoreError::TooLarge { bytes: metadata.len(), limit: max_bytes });
+        }
+        let file = file.into_std();
+        let held = match aside {
+            None => Held::Unknown,
+            // Asked before it is read: from then on nobody can write into it unnoticed.
+            Some(_) => match Lease::ask(file.try_clone()?) {
+                Asked::Granted(lease) => Held::Alone(Some(lease)),
+                Asked::InUse => Held::InUse,
+                Asked::Unknown => Held::Unknown,
+            },
+        };
+        let mut bytes = Vec::new();
+        // A file may have become larger than memory since it was planned on; that must not be the end of the process.
+        bytes.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(usize::MAX)).map_err(io::Error::from)?;
+        let read = file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)? as u64;
+        if read > max_bytes {
+            return Err(StoreError::TooLarge { bytes: read, limit: max_bytes });
+        }
+        Ok(Inspected { number: number(&metadata), hash: ContentHash::of(&bytes), bytes, held })
+    }
+
+    fn looks_like(&self, place: &VaultPath, read: &crate::File) -> bool {
+        let there = self.folder().map(|opened| opened.dir.symlink_metadata(place.as_str()));
+        matches!(there, Ok(Ok(there)) if there.is_file() && there.len() == read.bytes.len() as u64
+            && read.modified.is_some() && there.modified().ok().map(cap_std::time::SystemTime::into_std) == read.modified)
+    }
+
+    fn discard(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+        let (folder, _) = held(spot)?;
+        // Asked first: a disk that cannot be written refuses to remove even what is not there.
+        if is_free(folder, aside) {
+            return Ok(());
+        }
+        self.about_to("remove")?;
+        match folder.remove_file(aside) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => Ok(removed?),
+        }
+    }
+
+    fn follows(&self) -> bool {
+        self.followed.is_any()
+    }
+
+    fn seek(&self, names: &BTreeSet<&str>) -> Result<Vec<VaultPath>, StoreError> {
+        self.folder()?.seek(names)
+    }
+
+    fn has_system_trash(&self) -> bool {
+        self.trash.as_ref().is_some_and(SystemTrash::is_usable)
+    }
+
+    fn trash(&self, spot: &Spot, aside: &str, deleted: SystemTime) -> Result<(), StoreError> {
+        let (folder, _) = held(spot)?;
+        let trash = self.trash.as_ref().ok_or(StoreError::NotPermitted)?;
+        let origin = self.root.join(spot.place.as_str());
+        trash.take(folder, aside, &origin, deleted, &|call| self.about_to(call))
+    }
+
+    fn rename(&self, from: &Spot, to: &Spot) -> Result<(), StoreError> {
+        let (folder, name) = held(from)?;
+        // A link that was not here when the place was looked for would lead elsewhere from there.
+        if folder.symlink_metadata(name)?.is_symlink() {
+            return Err(StoreError::NotAFile);
+        }
+        self.about_to("rename")?;
+        without_replacing((folder, name), held(to)?)
+    }
+
+    fn make_folder(&self, place: &VaultPath) -> Result<bool, StoreError> {
+        let spot = self.spot(place)?;
+        let (folder, name) = held(&spot)?;
+        self.about_to("make folder")?;
+        match folder.create_dir(name) {
+            Ok(()) => Ok(true),
+            // Another writer was faster; then it is not ours to remove.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn remove_folder(&self, place: &VaultPath) -> Result<(), StoreError> {
+        let spot = match self.spot(place) {
+            Err(StoreError::Missing) => return Ok(()),
+            spot => spot?,
+        };
+        let (folder, name) = held(&spot)?;
+        if is_free(folder, name) {
+            return Ok(());
+        }
+        self.about_to("remove folder")?;
+        match folder.remove_dir(name) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => Ok(()),
+            removed => Ok(removed?),
+        }
+    }
+
+    fn sync(&self, spot: &Spot) -> Result<(), StoreError> {
+        let (folder, _) = held(spot)?;
+        self.about_to("sync folder")?;
+        sync_folder(folder)
+    }
+}
+
+impl Opened {
+    /// Where a file can be made, if nothing is there yet.
+    fn new_file(&self, path: &VaultPath, open: Open<'_>) -> Result<NewPlace, StoreError> {
+        let place = self.new_place(path, open)?;
+        match self.dir.symlink_metadata(place.as_str()) {
+            Ok(metadata) if metadata.is_dir() => return Err(StoreError::IsFolder),
+            // Reading finds nothing behind such a link, so saying that a file is there would send callers in circles.
+            Ok(metadata) if metadata.is_symlink() && self.place(path, open).is_err() => {
+                return Err(StoreError::NotAFile);
+            }
+            Ok(_) => return Err(StoreError::Exists),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+        let above = std::iter::successors(place.folder(), VaultPath::folder);
+        let missing = |folder: &VaultPath| self.dir.symlink_metadata(folder.as_str()).is_err();
+        let mut folders: Vec<VaultPath> = above.take_while(missing).collect();
+        folders.reverse();
+        Ok(NewPlace { place, folders })
+    }
+}
+
+fn held(spot: &Spot) -> Result<(&Dir, &str), StoreError> {
+    spot.folder.as_ref().map(|(folder, name)| (&**folder, &**name)).ok_or(StoreError::VaultGone)
+}
+
+fn is_free(folder: &Dir, name: &str) -> bool {
+    folder.symlink_metadata(name).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// Looked at before it is opened: opening a pipe waits, opening a device may do anything. And nothing is followed.
+fn opened(folder: &Dir, name: &str) -> Result<(File, Metadata), StoreError> {
+    ordinary(&folder.symlink_metadata(name)?)?;
+    let file = folder.open_with(name, &reading())?;
+    let metadata = file.metadata()?;
+    ordinary(&metadata)?;
+    Ok((file, metadata))
+}
+
+/// Mode, owner and extended attributes of the old file for the new one.
+fn keep_rights(new: &File, old: &File, metadata: &Metadata) -> Result<(), StoreError> {
+    // Before the rights, because giving a file away takes some of them back.
+    #[cfg(unix)]
+    keep_owner(new, metadata);
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    keep_attributes(new, old)?;
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    let _has_no_attributes = old;
+    Ok(new.set_permissions(metadata.permissions())?)
+}
+
+/// A server that runs as root must not take people's notes away from them. Others may not give files away, and need
+/// not: it is their own vault.
+#[cfg(unix)]
+fn keep_owner(file: &File, like: &Metadata) {
+    use std::os::unix::fs::fchown;
+
+    use cap_std::fs::MetadataExt;
+    let (user, group) = (like.uid(), like.gid());
+    if fchown(file, Some(user), Some(group)).is_err() {
+        drop(fchown(file, None, Some(group)));
+    }
+}
+
+/// Tags of a file manager, access lists and the like. What only the system may set is the system's business.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn keep_attributes(new: &File, old: &File) -> Result<(), StoreError> {
+    use rustix::{fs, io::Errno};
+    let mut names = vec![0; 4096];
+    let length = loop {
+        match fs::flistxattr(old, &mut names) {
+            Ok(length) => break length,
+            Err(Errno::RANGE) if names.len() < 1 << 20 => names.resize(names.len() * 4, 0),
+            // A disk without attributes has none to lose.
+            Err(_) => return Ok(()),
+        }
+    };
+    for name in names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+        let mut value = vec![0; 65_536];
+        let Ok(length) = fs::fgetxattr(old, name, &mut value) else { continue };
+        match fs::fsetxattr(new, name, &value[..length], fs::XattrFlags::empty()) {
+            Ok(()) => {}
+            // A user's own attribute can always be set, if there is room.
+            Err(error) if name.starts_with(b"user.") => return Err(io::Error::from(error).into()),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! Links that leave the vault, into folders that the owner named. What such a link leads to is opened as a folder of
+//! its own, from which again nothing leads outside.
+
+use std::{
+    path::{Component, Path, PathBuf},
+    sync::Arc,
+};
+
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, Metadata},
+};
+
+use super::{Entry, Open, Opened};
+use crate::{VaultPath, posix::StoreError};
+
+/// The folders outside the vault into which its links may lead.
+#[derive(Default)]
+pub(super) struct Followed {
+    vault: PathBuf,
+    folders: Vec<PathBuf>,
+}
+
+/// A link that leaves the vault, on the way to a path.
+pub(super) struct Leaving {
+    /// Where in the vault it is.
+    pub(super) link: String,
+    pub(super) target: PathBuf,
+    /// The names that were still to come, the last first.
+    pub(super) ahead: Vec<String>,
+}
+
+/// A path that lies outside, behind a link.
+pub(super) struct Elsewhere {
+    pub(super) folder: Opened,
+    /// Where it is in that folder; `None` is the folder itself.
+    pub(super) path: Option<VaultPath>,
+    behind: Behind,
+}
+
+/// How a place in the folder is called in the vault.
+enum Behind {
+    /// The link stands for the folder.
+    Folder { link: String },
+    /// The link stands for this one file of the folder.
+    File { link: String, name: VaultPath },
+}
+
+impl Behind {
+    /// The path in the vault, if the place has one. Rules are about those.
+    fn in_vault(&self, place: Option<&VaultPath>) -> Option<VaultPath> {
+        match (self, place) {
+            (Self::Folder { link }, None) => VaultPath::spelt(link),
+            (Self::Folder { link }, Some(place)) => VaultPath::spelt(&format!("{link}/{place}")),
+            (Self::File { link, name }, Some(place)) if name == place => VaultPath::spelt(link),
+            (Self::File { .. }, _) => None,
+        }
+    }
+}
+
+/// Whether a link in a folder of this depth leads out of the vault.
+pub(super) fn leaves(target: &Path, mut depth: usize) -> bool {
+    target.components().any(|part| match part {
+        Component::RootDir | Component::Prefix(_) => true,
+        Component::CurDir => false,
+        Component::Normal(_) => {
+            depth += 1;
+            false
+        }
+        Component::ParentDir if depth == 0 => true,
+        Component::ParentDir => {
+            depth -= 1;
+            false
+        }
+    })
+}
+
+impl Followed {
+    pub(super) fn new(vault: PathBuf, folders: Vec<PathBuf>) -> Self {
+        Self { vault, folders }
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        !self.folders.is_empty()
+    }
+
+    /// The followed folder into which a link leads, and where in it.
+    fn entered(&self, leaving: &Leaving) -> Option<(PathBuf, Vec<String>)> {
+        let vault = std::fs::canonicalize(&self.vault).ok()?;
+        let beside = Path::new(&leaving.link).parent().unwrap_or(Path::new(""));
+        let target = tidied(&vault.join(beside).join(&leaving.target))?;
+        let mut longest: Option<(PathBuf, PathBuf)> = None;
+        for given in &self.folders {
+            let Ok(real) = std::fs::canonicalize(given) else { continue };
+            // Through such a folder a link would reach what the vault closes.
+            if real.starts_with(&vault) || vault.starts_with(&real) {
+                continue;
+            }
+            let below = [given, &real].into_iter().find_map(|folder| target.strip_prefix(folder).ok());
+            if let Some(below) = below
+                && longest.as_ref().is_none_or(|(other, _)| real.starts_with(other))
+            {
+                longest = Some((real, below.to_owned()));
+            }
+        }
+        let (folder, below) = longest?;
+        let names = below.components().map(|part| part.as_os_str().to_str().map(str::to_owned));
+        Some((folder, names.collect::<Option<_>>()?))
+    }
+}
+
+/// The path without `.` and `..`.
+fn tidied(path: &Path) -> Option<PathBuf> {
+    let mut tidied = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => tidied.pop().then_some(())?,
+            part => tidied.push(part),
+        }
+    }
+    Some(tidied)
+}
+
+impl Opened {
+    /// Does something with a file of this folder, or of the one into which a followed link leads.
+    pub(super) fn wherever<T>(
+        &self,
+        path: &VaultPath,
+        open: Open<'_>,
+        act: impl Fn(&Self, &VaultPath, Open<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let done = act(self, path, open);
+        if !matches!(done, Err(StoreError::Outside)) {
+            return done;
+        }
+        let elsewhere = self.elsewhere(path, open)?;
+        let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
+        act(&elsewhere.folder, inside, &|place| elsewhere.shows(place, open))
+    }
+
+    pub(super) fn list_elsewhere(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+        let folder = folder.ok_or(StoreError::Outside)?;
+        let elsewhere = self.elsewhere(folder, open)?;
+        let listed = elsewhere.folder.list(elsewhere.path.as_ref(), &|place| elsewhere.shows(place, open))?;
+        let shown = |entry: Entry| {
+            let path = VaultPath::spelt(&format!("{folder}/{}", entry.path.name()))?;
+            elsewhere.shows(&entry.path, open).then_some(Entry { path, ..entry })
+        };
+        Ok(listed.into_iter().filter_map(shown).collect())
+    }
+
+    /// What a link in a listing stands for that leaves the vault.
+    pub(super) fn metadata_elsewhere(&self, path: &VaultPath, open: Open<'_>) -> Option<Metadata> {
+        self.elsewhere(path, open).ok()?.metadata()
+    }
+
+    /// Whether there are folders outside to which links may lead.
+    pub(super) fn follows(&self) -> bool {
+        self.followed.is_any()
+    }
+
+    /// What a path leads to that lies behind a followed link. What is not followed is no part of the vault.
+    pub(super) fn behind_link(&self, path: &VaultPath) -> Option<Elsewhere> {
+        // Nor is what another link in the vault leads to: that link may stand where a caller must not look.
+        let directly = |found: &Elsewhere| VaultPath::spelt(found.link()).is_some_and(|link| path.is_within(&link));
+        if self.follows() { self.elsewhere(path, &|_| true).ok().filter(directly) } else { None }
+    }
+
+    /// Opens the folder into which a path leads, if the owner named it and the caller may use that place.
+    pub(super) fn elsewhere(&self, path: &VaultPath, open: Open<'_>) -> Result<Elsewhere, StoreError> {
+        if self.followed.folders.is_empty() {
+            return Err(StoreError::Outside);
+        }
+        let Err(leaving) = self.trace(path, open)? else { return Err(StoreError::Outside) };
+        let (root, names) = self.followed.entered(&leaving).ok_or(StoreError::Outside)?;
+        let root = Dir::open_ambient_dir(&root, ambient_authority()).map_err(|_| StoreError::Missing)?;
+        let root = Self::new(root, Arc::default())?;
+        let Leaving { link, mut ahead, .. } = leaving;
+        ahead.reverse();
+        let below = match ahead.join("/").as_str() {
+            "" => None,
+            below => Some(VaultPath::spelt(below).ok_or(StoreError::Outside)?),
+        };
+        let elsewhere = root.behind(link, &names, below)?;
+        let place = elsewhere.behind.in_vault(elsewhere.path.as_ref()).ok_or(StoreError::BadName)?;
+        if place != *path && !open(&place) {
+            return Err(StoreError::Closed);
+        }
+        Ok(elsewhere)
+    }
+
+    /// What a link to these names of a followed folder stands for.
+    fn behind(self, link: String, names: &[String], below: Option<VaultPath>) -> Result<Elsewhere, StoreError> {
+        if names.is_empty() {
+            return Ok(Elsewhere { folder: self, path: below, behind: Behind::Folder { link } });
+        }
+        let target = VaultPath::spelt(&names.join("/")).ok_or(StoreError::BadName)?;
+        let target = self.real(&target, &|_| true)?;
+        let within = |dir| Self::new(dir, Arc::default());
+        if self.dir.metadata(target.as_str())?.is_dir() {
+            let folder = within(self.dir.open_dir(target.as_str())?)?;
+            return Ok(Elsewhere { folder, path: below, behind: Behind::Folder { link } });
+        }
+        if below.is_some() {
+            return Err(StoreError::Missing);
+        }
+        let folder = within(self.beside(&target)?)?;
+        let name = VaultPath::spelt(target.name()).ok_or(StoreError::BadName)?;
+        Ok(Elsewhere { folder, path: Some(name.clone()), behind: Behind::File { link, name } })
+    }
+}
+
+impl Elsewhere {
+    /// Where the link is in the vault.
+    fn link(&self) -> &str {
+        match &self.behind {
+            Behind::Folder { link } | Behind::File { link, .. } => link,
+        }
+    }
+
+    /// Whether the link stands for this one file.
+    pub(super) fn is_single_file(&self) -> bool {
+        matches!(self.behind, Behind::File { .. })
+    }
+
+    pub(super) fn metadata(&self) -> Option<Metadata> {
+        match &self.path {
+            Some(path) => self.folder.dir.symlink_metadata(path.as_str()).ok(),
+            None => self.folder.dir.dir_metadata().ok(),
+        }
+    }
+
+    pub(super) fn shows(&self, place: &VaultPath, open: Open<'_>) -> bool {
+        self.in_vault(place).is_some_and(|place| open(&place))
+    }
+
+    /// What a place of the folder is called in the vault.
+    pub(super) fn in_vault(&self, place: &VaultPath) -> Option<VaultPath> {
+        self.behind.in_vault(Some(place))
+    }
+}

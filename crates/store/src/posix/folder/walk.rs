@@ -1,0 +1,390 @@
+use std::{
+    io::{self, Read},
+    ops::Range,
+    sync::Arc,
+};
+
+use cap_std::fs::{Dir, File, Metadata};
+use rayon::prelude::*;
+
+use super::{Opened, StoreError, follow::Elsewhere, ordinary, reading};
+use crate::{
+    VaultPath,
+    posix::{Found, Stamp, Stat, TextRoom, Walk, Walked, Watched, nanoseconds},
+};
+
+/// Names that one thread looks up in one go.
+const BATCH: usize = 256;
+
+/// A folder to walk: where it is in the opened folder, and how it is called in the vault.
+struct Ahead {
+    place: Option<VaultPath>,
+    name: Option<VaultPath>,
+}
+
+/// What one folder holds, by the names in the vault.
+#[derive(Default)]
+struct Held {
+    files: Vec<(VaultPath, Stat)>,
+    folders: Vec<VaultPath>,
+    links: Vec<VaultPath>,
+    texts: Vec<ReadText>,
+    watched: Watched,
+}
+
+/// What some files of one folder are and, as far as that was asked for, say.
+type ReadText = (VaultPath, Arc<Vec<u8>>, Range<usize>);
+
+struct Seen {
+    files: Vec<(VaultPath, Stat)>,
+    texts: Vec<ReadText>,
+    /// One of them can be changed by another name.
+    other_names: bool,
+}
+
+/// What a walk has found so far.
+#[derive(Default)]
+struct Course {
+    walked: Walked,
+    watched: Watched,
+}
+
+impl Ahead {
+    /// A folder in it, given by its name in the vault.
+    fn below(&self, folder: &VaultPath) -> Option<Self> {
+        let place = VaultPath::spelt_in(self.place.as_ref(), folder.name())?;
+        Some(Self { place: Some(place), name: Some(folder.clone()) })
+    }
+}
+
+impl Opened {
+    /// Everything below a folder that is not hidden, and which folders the watch was given. Links are not followed: what
+    /// they lead to has a place of its own.
+    pub(in super::super) fn walk(&self, walk: &Walk<'_>) -> Result<(Walked, Watched), StoreError> {
+        let mut course = Course::default();
+        let below = walk.below;
+        match below.and_then(|below| self.behind_link(below)) {
+            Some(elsewhere) => {
+                let start = Ahead { place: elsewhere.path, name: below.cloned() };
+                elsewhere.folder.walk_from(start, walk, &mut course)?;
+            }
+            None => {
+                let start = Ahead { place: below.cloned(), name: below.cloned() };
+                let links = self.walk_from(start, walk, &mut course)?;
+                links.into_iter().try_for_each(|link| self.walk_behind(link, walk, &mut course))?;
+            }
+        }
+        let Course { mut walked, watched } = course;
+        walked.files.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        walked.folders.sort_unstable();
+        Ok((walked, watched))
+    }
+
+    /// Level by level and not folder in folder, so that no depth exhausts the stack and no breadth the open files. Returns
+    /// the links that were met.
+    fn walk_from(&self, start: Ahead, walk: &Walk<'_>, course: &mut Course) -> Result<Vec<VaultPath>, StoreError> {
+        let Course { walked, watched } = course;
+        let mut links = Vec::new();
+        let (mut level, mut first) = (vec![start], true);
+        while !level.is_empty() {
+            let held = |ahead: Ahead| {
+                let held = if (walk.go_on)() { self.held(&ahead, walk).map(Some) } else { Ok(None) };
+                (ahead, held)
+            };
+            let found: Vec<_> = level.into_par_iter().map(held).collect();
+            level = Vec::new();
+            for (ahead, held) in found {
+                match held {
+                    Ok(None) => walked.stopped = true,
+                    Ok(Some(held)) => {
+                        walked.files.extend(held.files);
+                        walked.texts.extend(held.texts);
+                        links.extend(held.links);
+                        watched.extend(held.watched);
+                        level.extend(held.folders.iter().filter_map(|folder| ahead.below(folder)));
+                        walked.folders.extend(held.folders);
+                    }
+                    Err(error) if first => return Err(error),
+                    Err(error) => passed_over(error)?,
+                }
+            }
+            first = false;
+        }
+        Ok(links)
+    }
+
+    /// What lies behind a link that leaves the vault, if the owner named the folder it leads to.
+    fn walk_behind(&self, link: VaultPath, walk: &Walk<'_>, course: &mut Course) -> Result<(), StoreError> {
+        let Some(elsewhere) = self.behind_link(&link) else { return Ok(()) };
+        let Some(metadata) = elsewhere.metadata() else { return Ok(()) };
+        if metadata.is_file() {
+            // The folder it stands in is none of ours to watch.
+            course.watched.give_up();
+            course.walked.files.push((link, stat(&metadata)));
+        } else if metadata.is_dir() {
+            course.walked.folders.push(link.clone());
+            let start = Ahead { place: elsewhere.path, name: Some(link) };
+            elsewhere.folder.walk_from(start, walk, course).map(|_| ()).or_else(passed_over)?;
+        }
+        Ok(())
+    }
+
+    fn held(&self, ahead: &Ahead, walk: &Walk<'_>) -> Result<Held, StoreError> {
+        let dir = self.folder_at(ahead.place.as_ref())?;
+        let (mut held, mut files) = (Held::default(), Vec::new());
+        if let Some(watch) = walk.watch {
+            watch.add(&dir, ahead.name.as_ref(), &mut held.watched);
+        }
+        for entry in dir.entries()? {
+            let entry = entry?;
+            let name = entry.file_name();
+            // What has a dot in front is hidden from Obsidian too; a name that is not UTF-8 cannot be asked for.
+            let Some(name) = name.to_str().filter(|name| !name.starts_with('.') && !(walk.skip)(name)) else {
+                continue;
+            };
+            let Some(path) = VaultPath::spelt_in(ahead.name.as_ref(), name) else { continue };
+            let kind = match entry.file_type() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                kind => kind?,
+            };
+            if kind.is_dir() {
+                held.folders.push(path);
+            } else if kind.is_file() {
+                files.push(path);
+            } else if kind.is_symlink() && self.follows() {
+                held.links.push(path);
+            }
+        }
+        let seen = |batch: &[VaultPath]| seen(&dir, batch, walk);
+        let batches: Vec<Result<Seen, StoreError>> = if files.len() > BATCH {
+            files.par_chunks(BATCH).map(seen).collect()
+        } else {
+            files.chunks(BATCH).map(seen).collect()
+        };
+        for batch in batches {
+            let Seen { files, texts, other_names } = batch?;
+            if other_names {
+                held.watched.give_up();
+            }
+            held.files.extend(files);
+            held.texts.extend(texts);
+        }
+        Ok(held)
+    }
+
+    /// What is at a place, links not followed.
+    pub(in super::super) fn look(&self, path: &VaultPath) -> Result<Found, StoreError> {
+        let found = |metadata: &Metadata| match metadata {
+            metadata if metadata.is_dir() => Found::Folder,
+            metadata if metadata.is_file() && has_other_names(metadata) => Found::Linked(stat(metadata)),
+            metadata if metadata.is_file() => Found::File(stat(metadata)),
+            _ => Found::Nothing,
+        };
+        if let Some(elsewhere) = self.behind_link(path) {
+            return Ok(match elsewhere.metadata().as_ref().map_or(Found::Nothing, found) {
+                Found::File(stat) if elsewhere.is_single_file() => Found::Linked(stat),
+                found => found,
+            });
+        }
+        let dir = match self.folder_at(path.folder().as_ref()) {
+            Err(StoreError::Missing | StoreError::NotAFile) => return Ok(Found::Nothing),
+            dir => dir?,
+        };
+        match dir.symlink_metadata(path.name()).map_err(StoreError::from) {
+            Ok(metadata) => Ok(found(&metadata)),
+            Err(StoreError::Missing) => Ok(Found::Nothing),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Appends what a file holds, unless a link is on the way, and says which state of it that was.
+    pub(super) fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+        let file = match self.behind_link(path) {
+            Some(Elsewhere { folder, path: Some(path), .. }) => folder.file_at(&path)?,
+            Some(_) => return Err(StoreError::IsFolder),
+            None => self.file_at(path)?,
+        };
+        let metadata = file.metadata()?;
+        ordinary(&metadata)?;
+        let too_large = |bytes| StoreError::TooLarge { bytes, limit: max_bytes };
+        if metadata.len() > max_bytes {
+            return Err(too_large(metadata.len()));
+        }
+        let read = read_all(file, metadata.len(), max_bytes, into)?;
+        if read > max_bytes { Err(too_large(read)) } else { Ok(stat(&metadata)) }
+    }
+
+    /// A folder of the vault, reached without following any link: its own place, and no other.
+    #[cfg(target_os = "linux")]
+    pub(super) fn folder_at(&self, path: Option<&VaultPath>) -> Result<Dir, StoreError> {
+        use rustix::fs::OFlags;
+        let Some(path) = path else { return Ok(Dir::from_std_file(self.dir.open(".")?.into_std())) };
+        match self.open_without_links(path, OFlags::DIRECTORY) {
+            Some(file) => file.map(Dir::from_std_file),
+            None => Ok(self.dir.open_dir(path.as_str())?),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn file_at(&self, path: &VaultPath) -> Result<File, StoreError> {
+        use rustix::fs::OFlags;
+        match self.open_without_links(path, OFlags::NONBLOCK) {
+            Some(file) => file.map(File::from_std),
+            None => Ok(self.dir.open_with(path.as_str(), &reading())?),
+        }
+    }
+
+    /// `None` where the kernel is too old, or a sandbox too strict, to do it in one step.
+    #[cfg(target_os = "linux")]
+    fn open_without_links(
+        &self,
+        path: &VaultPath,
+        flags: rustix::fs::OFlags,
+    ) -> Option<Result<std::fs::File, StoreError>> {
+        use rustix::{
+            fs::{Mode, OFlags, ResolveFlags, openat2},
+            io::Errno,
+        };
+        let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        loop {
+            return match openat2(&self.dir, path.as_str(), flags, Mode::empty(), resolve) {
+                Ok(file) => Some(Ok(file.into())),
+                Err(Errno::NOSYS | Errno::PERM) => None,
+                Err(Errno::LOOP) => Some(Err(StoreError::Missing)),
+                // A folder was renamed while the path was followed.
+                Err(Errno::AGAIN | Errno::INTR) => continue,
+                Err(error) => Some(Err(io::Error::from(error).into())),
+            };
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn folder_at(&self, path: Option<&VaultPath>) -> Result<Dir, StoreError> {
+        Ok(self.dir.open_dir(path.map_or(".", VaultPath::as_str))?)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn file_at(&self, path: &VaultPath) -> Result<File, StoreError> {
+        Ok(self.dir.open_with(path.as_str(), &reading())?)
+    }
+}
+
+/// A folder that is gone since its name was read, or that the system closes to us, holds nothing. Any other fault would
+/// make the vault look smaller than it is.
+pub(super) fn passed_over(error: StoreError) -> Result<(), StoreError> {
+    match error {
+        StoreError::Missing | StoreError::NotAFile | StoreError::NotPermitted => Ok(()),
+        error => Err(error),
+    }
+}
+
+fn seen(dir: &Dir, batch: &[VaultPath], walk: &Walk<'_>) -> Result<Seen, StoreError> {
+    let (mut files, mut read, mut buffer) = (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
+    let mut other_names = false;
+    for path in batch {
+        let start = buffer.len();
+        let note = walk.read.filter(|_| path.is_note()).and_then(|room| read_note(dir, path.name(), room, &mut buffer));
+        let metadata = match note {
+            Some(metadata) => {
+                read.push((path.clone(), start..buffer.len()));
+                metadata
+            }
+            None => match dir.symlink_metadata(path.name()) {
+                Ok(metadata) => metadata,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error.into()),
+            },
+        };
+        other_names |= has_other_names(&metadata);
+        if metadata.is_file() {
+            files.push((path.clone(), stat(&metadata)));
+        }
+    }
+    buffer.shrink_to_fit();
+    let buffer = Arc::new(buffer);
+    let texts = read.into_iter().map(|(path, range)| (path, Arc::clone(&buffer), range)).collect();
+    Ok(Seen { files, texts, other_names })
+}
+
+/// Whether the file can be changed by a name of which the watch of this folder does not tell.
+#[cfg(unix)]
+fn has_other_names(metadata: &Metadata) -> bool {
+    use cap_std::fs::MetadataExt;
+    metadata.is_file() && metadata.nlink() > 1
+}
+
+/// There is no watch on these systems that could miss it.
+#[cfg(not(unix))]
+fn has_other_names(_: &Metadata) -> bool {
+    false
+}
+
+/// `None` for whatever cannot be read just so: somebody who needs it will find out why.
+fn read_note(dir: &Dir, name: &str, room: &TextRoom, into: &mut Vec<u8>) -> Option<Metadata> {
+    let start = into.len();
+    let file = dir.open_with(name, &reading()).ok()?;
+    let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+    if metadata.len() > room.max_file_bytes || !room.take(metadata.len()) {
+        return None;
+    }
+    let read = read_all(file, metadata.len(), room.max_file_bytes, into);
+    // A file that grew while it was read is left for later.
+    if read.is_ok_and(|read| read == metadata.len()) {
+        return Some(metadata);
+    }
+    into.truncate(start);
+    None
+}
+
+/// Appends a file of this size. Mostly one call to the system is enough: what is asked for is one byte more than there
+/// should be, so that getting less means that it ended.
+fn read_all(mut file: File, size: u64, max_bytes: u64, into: &mut Vec<u8>) -> io::Result<u64> {
+    let start = into.len();
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    into.try_reserve(size.saturating_add(1)).map_err(io::Error::from)?;
+    into.resize(start + size + 1, 0);
+    let mut filled = start;
+    loop {
+        match file.read(&mut into[filled..]) {
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                into.truncate(start);
+                return Err(error);
+            }
+        }
+        if filled < into.len() {
+            break;
+        }
+        // It grows while it is read.
+        into.truncate(filled);
+        let rest = file.take(max_bytes.saturating_add(1)).read_to_end(into)?;
+        return Ok((filled - start + rest) as u64);
+    }
+    into.truncate(filled);
+    Ok((filled - start) as u64)
+}
+
+#[cfg(unix)]
+pub(super) fn stat(metadata: &Metadata) -> Stat {
+    use cap_std::fs::MetadataExt;
+    let nanoseconds_of = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+    let stamp = Stamp {
+        size: metadata.len(),
+        modified: nanoseconds_of(metadata.mtime(), metadata.mtime_nsec()),
+        changed: nanoseconds_of(metadata.ctime(), metadata.ctime_nsec()),
+        inode: metadata.ino(),
+    };
+    // Not every file system keeps it.
+    let created = metadata.created().ok().map(|time| nanoseconds(time.into_std()));
+    Stat { stamp, created }
+}
+
+#[cfg(not(unix))]
+pub(super) fn stat(metadata: &Metadata) -> Stat {
+    let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(|time| nanoseconds(time.into_std()));
+    let modified = time(metadata.modified()).unwrap_or_default();
+    let stamp = Stamp { size: metadata.len(), modified, changed: modified, inode: 0 };
+    Stat { stamp, created: time(metadata.created()) }
+}

@@ -1,0 +1,256 @@
+//! What is written down before anything in the vault changes: what is about to happen, and the old content of every
+//! file that it happens to. As long as a change is under way this is the journal from which a killed server's work is
+//! finished or undone; afterwards it is the checkpoint from which a person undoes it.
+
+mod closing;
+mod conflicts;
+mod database;
+mod reading;
+mod records;
+mod retention;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lapidary_note::ContentHash;
+use rusqlite::{Connection, Transaction, params};
+
+use self::{closing::OldFile, database::Opened};
+use super::StateFolder;
+use crate::{CheckpointKind, EntryRecord, LedgerError, Origin, Retention, VaultPath, nanoseconds};
+
+pub(crate) use records::{Beside, Intent, Lingering, Step};
+
+/// A change that is about to happen.
+pub(crate) struct Draft<'a> {
+    pub(crate) origin: &'a Origin,
+    pub(crate) kind: CheckpointKind,
+    pub(crate) entries: Vec<EntryRecord>,
+    pub(crate) steps: &'a [Step],
+    /// The old content of files, by its hash.
+    pub(crate) contents: Vec<(ContentHash, &'a [u8])>,
+}
+
+impl From<rusqlite::Error> for LedgerError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => Self::Full,
+            _ => Self::Unusable(error.to_string()),
+        }
+    }
+}
+
+/// The database of one vault. Several servers may have it open; they take turns in writing.
+pub(super) struct Ledger {
+    place: Place,
+    open: Mutex<Option<Opened>>,
+    retention: Retention,
+}
+
+enum Place {
+    Folder(Arc<StateFolder>),
+    /// For a vault that only this process knows.
+    Memory,
+}
+
+impl Ledger {
+    pub(super) fn new(folder: Arc<StateFolder>, retention: Retention) -> Self {
+        Self { place: Place::Folder(folder), open: Mutex::default(), retention }
+    }
+
+    pub(super) fn in_memory() -> Self {
+        Self { place: Place::Memory, open: Mutex::default(), retention: Retention::default() }
+    }
+
+    /// Writes down, for good, what is about to happen, and returns the number and the name of the checkpoint.
+    pub(crate) fn begin(&self, draft: &Draft<'_>) -> Result<(i64, String), LedgerError> {
+        let name = self.place.name()?;
+        let write = |transaction: &Transaction<'_>| {
+            let (number, id) = insert_checkpoint(transaction, draft, name)?;
+            let mut insert = transaction.prepare_cached(
+                "INSERT INTO steps (checkpoint, position, kind, place, other, aside, before, after)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?;
+            for (position, step) in draft.steps.iter().enumerate() {
+                let row = step.row();
+                let (before, after) = (row.before.as_ref().map(bytes), row.after.as_ref().map(bytes));
+                let other = row.other.map(VaultPath::as_str);
+                insert.execute(params![
+                    number,
+                    position as i64,
+                    row.kind,
+                    row.place.as_str(),
+                    other,
+                    row.aside,
+                    before,
+                    after
+                ])?;
+            }
+            Ok((number, id))
+        };
+        self.write_for_good(write, |transaction, (number, _)| closing::forget(transaction, *number, &[]))
+    }
+
+    /// Whether nothing is under way or looked after.
+    pub(crate) fn is_settled(&self) -> Result<bool, LedgerError> {
+        self.read(true, |database| {
+            let mut any = database.prepare_cached("SELECT 1 FROM steps WHERE state < 2 LIMIT 1")?;
+            any.exists([]).map(|any| !any)
+        })
+    }
+
+    /// Whether there is nothing at all to look for.
+    pub(crate) fn is_empty(&self) -> Result<bool, LedgerError> {
+        self.read(true, |database| {
+            let mut any = database.prepare_cached("SELECT 1 FROM steps LIMIT 1")?;
+            any.exists([]).map(|any| !any)
+        })
+    }
+
+    /// Changes that somebody began and did not finish. Only whoever has the turn may ask: the others' are under way.
+    pub(crate) fn under_way(&self) -> Result<Vec<Intent>, LedgerError> {
+        self.read(Vec::new(), |database| {
+            let mut found = database.prepare_cached(
+                "SELECT number, id FROM checkpoints
+                 WHERE number IN (SELECT checkpoint FROM steps WHERE state = 0) ORDER BY number",
+            )?;
+            let found = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let found: Vec<(i64, String)> = found.collect::<Result<_, _>>()?;
+            found.into_iter().map(|(number, id)| records::intent(database, number, id)).collect()
+        })
+    }
+
+    /// Old files of ours that somebody still had open when they were replaced.
+    pub(crate) fn lingering(&self) -> Result<Vec<Lingering>, LedgerError> {
+        self.read(Vec::new(), |database| records::lingering(database, OldFile::Kept as i64))
+    }
+
+    /// Old files of ours that were removed, so lately that a power cut might bring them back.
+    pub(crate) fn removed(&self) -> Result<Vec<Lingering>, LedgerError> {
+        self.read(Vec::new(), |database| records::lingering(database, OldFile::Removed as i64))
+    }
+
+    /// The content that a hash stands for, if it was kept.
+    pub(super) fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, LedgerError> {
+        self.read(None, |database| {
+            let mut found = database.prepare_cached("SELECT size, packed FROM contents WHERE hash = ?1")?;
+            let mut rows = found.query([bytes(hash)])?;
+            let Some(row) = rows.next()? else { return Ok(None) };
+            let (size, packed): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
+            let content = database::unpacked(&packed, usize::try_from(size).unwrap_or_default());
+            // Damage is as if it had not been kept: wrong content is worse than none.
+            Ok(content.filter(|content| ContentHash::of(content) == *hash))
+        })
+    }
+
+    /// Looks something up; `nothing` if there has never been anything to write down.
+    fn read<T>(&self, nothing: T, ask: impl Fn(&Connection) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
+        let is_open = self.open.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if !is_open && !self.place.is_there()? {
+            return Ok(nothing);
+        }
+        self.with_database(|opened| ask(&opened.database))
+    }
+
+    /// It survives the end of the process; after a power cut it may not have happened.
+    fn write<T>(&self, work: impl Fn(&Transaction<'_>) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
+        self.with_database(|opened| database::transaction(&mut opened.database, &self.place, &work))
+    }
+
+    /// It survives a power cut from the moment it is over. If the disk does not take it, it is taken back.
+    fn write_for_good<T>(
+        &self,
+        work: impl Fn(&Transaction<'_>) -> Result<T, rusqlite::Error>,
+        take_back: impl Fn(&Transaction<'_>, &T) -> Result<(), rusqlite::Error>,
+    ) -> Result<T, LedgerError> {
+        self.with_database(|opened| {
+            let done = database::transaction(&mut opened.database, &self.place, &work)?;
+            let synced = opened.sync(&self.place);
+            if synced.is_err() {
+                // If this fails too, whoever has the next turn finds that nothing was done, and forgets it then.
+                drop(database::transaction(&mut opened.database, &self.place, |transaction| {
+                    take_back(transaction, &done)
+                }));
+            }
+            synced.map(|()| done)
+        })
+    }
+
+    /// Opens it if need be: for the first time, or because somebody has moved the file away since.
+    fn with_database<T>(&self, work: impl FnOnce(&mut Opened) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
+        let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // Closed before another is opened, because it takes its log with it by name.
+        let known = held.take().filter(|opened| opened.is_at(&self.place));
+        let mut opened = known.map_or_else(|| Opened::at(&self.place), Ok)?;
+        match work(&mut opened) {
+            Err(error) if database::is_damaged(&error) => {
+                // Nothing can be relied upon any more. The next one begins anew.
+                drop(opened);
+                database::set_aside(&self.place)?;
+                Err(error.into())
+            }
+            done => {
+                *held = Some(opened);
+                Ok(done?)
+            }
+        }
+    }
+}
+
+fn insert_checkpoint(
+    transaction: &Transaction<'_>,
+    draft: &Draft<'_>,
+    name: u64,
+) -> Result<(i64, String), rusqlite::Error> {
+    let last: i64 = transaction
+        .prepare_cached("SELECT coalesce(max(number), 0) FROM checkpoints")?
+        .query_row([], |row| row.get(0))?;
+    let (number, time) = (last + 1, nanoseconds(draft.origin.time) / 1_000_000);
+    let id = format!("{:016x}", name.wrapping_add(number.cast_unsigned()));
+    transaction
+        .prepare_cached(
+            "INSERT INTO checkpoints (number, id, time, kind, tool, client) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![number, id, time, draft.kind as i64, draft.origin.tool, draft.origin.client])?;
+    for (hash, content) in &draft.contents {
+        let mut known = transaction.prepare_cached("SELECT 1 FROM contents WHERE hash = ?1")?;
+        if known.exists([bytes(hash)])? {
+            continue;
+        }
+        transaction
+            .prepare_cached("INSERT INTO contents (hash, size, packed) VALUES (?1, ?2, ?3)")?
+            .execute(params![bytes(hash), content.len() as i64, database::packed(content)])?;
+    }
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO entries (checkpoint, position, path, moved_to, before, after, bytes_before, bytes_after)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?;
+    for (position, entry) in draft.entries.iter().enumerate() {
+        insert.execute(params![
+            number,
+            position as i64,
+            entry.path.as_str(),
+            entry.moved_to.as_ref().map(VaultPath::as_str),
+            entry.before.as_ref().map(bytes),
+            entry.after.as_ref().map(bytes),
+            entry.bytes_before as i64,
+            entry.bytes_after as i64
+        ])?;
+    }
+    Ok((number, id))
+}
+
+impl Place {
+    /// A name for a checkpoint. It tells nothing of how many others there are; only in examples it is always the same.
+    fn name(&self) -> Result<u64, LedgerError> {
+        match self {
+            Self::Folder(_) => getrandom::u64().map_err(|error| LedgerError::Unusable(error.to_string())),
+            Self::Memory => Ok(0xc0ff_ee00_0000_0000),
+        }
+    }
+}
+
+fn bytes(hash: &ContentHash) -> &[u8] {
+    hash.as_bytes()
+}

@@ -1,0 +1,298 @@
+use std::{
+    cell::RefCell,
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, Error, ErrorCode, Transaction, TransactionBehavior, ffi};
+use zstd::bulk::Compressor;
+
+use super::{LedgerError, Place};
+use crate::posix::{StoreError, state::private_file};
+
+const NAME: &str = "checkpoints.db";
+const FORMAT: i64 = 2;
+/// How long to wait for another server that is writing. It takes turns with us, so this is short.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many statements are kept ready.
+const STATEMENTS: usize = 64;
+/// Smaller contents would not shrink.
+const WORTH_PACKING: usize = 200;
+
+impl Place {
+    /// Whether anything has ever been written down.
+    pub(super) fn is_there(&self) -> Result<bool, LedgerError> {
+        match self {
+            Self::Memory => Ok(true),
+            Self::Folder(folder) => {
+                let path = folder.file(NAME).map_err(|error| unusable(&error))?;
+                path.try_exists().map_err(|error| unusable(&error))
+            }
+        }
+    }
+}
+
+impl Place {
+    /// For those who watch step by step: a failure of theirs looks like one of the disk.
+    fn about_to(&self, call: &'static str) -> Result<(), Error> {
+        let Self::Folder(folder) = self else { return Ok(()) };
+        folder.about_to(call).map_err(|error| {
+            let code = if error == StoreError::DiskFull { ffi::SQLITE_FULL } else { ffi::SQLITE_IOERR };
+            Error::SqliteFailure(ffi::Error::new(code), None)
+        })
+    }
+}
+
+fn unusable(error: &io::Error) -> LedgerError {
+    LedgerError::Unusable(error.kind().to_string())
+}
+
+/// An open database, and which file it is.
+pub(super) struct Opened {
+    /// Where the database writes first, and which file that is. Closed before the database, which may want to remove it.
+    log: Option<(File, Option<FileId>)>,
+    pub(super) database: Connection,
+    file: Option<FileId>,
+    /// A file of it was taken away.
+    lost: bool,
+    /// The disk did not take what was written to the log. It may say the next time that it did: of what it lost it does not
+    /// know any more.
+    unsure: bool,
+}
+
+impl Opened {
+    pub(super) fn at(place: &Place) -> Result<Self, LedgerError> {
+        let Place::Folder(folder) = place else {
+            let database = Connection::open_in_memory()?;
+            set_up(&database)?;
+            return Ok(Self { log: None, database, file: None, lost: false, unsure: false });
+        };
+        let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
+        let database = match open_file(&path) {
+            Err(error) if is_damaged(&error) => {
+                set_aside(place)?;
+                open_file(&path)?
+            }
+            opened => opened?,
+        };
+        Ok(Self { log: None, database, file: file_id(&path), lost: false, unsure: false })
+    }
+
+    /// Waits until everything that was written so far survives a power cut. Not left to the database, which would have to be
+    /// told before each transaction whether to wait, and waits longer, also for what its log does not need.
+    pub(super) fn sync(&mut self, place: &Place) -> Result<(), Error> {
+        let Place::Folder(folder) = place else { return Ok(()) };
+        let synced = place.about_to("sync ledger").and_then(|()| {
+            let path = folder.file(NAME).map_err(|error| failed(&error))?;
+            self.sync_log(&with_ending(&path, "-wal"), place)
+        });
+        self.unsure = synced.is_err();
+        synced
+    }
+
+    fn sync_log(&mut self, path: &Path, place: &Place) -> Result<(), Error> {
+        let there = file_id(path);
+        // What is not where the others look for it is of no use to them. The next one opens the database anew.
+        if !self.is_at(place) || (cfg!(unix) && there.is_none()) {
+            self.lost = true;
+            return Err(failed(&io::ErrorKind::NotFound.into()));
+        }
+        if self.unsure {
+            return self.empty_log();
+        }
+        let log = match self.log.take() {
+            Some(log) if log.1 == there => log,
+            _ => (newly_opened(path).map_err(|error| failed(&error))?, there),
+        };
+        let (file, _) = self.log.insert(log);
+        file.sync_data().map_err(|error| failed(&error))
+    }
+
+    /// Brings everything from the log into the database itself, and to disk.
+    fn empty_log(&self) -> Result<(), Error> {
+        let busy: i64 = self.database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if busy == 0 { Ok(()) } else { Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None)) }
+    }
+
+    /// Whether it is still what the others find there. A journal that only we can see is none.
+    pub(super) fn is_at(&self, place: &Place) -> bool {
+        match place {
+            Place::Memory => true,
+            Place::Folder(folder) => !self.lost && folder.file(NAME).is_ok_and(|path| file_id(&path) == self.file),
+        }
+    }
+}
+
+/// It may still hold something that a person can save, so it is kept; but changes need a journal.
+pub(super) fn set_aside(place: &Place) -> Result<(), LedgerError> {
+    let Place::Folder(folder) = place else { return Ok(()) };
+    let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
+    move_away(&path).map_err(|error| unusable(&error))
+}
+
+/// A file whose name lasts, too.
+fn newly_opened(path: &Path) -> io::Result<File> {
+    // Some systems sync only for those who could have written.
+    let file = std::fs::OpenOptions::new().write(true).open(path)?;
+    #[cfg(unix)]
+    if let Some(folder) = path.parent() {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(file)
+}
+
+fn failed(error: &io::Error) -> Error {
+    let code = if error.kind() == io::ErrorKind::StorageFull { ffi::SQLITE_FULL } else { ffi::SQLITE_IOERR };
+    Error::SqliteFailure(ffi::Error::new(code), Some(error.kind().to_string()))
+}
+
+type FileId = (u64, u64);
+
+#[cfg(unix)]
+fn file_id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Elsewhere an open file cannot be moved away.
+#[cfg(not(unix))]
+fn file_id(_: &Path) -> Option<FileId> {
+    None
+}
+
+fn open_file(path: &Path) -> Result<Connection, Error> {
+    // Made by us first, so that nobody else can read it. One that is there is left alone: to open and close it would give
+    // up the locks of whoever else has it open in this process.
+    let is_new = match private_file().append(true).create_new(true).open(path) {
+        Ok(_) => true,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+        Err(_) => return Err(Error::InvalidPath(PathBuf::new())),
+    };
+    let database = Connection::open(path)?;
+    database.busy_timeout(PATIENCE)?;
+    // More than a change needs: to prepare one of them anew costs as much as to carry it out ten times.
+    database.set_prepared_statement_cache_capacity(STATEMENTS);
+    set_up(&database)?;
+    database.execute_batch("PRAGMA synchronous = NORMAL")?;
+    #[cfg(unix)]
+    if is_new {
+        // A journal whose name is not on disk is no journal.
+        for folder in path.ancestors().skip(1).take(3) {
+            std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(|_| Error::InvalidQuery)?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _windows_syncs_with_the_file = is_new;
+    Ok(database)
+}
+
+/// Every change waits until all pages that it touches here are on disk. So there is no index that a change has to keep up
+/// with and that only a rare question needs: names and paths are looked for one after the other, and what is under way is known by its
+/// steps, which stand in the order of their states.
+fn set_up(database: &Connection) -> Result<(), Error> {
+    database
+        .execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
+    let format: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if format == FORMAT {
+        return Ok(());
+    }
+    // The tables were others in a form that was never released. It is set aside.
+    if (1..FORMAT).contains(&format) {
+        return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_NOTADB), None));
+    }
+    // To write our tables into it would spoil it for the program that it belongs to.
+    if format > FORMAT {
+        let newer = "it was written by a newer version of this program";
+        return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CANTOPEN), Some(newer.to_owned())));
+    }
+    database.execute_batch(&format!(
+        "BEGIN IMMEDIATE;
+         CREATE TABLE IF NOT EXISTS checkpoints (
+            number INTEGER PRIMARY KEY, id TEXT NOT NULL, time INTEGER NOT NULL, kind INTEGER NOT NULL,
+            tool TEXT NOT NULL, client TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0,
+            told INTEGER NOT NULL DEFAULT 0);
+         CREATE INDEX IF NOT EXISTS taken_back ON checkpoints (number) WHERE undone = 1;
+         CREATE TABLE IF NOT EXISTS entries (
+            checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, path TEXT NOT NULL, moved_to TEXT,
+            before BLOB, after BLOB, bytes_before INTEGER NOT NULL, bytes_after INTEGER NOT NULL,
+            PRIMARY KEY (checkpoint, position)) WITHOUT ROWID;
+         CREATE TABLE IF NOT EXISTS contents (hash BLOB PRIMARY KEY, size INTEGER NOT NULL, packed BLOB NOT NULL);
+         CREATE TABLE IF NOT EXISTS steps (
+            checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, kind INTEGER NOT NULL, place TEXT NOT NULL,
+            other TEXT, aside TEXT, before BLOB, after BLOB, state INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (state, checkpoint, position)) WITHOUT ROWID;
+         PRAGMA user_version = {FORMAT};
+         COMMIT;"
+    ))
+}
+
+pub(super) fn transaction<T>(
+    database: &mut Connection,
+    place: &Place,
+    work: impl Fn(&Transaction<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    place.about_to("begin")?;
+    let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let done = work(&transaction)?;
+    place.about_to("commit")?;
+    transaction.commit()?;
+    Ok(done)
+}
+
+pub(super) fn is_damaged(error: &Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// Beside itself, under a name that no other has.
+fn move_away(path: &Path) -> io::Result<()> {
+    let free = |number: &usize| !with_ending(path, &format!(".damaged-{number}")).exists();
+    let number = (1..).find(free).unwrap_or_default();
+    for ending in ["", "-wal", "-shm"] {
+        match std::fs::rename(with_ending(path, ending), with_ending(path, &format!(".damaged-{number}{ending}"))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// The first byte says how.
+pub(super) fn packed(content: &[u8]) -> Vec<u8> {
+    if content.len() >= WORTH_PACKING
+        && let Some(packed) = compressed(content)
+        && packed.len() < content.len()
+    {
+        return [b"z", &*packed].concat();
+    }
+    [b"=", content].concat()
+}
+
+/// To set up a compressor costs more than to compress a note.
+fn compressed(content: &[u8]) -> Option<Vec<u8>> {
+    thread_local! {
+        static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    }
+    COMPRESSOR.with_borrow_mut(|held| {
+        let compressor = match held {
+            Some(compressor) => compressor,
+            None => held.insert(Compressor::new(1).ok()?),
+        };
+        compressor.compress(content).ok()
+    })
+}
+
+pub(super) fn unpacked(packed: &[u8], size: usize) -> Option<Vec<u8>> {
+    match packed.split_first()? {
+        (b'=', content) => Some(content.to_vec()),
+        (b'z', packed) => zstd::bulk::decompress(packed, size).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,194 @@
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use lapidary_note::ContentHash;
+use rusqlite::{Connection, Error, Row};
+
+use crate::{CheckpointKind, CheckpointRecord, EntryRecord, VaultPath};
+
+/// One step of a change under way; what has to be known to tell whether it was taken and to take it back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    MakeFolder {
+        place: VaultPath,
+    },
+    Replace {
+        place: VaultPath,
+        aside: String,
+        before: ContentHash,
+        after: ContentHash,
+    },
+    Create {
+        place: VaultPath,
+        aside: String,
+        after: ContentHash,
+    },
+    /// What was not read is not removed, only sent to the trash of the system.
+    Remove {
+        place: VaultPath,
+        aside: String,
+        before: Option<ContentHash>,
+        to_trash: bool,
+    },
+    /// A file, or a folder with all that is in it.
+    Move {
+        from: VaultPath,
+        to: VaultPath,
+        before: Option<ContentHash>,
+    },
+}
+
+/// A step as a row.
+pub(super) struct StepRow<'a> {
+    pub(super) kind: i64,
+    pub(super) place: &'a VaultPath,
+    pub(super) other: Option<&'a VaultPath>,
+    pub(super) aside: Option<&'a str>,
+    pub(super) before: Option<ContentHash>,
+    pub(super) after: Option<ContentHash>,
+}
+
+/// A change that somebody began and did not finish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Intent {
+    pub(crate) number: i64,
+    pub(crate) id: String,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// A replaced file that somebody still had open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lingering {
+    pub(crate) checkpoint: i64,
+    pub(crate) position: i64,
+    pub(crate) since: SystemTime,
+    pub(crate) place: VaultPath,
+    /// What the note is called to people: its place, or the last one that was not hidden.
+    pub(crate) path: VaultPath,
+    pub(crate) aside: String,
+    pub(crate) before: Option<ContentHash>,
+    /// What took its place.
+    pub(crate) after: Option<ContentHash>,
+    pub(crate) to_trash: bool,
+}
+
+/// What became of the old file of a step, and what its place is called now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Beside {
+    pub(crate) position: usize,
+    pub(crate) place: VaultPath,
+    /// Its name, if it has another now.
+    pub(crate) aside: Option<String>,
+    pub(crate) gone: bool,
+}
+
+impl Step {
+    pub(super) fn row(&self) -> StepRow<'_> {
+        let row = |kind, place| StepRow { kind, place, other: None, aside: None, before: None, after: None };
+        match self {
+            Self::MakeFolder { place } => row(0, place),
+            Self::Replace { place, aside, before, after } => {
+                StepRow { aside: Some(aside), before: Some(*before), after: Some(*after), ..row(1, place) }
+            }
+            Self::Create { place, aside, after } => {
+                StepRow { aside: Some(aside), after: Some(*after), ..row(2, place) }
+            }
+            Self::Remove { place, aside, before, to_trash } => {
+                StepRow { aside: Some(aside), before: *before, ..row(if *to_trash { 5 } else { 3 }, place) }
+            }
+            Self::Move { from, to, before } => StepRow { other: Some(to), before: *before, ..row(4, from) },
+        }
+    }
+
+    fn from_row(row: &Row<'_>) -> Result<Self, Error> {
+        let kind: i64 = row.get("kind")?;
+        let place = path(row, "place")?.ok_or(Error::InvalidQuery)?;
+        let aside = || row.get::<_, Option<String>>("aside")?.ok_or(Error::InvalidQuery);
+        let (before, after) = (hash(row, "before")?, hash(row, "after")?);
+        let some = |hash: Option<ContentHash>| hash.ok_or(Error::InvalidQuery);
+        Ok(match kind {
+            0 => Self::MakeFolder { place },
+            1 => Self::Replace { place, aside: aside()?, before: some(before)?, after: some(after)? },
+            2 => Self::Create { place, aside: aside()?, after: some(after)? },
+            3 | 5 => Self::Remove { place, aside: aside()?, before, to_trash: kind == 5 },
+            4 => Self::Move { from: place, to: path(row, "other")?.ok_or(Error::InvalidQuery)?, before },
+            _ => return Err(Error::InvalidQuery),
+        })
+    }
+}
+
+pub(super) fn intent(database: &Connection, number: i64, id: String) -> Result<Intent, Error> {
+    let mut steps =
+        database.prepare_cached("SELECT * FROM steps WHERE state = 0 AND checkpoint = ?1 ORDER BY position")?;
+    let steps = steps.query_map([number], Step::from_row)?.collect::<Result<_, _>>()?;
+    Ok(Intent { number, id, steps })
+}
+
+/// The old files in one state.
+pub(super) fn lingering(database: &Connection, state: i64) -> Result<Vec<Lingering>, Error> {
+    let mut found = database.prepare_cached(
+        "SELECT steps.*, checkpoints.time FROM steps JOIN checkpoints ON number = checkpoint WHERE steps.state = ?1
+         ORDER BY checkpoint, position",
+    )?;
+    let mut rows = found.query([state])?;
+    let mut lingering = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (place, aside, before, after, to_trash) = match Step::from_row(row)? {
+            Step::Replace { place, aside, before, after } => (place, aside, Some(before), Some(after), false),
+            Step::Remove { place, aside, before, to_trash } => (place, aside, before, None, to_trash),
+            Step::Create { place, aside, after } => (place, aside, None, Some(after), false),
+            Step::MakeFolder { .. } | Step::Move { .. } => continue,
+        };
+        lingering.push(Lingering {
+            checkpoint: row.get("checkpoint")?,
+            position: row.get("position")?,
+            since: time(row.get("time")?),
+            path: place.clone(),
+            place,
+            aside,
+            before,
+            after,
+            to_trash,
+        });
+    }
+    Ok(lingering)
+}
+
+pub(super) fn entry(row: &Row<'_>) -> Result<EntryRecord, Error> {
+    let size = |name: &str| Ok::<_, Error>(row.get::<_, i64>(name)?.unsigned_abs());
+    Ok(EntryRecord {
+        path: path(row, "path")?.ok_or(Error::InvalidQuery)?,
+        moved_to: path(row, "moved_to")?,
+        before: hash(row, "before")?,
+        after: hash(row, "after")?,
+        bytes_before: size("bytes_before")?,
+        bytes_after: size("bytes_after")?,
+    })
+}
+
+/// Without its entries.
+pub(super) fn checkpoint(row: &Row<'_>) -> Result<CheckpointRecord, Error> {
+    let kind: i64 = row.get("kind")?;
+    Ok(CheckpointRecord {
+        number: row.get("number")?,
+        id: row.get("id")?,
+        time: time(row.get("time")?),
+        kind: if kind == CheckpointKind::LateSave as i64 { CheckpointKind::LateSave } else { CheckpointKind::Change },
+        tool: row.get("tool")?,
+        client: row.get("client")?,
+        entries: Vec::new(),
+    })
+}
+
+fn path(row: &Row<'_>, name: &str) -> Result<Option<VaultPath>, Error> {
+    let text: Option<String> = row.get(name)?;
+    text.map(|text| VaultPath::spelt(&text).ok_or(Error::InvalidQuery)).transpose()
+}
+
+fn hash(row: &Row<'_>, name: &str) -> Result<Option<ContentHash>, Error> {
+    let bytes: Option<[u8; 32]> = row.get(name)?;
+    Ok(bytes.map(ContentHash::from_bytes))
+}
+
+fn time(milliseconds: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(milliseconds.unsigned_abs())
+}

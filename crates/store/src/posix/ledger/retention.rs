@@ -1,0 +1,81 @@
+use std::time::SystemTime;
+
+use rusqlite::{Error, Transaction, params};
+
+use super::{Ledger, LedgerError, nanoseconds};
+
+impl Ledger {
+    /// Lets go of what is too old or too much, the oldest first. The newest checkpoint stays whatever it takes: it may be
+    /// what somebody is about to undo. So does what no caller was told of.
+    pub(crate) fn prune(&self, now: SystemTime) -> Result<(), LedgerError> {
+        if !self.place.is_there()? {
+            return Ok(());
+        }
+        let oldest = now.checked_sub(self.retention.age).map_or(i64::MIN, |time| nanoseconds(time) / 1_000_000);
+        let limit = i64::try_from(self.retention.bytes).unwrap_or(i64::MAX);
+        let removed = self.write(|transaction| {
+            let aged = remove(transaction, "time < ?1", oldest)?;
+            let mut removed = aged;
+            loop {
+                drop_unused(transaction, removed > 0)?;
+                let stored: i64 =
+                    transaction
+                        .query_row("SELECT coalesce(sum(length(packed)), 0) FROM contents", [], |row| row.get(0))?;
+                if stored <= limit {
+                    return Ok(removed);
+                }
+                // In tenths, so that it is not counted again after each.
+                let boundary: i64 = transaction.query_row(
+                    "SELECT coalesce(max(number), 0) FROM (SELECT number FROM checkpoints ORDER BY number
+                     LIMIT (SELECT 1 + count(*) / 10 FROM checkpoints))",
+                    [],
+                    |row| row.get(0),
+                )?;
+                let now_removed = remove(transaction, "number <= ?1", boundary)?;
+                if now_removed == 0 {
+                    return Ok(removed);
+                }
+                removed += now_removed;
+            }
+        })?;
+        if removed > 0 {
+            tracing::debug!(checkpoints = removed, "old checkpoints are gone");
+            // It gives back one page with every row that is asked for.
+            self.read((), |database| {
+                let mut vacuum = database.prepare_cached("PRAGMA incremental_vacuum")?;
+                let mut pages = vacuum.query([])?;
+                while pages.next()?.is_some() {}
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// What is under way, still looked after or not told yet is not for us to remove.
+fn remove(transaction: &Transaction<'_>, which: &str, bound: i64) -> Result<usize, Error> {
+    let removed = transaction.execute(
+        &format!(
+            "DELETE FROM checkpoints WHERE {which} AND undone = 0 AND (kind = 0 OR told = 1)
+             AND number NOT IN (SELECT checkpoint FROM steps WHERE state < 2) AND number < (SELECT max(number) FROM checkpoints)"
+        ),
+        params![bound],
+    )?;
+    if removed > 0 {
+        for table in ["entries", "steps"] {
+            let orphans = format!("DELETE FROM {table} WHERE checkpoint NOT IN (SELECT number FROM checkpoints)");
+            transaction.execute(&orphans, [])?;
+        }
+    }
+    Ok(removed)
+}
+
+fn drop_unused(transaction: &Transaction<'_>, any: bool) -> Result<(), Error> {
+    if any {
+        transaction.execute(
+            "DELETE FROM contents WHERE hash NOT IN (SELECT before FROM entries WHERE before IS NOT NULL)",
+            [],
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,375 @@
+//! What Lapidary keeps for itself, in the state folder and never in the vault.
+
+use std::{
+    fs::{DirBuilder, File, OpenOptions, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+
+use lapidary_note::ContentHash;
+
+use super::{Observer, StoreError};
+
+/// The folder in which the state of one vault is kept. It is named after the place where the vault really is, so that
+/// servers that reach it by different names meet; asking for that place may wait for the disk, so it is done on first
+/// use and not at the start.
+pub struct StateFolder {
+    base: PathBuf,
+    vault: PathBuf,
+    resolved: OnceLock<PathBuf>,
+    observer: Option<Observer>,
+}
+
+impl StateFolder {
+    pub fn new(base: PathBuf, vault: PathBuf) -> Self {
+        Self { base, vault, resolved: OnceLock::new(), observer: None }
+    }
+
+    /// The same folder, where what is written down is watched step by step, as a vault's changes are.
+    #[must_use]
+    pub fn observed(self, observer: Observer) -> Self {
+        Self { observer: Some(observer), ..self }
+    }
+
+    pub(super) fn about_to(&self, call: &'static str) -> Result<(), StoreError> {
+        self.observer.as_ref().map_or(Ok(()), |observer| observer(call))
+    }
+
+    pub(super) fn file(&self, name: &str) -> io::Result<PathBuf> {
+        let folder = match self.resolved.get() {
+            Some(folder) => folder,
+            None => {
+                let real = self.vault.canonicalize()?;
+                let hash = ContentHash::of(real.as_os_str().as_encoded_bytes()).to_string();
+                let id: String = hash.trim_start_matches("sha256:").chars().take(16).collect();
+                self.resolved.get_or_init(|| self.base.join(id))
+            }
+        };
+        Ok(folder.join(name))
+    }
+
+    /// The same, in a folder that is there and that nobody else can look into.
+    pub(super) fn file_in_place(&self, name: &str) -> io::Result<PathBuf> {
+        let path = self.file(name)?;
+        if let Some(folder) = path.parent() {
+            private_folder(folder)?;
+        }
+        Ok(path)
+    }
+}
+
+/// Shown in logs only; replies never name a place on the machine.
+impl std::fmt::Debug for StateFolder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StateFolder").field("base", &self.base).field("vault", &self.vault).finish_non_exhaustive()
+    }
+}
+
+/// A log of lines that several processes append to; older files are kept as `.1` to `.5`.
+#[derive(Clone, Debug)]
+pub struct LogFile {
+    folder: Arc<StateFolder>,
+    name: &'static str,
+    max_bytes: u64,
+}
+
+const KEPT: usize = 5;
+/// How long a line waits for others that are being written. A log is not worth more of a caller's time.
+const LOG_PATIENCE: Duration = Duration::from_millis(250);
+/// How often somebody who waits for a lock looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
+impl LogFile {
+    pub fn new(folder: Arc<StateFolder>, name: &'static str, max_bytes: u64) -> Self {
+        Self { folder, name, max_bytes }
+    }
+
+    pub fn append(&self, line: &str) -> io::Result<()> {
+        append_line(&self.folder.file_in_place(self.name)?, self.max_bytes, line)
+    }
+
+    /// The last lines, oldest first, and where to go on from.
+    pub fn tail(&self, limit: usize) -> io::Result<(Vec<String>, LogTail)> {
+        let path = self.folder.file(self.name)?;
+        let mut tail = LogTail { path: path.clone(), read: None };
+        let mut lines = tail.more()?;
+        for number in 1..=KEPT {
+            if lines.len() >= limit {
+                break;
+            }
+            let older = match std::fs::read_to_string(older(&path, number)) {
+                Ok(text) => text,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                Err(error) => return Err(error),
+            };
+            lines.splice(0..0, older.lines().map(str::to_owned));
+        }
+        lines.drain(..lines.len().saturating_sub(limit));
+        Ok((lines, tail))
+    }
+}
+
+/// A log of lines in a folder that the owner chose; otherwise like [`LogFile`].
+#[derive(Clone, Debug)]
+pub struct RotatedFile {
+    path: PathBuf,
+    max_bytes: u64,
+}
+
+impl RotatedFile {
+    pub fn new(path: PathBuf, max_bytes: u64) -> Self {
+        Self { path, max_bytes }
+    }
+
+    pub fn append(&self, line: &str) -> io::Result<()> {
+        match append_line(&self.path, self.max_bytes, line) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.path.parent().map_or(Ok(()), private_folder)?;
+                append_line(&self.path, self.max_bytes, line)
+            }
+            written => written,
+        }
+    }
+}
+
+fn append_line(path: &Path, max_bytes: u64, line: &str) -> io::Result<()> {
+    let started = Instant::now();
+    loop {
+        let mut file = private_file().append(true).create(true).open(path)?;
+        lock(&file, &|| started.elapsed() < LOG_PATIENCE)?;
+        // Whoever waited for the lock may hold a file that was rotated away meanwhile.
+        if !same_file(&file, path) {
+            continue;
+        }
+        let length = file.metadata()?.len();
+        if length > 0 && length + line.len() as u64 >= max_bytes {
+            rotate(path)?;
+            continue;
+        }
+        return file.write_all(format!("{line}\n").as_bytes());
+    }
+}
+
+/// A reader that stays at the end of a log.
+#[derive(Debug)]
+pub struct LogTail {
+    path: PathBuf,
+    read: Option<(File, u64)>,
+}
+
+impl LogTail {
+    /// The whole lines that have come since.
+    pub fn more(&mut self) -> io::Result<Vec<String>> {
+        let mut lines = Vec::new();
+        if let Some((file, position)) = &mut self.read {
+            lines = whole_lines(file, position)?;
+            if same_file(file, &self.path) {
+                return Ok(lines);
+            }
+        }
+        match File::open(&self.path) {
+            Ok(mut file) => {
+                let mut position = 0;
+                lines.extend(whole_lines(&mut file, &mut position)?);
+                self.read = Some((file, position));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        Ok(lines)
+    }
+}
+
+fn rotate(path: &Path) -> io::Result<()> {
+    for number in (1..KEPT).rev() {
+        match std::fs::rename(older(path, number), older(path, number + 1)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    std::fs::rename(path, older(path, 1))
+}
+
+fn older(path: &Path, number: usize) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{number}"));
+    name.into()
+}
+
+/// The file by which servers on one vault take turns in changing it.
+#[derive(Clone, Debug)]
+pub(super) struct TurnFile(Arc<StateFolder>);
+
+impl TurnFile {
+    pub(super) fn new(folder: Arc<StateFolder>) -> Self {
+        Self(folder)
+    }
+
+    /// Waits for the turn as long as it is told to; the turn is over when the file is closed.
+    ///
+    /// Whoever waits stands at a second lock, past which nobody gets without having stood there: so a server that makes
+    /// one change after another lets the others in between.
+    ///
+    /// That something is not found is said of the vault alone.
+    pub(crate) fn take(&self, go_on: &dyn Fn() -> bool) -> io::Result<File> {
+        let queue = self.hold("turn.queue", go_on)?;
+        let turn = self.hold("turn.lock", go_on);
+        drop(queue);
+        turn
+    }
+
+    fn hold(&self, name: &str, go_on: &dyn Fn() -> bool) -> io::Result<File> {
+        let path = self.0.file(name)?;
+        self.hold_at(name, &path, go_on).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => io::ErrorKind::NotADirectory.into(),
+            _ => error,
+        })
+    }
+
+    fn hold_at(&self, name: &str, path: &Path, go_on: &dyn Fn() -> bool) -> io::Result<File> {
+        loop {
+            let open = || private_file().write(true).create(true).truncate(false).open(path);
+            let file = match open() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.0.file_in_place(name)?;
+                    open()?
+                }
+                opened => opened?,
+            };
+            lock(&file, go_on)?;
+            // A lock on a file that somebody has deleted meanwhile keeps nobody out.
+            if same_file(&file, path) {
+                return Ok(file);
+            }
+        }
+    }
+}
+
+/// Waits for a lock that somebody may hold for ever.
+fn lock(file: &File, go_on: &dyn Fn() -> bool) -> io::Result<()> {
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if go_on() => std::thread::sleep(LOOK_AGAIN),
+            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
+fn whole_lines(file: &mut File, position: &mut u64) -> io::Result<Vec<String>> {
+    file.seek(SeekFrom::Start(*position))?;
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    *position += whole as u64;
+    Ok(text[..whole].lines().map(str::to_owned).collect())
+}
+
+pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+pub(super) fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+#[cfg(unix)]
+pub(super) fn same_file(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+/// Elsewhere an open file cannot be renamed away, so the path still names it.
+#[cfg(not(unix))]
+pub(super) fn same_file(_: &File, _: &Path) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(around: &Path, max_bytes: u64) -> LogFile {
+        LogFile::new(Arc::new(StateFolder::new(around.join("state"), around.to_owned())), "audit.jsonl", max_bytes)
+    }
+
+    #[test]
+    fn lines_survive_rotation_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path(), 40);
+        for number in 0..12 {
+            log.append(&format!("line number {number}")).unwrap();
+        }
+        let (lines, mut tail) = log.tail(4).unwrap();
+        assert_eq!(lines, ["line number 8", "line number 9", "line number 10", "line number 11"]);
+        assert!(tail.more().unwrap().is_empty());
+        for number in 12..17 {
+            log.append(&format!("line number {number}")).unwrap();
+            assert_eq!(tail.more().unwrap(), [format!("line number {number}")]);
+        }
+    }
+
+    #[test]
+    fn many_writers_lose_no_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path(), 10_000);
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let log = &log;
+                scope.spawn(move || {
+                    for number in 0..50 {
+                        // A busy moment is no loss: the caller is told.
+                        while log.append(&format!("writer {writer} line {number}")).is_err() {}
+                    }
+                });
+            }
+        });
+        assert_eq!(log.tail(usize::MAX).unwrap().0.len(), 200);
+    }
+
+    #[test]
+    fn a_log_that_somebody_holds_is_not_waited_for_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path(), 10_000);
+        log.append("first").unwrap();
+        let held = File::open(log.folder.file("audit.jsonl").unwrap()).unwrap();
+        held.lock().unwrap();
+        assert_eq!(log.append("second").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_read_the_log() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path(), 1000);
+        log.append("x").unwrap();
+        let path = log.folder.file("audit.jsonl").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::metadata(path.parent().unwrap()).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn one_vault_by_two_names_has_one_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let (vault, link) = (folder.path().join("vault"), folder.path().join("link"));
+        std::fs::create_dir(&vault).unwrap();
+        std::os::unix::fs::symlink(&vault, &link).unwrap();
+        let state = |vault: &Path| StateFolder::new(folder.path().to_owned(), vault.to_owned()).file("x").unwrap();
+        assert_eq!(state(&vault), state(&link));
+    }
+}
