@@ -138,8 +138,8 @@ fn search(
         hits.extend(rest.map(|state| search.by_path(&state)));
     }
     let meant = search.query.wanted().into_iter().filter_map(|words| {
-        let leaf = search.leaf(words).filter(|leaf| leaf.meant)?;
-        Some((words.terms.join(" "), leaf.variants.clone()))
+        let scores = search.scores(words).filter(|scores| scores.meant)?;
+        Some((words.terms.join(" "), scores.variants.clone()))
     });
     let meant = meant.collect();
     Ok(RankedNotes {
