@@ -7,7 +7,7 @@ mod properties;
 mod tests;
 
 use lapidary_note::LinkKind;
-use lapidary_query::{FrontmatterState, RowField, RowItem};
+use lapidary_query::{FrontmatterState, RowBlock, RowField, RowHeading, RowItem, RowTag};
 
 use super::packed::Unpacker;
 
@@ -55,28 +55,6 @@ pub struct LinkDigest<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TagDigest<'a> {
-    /// Without `#`, as it is written.
-    pub name: &'a str,
-    pub in_properties: bool,
-    /// The same tag comes earlier, in another case or place.
-    pub repeated: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeadingDigest<'a> {
-    pub level: u8,
-    pub line: usize,
-    pub text: &'a str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockDigest<'a> {
-    pub id: &'a str,
-    pub line: usize,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskDigest<'a> {
     pub status: char,
     pub line: usize,
@@ -88,8 +66,8 @@ pub struct TaskDigest<'a> {
 /// What stands in the body of a note.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Structure<'a> {
-    pub headings: Vec<HeadingDigest<'a>>,
-    pub blocks: Vec<BlockDigest<'a>>,
+    pub headings: Vec<RowHeading<'a>>,
+    pub blocks: Vec<RowBlock<'a>>,
     pub tasks: Vec<TaskDigest<'a>>,
 }
 
@@ -141,17 +119,17 @@ impl<'a> Digest<'a> {
     }
 
     /// Each once, whatever its case, in the spelling that comes first.
-    pub fn tags(&self) -> impl Iterator<Item = TagDigest<'a>> + use<'a> {
+    pub fn tags(&self) -> impl Iterator<Item = RowTag<'a>> + use<'a> {
         self.written_tags().filter(|tag| !tag.repeated)
     }
 
     /// Each once in every spelling, those of the properties first.
-    pub fn written_tags(&self) -> impl Iterator<Item = TagDigest<'a>> + use<'a> {
+    pub fn written_tags(&self) -> impl Iterator<Item = RowTag<'a>> + use<'a> {
         let mut unpacker = self.part(Part::Tags);
         std::iter::from_fn(move || {
             let flags = unpacker.byte()?;
             let (in_properties, repeated) = (flags & IN_PROPERTIES != 0, flags & REPEATED != 0);
-            Some(TagDigest { name: unpacker.text()?, in_properties, repeated })
+            Some(RowTag { name: unpacker.text()?, in_properties, repeated })
         })
     }
 
@@ -194,11 +172,11 @@ const REPEATED: u8 = 2;
 fn unpack_structure<'a>(mut unpacker: Unpacker<'a>, structure: &mut Structure<'a>) -> Option<()> {
     for _ in 0..unpacker.length()? {
         let (level, line) = (unpacker.byte()?, unpacker.length()?);
-        structure.headings.push(HeadingDigest { level, line, text: unpacker.text()? });
+        structure.headings.push(RowHeading { level, line, text: unpacker.text()? });
     }
     for _ in 0..unpacker.length()? {
         let line = unpacker.length()?;
-        structure.blocks.push(BlockDigest { id: unpacker.text()?, line });
+        structure.blocks.push(RowBlock { id: unpacker.text()?, line });
     }
     for _ in 0..unpacker.length()? {
         let status = u32::try_from(unpacker.number()?).ok().and_then(char::from_u32)?;

@@ -25,7 +25,7 @@ use lapidary_store::{
     VaultLimits, VaultPath, Walked, lock, posix, rebased,
 };
 
-pub use digest::{BlockDigest, Digest, HeadingDigest, LinkDigest, Structure, TagDigest, TaskDigest, digest};
+pub use digest::{Digest, LinkDigest, Structure, TaskDigest, digest};
 pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, Files, Notes, ScannedNotes};
 

@@ -16,10 +16,12 @@ use std::{
 
 use jiff::Timestamp;
 use lapidary_note::{LinkKind, shown_text};
-use lapidary_query::{FrontmatterState, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag, Value};
+use lapidary_query::{
+    FrontmatterState, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,
+};
 
 use super::{
-    digest::{Digest, LinkDigest, TagDigest},
+    digest::{Digest, LinkDigest},
     file::{FileId, FileState},
     texts::GoOn,
     visible::{FileEntry, Files, Notes},
@@ -113,7 +115,7 @@ impl Row for FileRow<'_> {
         self.digest.frontmatter()
     }
 
-    fn visit_properties(&self, visit: &mut dyn FnMut(&str, &dyn Fn() -> Value) -> ControlFlow<()>) {
+    fn visit_properties(&self, visit: &mut PropertyVisitor<'_>) {
         for (name, value) in self.digest.properties() {
             if visit(name, &|| value.read()).is_break() {
                 return;
@@ -122,8 +124,8 @@ impl Row for FileRow<'_> {
     }
 
     fn visit_tags<'r>(&'r self, visit: &mut dyn FnMut(RowTag<'r>) -> ControlFlow<()>) {
-        for TagDigest { name, in_properties, repeated } in self.digest.written_tags() {
-            if visit(RowTag { name, in_properties, repeated }).is_break() {
+        for tag in self.digest.written_tags() {
+            if visit(tag).is_break() {
                 return;
             }
         }
@@ -134,13 +136,11 @@ impl Row for FileRow<'_> {
     }
 
     fn headings(&self) -> Vec<RowHeading<'_>> {
-        let headings = self.digest.structure().headings.into_iter();
-        headings.map(|found| RowHeading { level: found.level, line: found.line, text: found.text }).collect()
+        self.digest.structure().headings
     }
 
     fn blocks(&self) -> Vec<RowBlock<'_>> {
-        let blocks = self.digest.structure().blocks.into_iter();
-        blocks.map(|found| RowBlock { id: found.id, line: found.line }).collect()
+        self.digest.structure().blocks
     }
 
     fn links(&self) -> Vec<RowLink<'_>> {

@@ -21,13 +21,12 @@ pub use pattern::{
     ReplaceError, Replacement, Replacer, Undecided, lines_after, lines_before,
 };
 pub use row::{
-    FoundField, FrontmatterState, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag, item_fields,
-    line_fields,
+    FoundField, FrontmatterState, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,
+    item_fields, line_fields,
 };
 pub use search::{
     Answers, Bounds, Fuzzy, Leaf, Lexicon, Node, PathFilter, Piece, PropertyFilter, Resolver, SearchQuery, TaskState,
-    TextFilter, Token, Unit, Word, Words, evaluate, folded, has_tag, holds, is_tag_or_below, search_tokens,
-    search_words, word_forms,
+    TextFilter, Token, Unit, Word, Words, evaluate, folded, has_tag, holds, search_tokens, search_words, word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use value::{

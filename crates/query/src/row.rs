@@ -21,6 +21,9 @@ pub use inline_fields::{FoundField, item_fields, line_fields};
 #[cfg(test)]
 pub(crate) use plain::PlainRow;
 
+/// Takes the name of a property and a way to its value, and says whether to go on.
+pub type PropertyVisitor<'v> = dyn FnMut(&str, &dyn Fn() -> Value) -> ControlFlow<()> + 'v;
+
 /// One file. Lines are counted from 1.
 pub trait Row {
     /// From the vault's folder, with `/`.
@@ -40,7 +43,7 @@ pub trait Row {
 
     /// Goes through the frontmatter in document order until `visit` has seen enough. A value is worked out only if it is
     /// asked for, and is what YAML says: what else a text may be is for a language to say (`dataview_property`).
-    fn visit_properties(&self, visit: &mut dyn FnMut(&str, &dyn Fn() -> Value) -> ControlFlow<()>);
+    fn visit_properties(&self, visit: &mut PropertyVisitor<'_>);
 
     /// Goes through every tag as it was written, without `#`, until `visit` has seen enough.
     fn visit_tags<'r>(&'r self, visit: &mut dyn FnMut(RowTag<'r>) -> ControlFlow<()>);

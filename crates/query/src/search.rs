@@ -24,7 +24,7 @@ pub use forms::word_forms;
 pub use fuzzy::Fuzzy;
 pub use property::PropertyFilter;
 pub use tokens::{Token, Word, folded, search_tokens, search_words};
-pub use unit::{Lexicon, Unit, has_tag, is_tag_or_below};
+pub use unit::{Lexicon, Unit, has_tag};
 
 /// A query as it was understood.
 pub struct SearchQuery {

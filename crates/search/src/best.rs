@@ -33,7 +33,7 @@ struct Best<'s> {
 impl Search<'_> {
     /// The best from this number on, in order: by score, then the one that was changed last.
     pub(super) fn best(&self, documents: &Bits, offset: usize, limit: usize) -> Vec<Found> {
-        let leaves: Vec<&TermScores> = self.query.wanted().into_iter().filter_map(|words| self.leaf(words)).collect();
+        let leaves: Vec<&TermScores> = self.query.wanted().into_iter().filter_map(|words| self.scores(words)).collect();
         let mut best = Best { search: self, wanted: offset.saturating_add(limit), gathered: Vec::new(), least: 0 };
         let mut scores = [0.0; BLOCK];
         for (number, words) in documents.words().chunks(BLOCK / 64).enumerate() {

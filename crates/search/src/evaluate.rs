@@ -20,7 +20,8 @@ use crate::{Digest, IndexError};
 pub(super) struct Search<'s> {
     pub(super) corpus: Corpus<'s>,
     pub(super) query: SearchQuery,
-    leaves: Vec<Option<TermScores>>,
+    /// By the numbers of the words.
+    scores: Vec<Option<TermScores>>,
     pub(super) files: &'s Files,
     pub(super) go_on: GoOn<'s>,
     /// An expression has given up on a note.
@@ -32,14 +33,14 @@ impl<'s> Search<'s> {
         let mut words = Vec::new();
         put_words(&query.root, &mut words);
         let found: Vec<(usize, TermScores)> =
-            words.par_iter().map(|words| (words.number, corpus.leaf(words))).collect();
-        let mut leaves: Vec<Option<TermScores>> = (0..query.words).map(|_| None).collect();
-        found.into_iter().for_each(|(number, leaf)| leaves[number] = Some(leaf));
-        Self { corpus, query, leaves, files, go_on, undecided: AtomicBool::new(false) }
+            words.par_iter().map(|words| (words.number, corpus.scores_of(words))).collect();
+        let mut scores: Vec<Option<TermScores>> = (0..query.words).map(|_| None).collect();
+        found.into_iter().for_each(|(number, found)| scores[number] = Some(found));
+        Self { corpus, query, scores, files, go_on, undecided: AtomicBool::new(false) }
     }
 
-    pub(super) fn leaf(&self, words: &Words) -> Option<&TermScores> {
-        self.leaves.get(words.number)?.as_ref()
+    pub(super) fn scores(&self, words: &Words) -> Option<&TermScores> {
+        self.scores.get(words.number)?.as_ref()
     }
 
     /// All that fulfil the query.
@@ -85,8 +86,8 @@ impl<'s> Search<'s> {
     }
 
     fn holding(&self, words: &Words, within: &Bits) -> Bits {
-        match self.leaf(words) {
-            Some(leaf) => leaf.documents.clone().and(within),
+        match self.scores(words) {
+            Some(scores) => scores.documents.clone().and(within),
             None => Bits::none(self.corpus.total()),
         }
     }
@@ -118,7 +119,7 @@ impl Lexicon for Search<'_> {
         wanted == term
             || (words.open && last && term.starts_with(wanted.as_str()))
             || (words.terms.len() == 1
-                && self.leaf(words).is_some_and(|leaf| leaf.variants.iter().any(|variant| variant == term)))
+                && self.scores(words).is_some_and(|scores| scores.variants.iter().any(|variant| variant == term)))
     }
 }
 

@@ -33,7 +33,7 @@ mod weigh;
 use lapidary_query::SearchQuery;
 use rayon::prelude::*;
 
-use lapidary_index::{Digest, FileEntry, Files, GoOn, HeadingDigest, IndexError};
+use lapidary_index::{Digest, FileEntry, Files, GoOn, IndexError};
 use lapidary_store::{Scope, Stamp, VaultPath, lock, posix};
 
 use corpus::Corpus;
@@ -138,8 +138,8 @@ fn search(
         hits.extend(rest.map(|state| search.by_path(&state)));
     }
     let meant = search.query.wanted().into_iter().filter_map(|words| {
-        let leaf = search.leaf(words).filter(|leaf| leaf.meant)?;
-        Some((words.terms.join(" "), leaf.variants.clone()))
+        let scores = search.scores(words).filter(|scores| scores.meant)?;
+        Some((words.terms.join(" "), scores.variants.clone()))
     });
     let meant = meant.collect();
     Ok(RankedNotes {

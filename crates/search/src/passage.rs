@@ -6,12 +6,12 @@ use std::{
 };
 
 use lapidary_note::Frontmatter;
-use lapidary_query::{Unit, folded};
+use lapidary_query::{RowHeading, Unit, folded};
 
 use super::evaluate::Search;
 use lapidary_index::FileState;
 
-use crate::{Digest, HeadingDigest, VaultPath};
+use crate::{Digest, VaultPath};
 
 /// How much of a note is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -187,7 +187,7 @@ fn around(text: &str, span: Range<usize>, context: usize) -> Range<usize> {
 /// The section that a line stands in, as far as its path leads there: of two headings with one path the second cannot be
 /// named, and then it is the section around it.
 fn section(digest: &Digest<'_>, line: usize) -> Option<Vec<String>> {
-    let mut open: Vec<(HeadingDigest<'_>, bool)> = Vec::new();
+    let mut open: Vec<(RowHeading<'_>, bool)> = Vec::new();
     let mut paths = HashSet::new();
     for heading in digest.structure().headings.into_iter().take_while(|heading| heading.line <= line) {
         open.retain(|(above, _)| above.level < heading.level);

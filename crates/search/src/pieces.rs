@@ -87,7 +87,7 @@ impl Search<'_> {
             return spots(found.unwrap_or_default());
         };
         // The same that [`Lexicon::accepts`](lapidary_query::Lexicon::accepts) takes for it.
-        let variants = self.leaf(words).map(|leaf| leaf.variants.as_slice()).unwrap_or_default();
+        let variants = self.scores(words).map(|scores| scores.variants.as_slice()).unwrap_or_default();
         let mut terms: Vec<usize> = variants.iter().chain([term]).filter_map(|term| segment.find(term)).collect();
         if words.open {
             terms.extend(segment.beginning(term));

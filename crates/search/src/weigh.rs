@@ -34,7 +34,7 @@ pub(super) struct TermScores {
     pub(super) meant: bool,
 }
 
-/// What is being found out for a leaf.
+/// What is being found out of some words.
 struct Weighing<'c> {
     corpus: &'c Corpus<'c>,
     words: &'c Words,
@@ -43,7 +43,7 @@ struct Weighing<'c> {
 }
 
 impl Corpus<'_> {
-    pub(super) fn leaf(&self, words: &Words) -> TermScores {
+    pub(super) fn scores_of(&self, words: &Words) -> TermScores {
         let mut weighing = Weighing { corpus: self, words, values: vec![0.0; self.total()], variants: Vec::new() };
         let meant = match words.terms.as_slice() {
             [term] => weighing.put_word(term),

@@ -16,8 +16,8 @@ pub use app_settings::{AppSettings, DeletedFiles};
 pub use following::Sight;
 pub use history::{Checkpoint, CheckpointError, CheckpointPage, LateSave};
 pub use lapidary_index::{
-    Backlink, BlockDigest, Budget, Digest, FileEntry, FileRow, Files, HeadingDigest, Hit, IndexError, LinkDigest,
-    NoteRows, Notes, Scanned, ScannedNotes, Stop, Structure, TagDigest, TaskDigest, Window, links,
+    Backlink, Budget, Digest, FileEntry, FileRow, Files, Hit, IndexError, LinkDigest, NoteRows, Notes, Scanned,
+    ScannedNotes, Stop, Structure, TaskDigest, Window, links,
 };
 pub use lapidary_search::{ByScan, PassageSize, Ranked, RankedMatch, RankedNotes, RankedPage};
 pub use lapidary_store::{

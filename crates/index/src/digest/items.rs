@@ -102,7 +102,7 @@ pub(super) fn unpack_fields<'a>(mut unpacker: Unpacker<'a>) -> Vec<RowField<'a>>
 /// Line, item, key and value.
 type Found = (usize, Option<usize>, String, String);
 
-fn found(line: usize, item: Option<usize>, field: FoundField<'_>) -> Found {
+fn found(line: usize, item: Option<usize>, field: &FoundField<'_>) -> Found {
     (line, item, field.key.to_owned(), field.value.to_owned())
 }
 
@@ -116,7 +116,7 @@ fn fields_of_items(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<Found> {
         }
         let text = item.text(note.text).unwrap_or_default().replace('\n', " ");
         let of_item = item_fields(&text, item.status.is_some());
-        fields.extend(of_item.into_iter().map(|field| found(item.line, Some(number), field)));
+        fields.extend(of_item.iter().map(|field| found(item.line, Some(number), field)));
     }
     fields
 }
@@ -133,7 +133,7 @@ fn fields_of_lines(note: &Note<'_>) -> Vec<Found> {
         while lists.next_if(|list| list.end <= start).is_some() {}
         let in_list = lists.peek().is_some_and(|list| list.start < end.max(start + 1));
         if !in_list {
-            fields.extend(line_fields(line).into_iter().map(|field| found(number, None, field)));
+            fields.extend(line_fields(line).iter().map(|field| found(number, None, field)));
         }
         start = end + 1;
     }

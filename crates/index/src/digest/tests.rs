@@ -37,7 +37,7 @@ fn everything_that_can_be_asked_for_comes_out_again() {
     let structure = digest.structure();
     let headings: Vec<_> = structure.headings.iter().map(|found| (found.level, found.line, found.text)).collect();
     assert_eq!(headings, [(1, 7, "A *b*"), (2, 15, "C")]);
-    assert_eq!(structure.blocks, [BlockDigest { id: "id1", line: 9 }]);
+    assert_eq!(structure.blocks, [RowBlock { id: "id1", line: 9 }]);
     let tasks: Vec<_> = structure.tasks.iter().map(|task| (task.status, task.line, task.depth)).collect();
     assert_eq!(tasks, [('x', 9, 0), ('/', 10, 1)]);
     assert_eq!(digest.frontmatter(), FrontmatterState::Read);

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, fs, path::Path};
 
-use lapidary_query::{Number, Object};
+use lapidary_query::{Number, Object, Value};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -226,7 +226,8 @@ proptest! {
             digest.fields();
             digest.structure();
             digest.properties().for_each(|(_, value)| drop(value.read()));
-            (digest.written_tags().count(), digest.links().count(), digest.aliases().count());
+            let read = digest.written_tags().count() + digest.links().count() + digest.aliases().count();
+            prop_assert!(read <= packed.len());
         }
     }
 }

@@ -168,7 +168,7 @@ fn is_date(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn shown(fields: Vec<FoundField<'_>>) -> String {
+    fn shown(fields: &[FoundField<'_>]) -> String {
         fields.iter().map(|field| format!("{}={}", field.key, field.value)).collect::<Vec<_>>().join("; ")
     }
 
@@ -221,7 +221,7 @@ mod tests {
             ("e\u{301}:: v", ""),
             ("no field", ""),
         ] {
-            assert_eq!(shown(line_fields(line)), expected, "{line}");
+            assert_eq!(shown(&line_fields(line)), expected, "{line}");
         }
     }
 
@@ -235,7 +235,7 @@ mod tests {
             ("📅 soon ✅ 2026-01-05", true, "completion=2026-01-05"),
             ("📅 2026-01-0é", true, ""),
         ] {
-            assert_eq!(shown(item_fields(text, is_task)), expected, "{text}");
+            assert_eq!(shown(&item_fields(text, is_task)), expected, "{text}");
         }
     }
 

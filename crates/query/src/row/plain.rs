@@ -2,7 +2,7 @@ use std::{borrow::Cow, ops::ControlFlow};
 
 use jiff::Timestamp;
 
-use super::{FrontmatterState, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag};
+use super::{FrontmatterState, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag};
 use crate::{Object, Value};
 
 /// A row that is simply there, for tests.
@@ -49,7 +49,7 @@ impl Row for PlainRow {
         if self.properties.is_empty() { FrontmatterState::Absent } else { FrontmatterState::Read }
     }
 
-    fn visit_properties(&self, visit: &mut dyn FnMut(&str, &dyn Fn() -> Value) -> ControlFlow<()>) {
+    fn visit_properties(&self, visit: &mut PropertyVisitor<'_>) {
         for (name, value) in &self.properties {
             if visit(name, &|| value.clone()).is_break() {
                 return;

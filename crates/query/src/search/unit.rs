@@ -121,6 +121,6 @@ fn is_in_tag(c: char) -> bool {
 }
 
 /// Whether a tag is this one, which is folded, or one below it.
-pub fn is_tag_or_below(name: &str, wanted: &str) -> bool {
+fn is_tag_or_below(name: &str, wanted: &str) -> bool {
     folded(name).strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
