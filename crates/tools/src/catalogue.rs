@@ -1,8 +1,10 @@
 //! Which of the tools are offered, and how: chosen once at start, never changed by a call.
 
+use std::sync::Arc;
+
 use lapidary_query::nearest;
 
-use crate::{AnyTool, Effect, Family, Group, ProfileRules, Reason, Spec, TOOLS, schema, successor};
+use crate::{AnyTool, Effect, Family, Group, ProfileRules, Reason, Spec, TOOLS, definitions::definition, successor};
 
 /// All tools with their standing, in the order of the list.
 pub struct Catalogue {
@@ -95,9 +97,14 @@ impl Catalogue {
             selection.excluded.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let allowed = profile.allow.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let refused = profile.exclude.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let choices: Arc<[String]> = vaults.into();
         for entry in &mut entries {
-            if vaults.len() > 1 && entry.spec.kind.needs_vault() {
-                schema::require_choice(&mut entry.spec.input, "vault", "Which vault.", vaults);
+            // A build with debug assertions derives them, so that a tool that is being written is what its types say.
+            if let Some(definition) = definition(entry.spec.name()).filter(|_| !cfg!(debug_assertions)) {
+                entry.spec.take_definition(definition);
+            }
+            if choices.len() > 1 && entry.spec.kind.needs_vault() {
+                entry.spec.choose_vault(&choices);
             }
             let of_server = standing(&entry.spec, &chosen, &excluded, selection.read_only);
             let covered = |choices: &[Choice]| choices.iter().any(|choice| choice.covers(&entry.spec));

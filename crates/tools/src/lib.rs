@@ -8,6 +8,7 @@ mod bug;
 mod arguments;
 mod catalogue;
 mod context;
+mod definitions;
 #[cfg(debug_assertions)]
 mod failpoint;
 mod operations;

@@ -37,7 +37,7 @@ fn tool_arguments<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result
         execution.vault = Some(pick_vault(execution, entry, &mut arguments)?);
     }
     execution.files = files(entry, &arguments);
-    let Checked { mut arguments, repairs } = check_arguments(entry.spec.name(), &entry.spec.input, arguments)?;
+    let Checked { mut arguments, repairs } = check_arguments(entry.spec.name(), entry.spec.input(), arguments)?;
     if needs_vault {
         arguments.remove(VAULT);
     }
@@ -88,7 +88,7 @@ pub(crate) fn step_arguments(entry: &Entry, vault: &str, mut arguments: Map<Stri
     if entry.spec.takes(VAULT) {
         arguments.insert(VAULT.to_owned(), json!(vault));
     }
-    let mut checked = check_arguments(entry.spec.name(), &entry.spec.input, arguments)?;
+    let mut checked = check_arguments(entry.spec.name(), entry.spec.input(), arguments)?;
     checked.arguments.remove(VAULT);
     Ok(checked)
 }

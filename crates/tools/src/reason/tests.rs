@@ -88,7 +88,7 @@ fn collect(schema: &Value, arguments: &mut BTreeSet<String>, values: &mut BTreeS
 
 fn collected<'s>(specs: impl Iterator<Item = &'s Spec>) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut arguments, mut values) = (BTreeSet::new(), BTreeSet::new());
-    specs.for_each(|spec| collect(&Value::Object(spec.input.clone()), &mut arguments, &mut values));
+    specs.for_each(|spec| collect(&Value::Object(spec.input().clone()), &mut arguments, &mut values));
     (arguments, values)
 }
 
@@ -112,7 +112,7 @@ fn no_hint_names_a_tool_or_an_argument_that_the_caller_does_not_have() {
     for (name, catalogue) in catalogues() {
         let on: Vec<&Spec> = catalogue.on().map(|entry| &entry.spec).collect();
         let Some(called) = on.first() else { continue };
-        let argument = called.input["properties"].as_object().and_then(|properties| properties.keys().next());
+        let argument = called.input()["properties"].as_object().and_then(|properties| properties.keys().next());
         let (has_arguments, has_values) = collected(on.iter().copied());
         let may_happen: BTreeSet<Kind> = on.iter().flat_map(|spec| spec.reasons()).collect();
         for reason in samples(called.name(), argument.map_or("vault", String::as_str)) {

@@ -99,13 +99,13 @@ impl Fields {
 
 fn fields(entry: &Entry) -> Fields {
     let spec = &entry.spec;
-    let arguments = spec.input.get("properties").and_then(serde_json::Value::as_object);
+    let arguments = spec.input().get("properties").and_then(serde_json::Value::as_object);
     let arguments: Vec<&str> = arguments.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     Fields {
         name: stems(spec.name()),
         title: stems(spec.declaration.title),
         words: stems(spec.declaration.words),
-        description: stems(&spec.description),
+        description: stems(spec.description()),
         arguments: stems(&arguments.join(" ")),
         pairs: spec.declaration.words.split(',').chain([spec.declaration.title]).flat_map(pairs).collect(),
     }
