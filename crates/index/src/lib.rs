@@ -16,6 +16,7 @@ mod progress;
 mod scan;
 mod snapshot;
 mod sorted;
+mod text_table;
 mod texts;
 mod visible;
 
@@ -30,6 +31,7 @@ pub use digest::{
 pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, Files, Notes, ScannedNotes};
 
+pub use ahead::PlannedIndex;
 pub use cache::Cache;
 pub use digest::digest;
 pub use file::{FileId, FileState, Slice};

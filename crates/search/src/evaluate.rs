@@ -136,7 +136,7 @@ impl<'s> Search<'s> {
     }
 
     pub(super) fn with_text<T>(&self, state: &FileState, look: impl FnOnce(&str) -> T) -> Option<T> {
-        let text = state.text().or_else(|| self.source.read_once(state))?;
+        let text = self.source.text(state)?;
         Some(with_shown(&state.path, &text, look))
     }
 }

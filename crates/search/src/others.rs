@@ -5,7 +5,7 @@ use std::{cmp::Reverse, sync::Arc};
 use lapidary_query::{Lexicon, Node, SearchQuery, Unit, Words};
 
 use super::evaluate::{holds, path_fits};
-use lapidary_index::{FileState, Files};
+use lapidary_index::{FileState, Files, GoOn, IndexError};
 
 use crate::SearchKeeper;
 
@@ -24,14 +24,19 @@ impl Lexicon for Typed {
 }
 
 /// Those that fit, the one that was changed last first.
-pub(super) fn other_files(keeper: &SearchKeeper, files: &Files, query: &SearchQuery) -> Vec<Arc<FileState>> {
+pub(super) fn other_files(
+    keeper: &SearchKeeper,
+    files: &Files,
+    query: &SearchQuery,
+    go_on: GoOn<'_>,
+) -> Result<Vec<Arc<FileState>>, IndexError> {
     if !asks_for_paths(&query.root) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let others = keeper.others(files);
+    let others = keeper.others(files, go_on)?;
     let mut found: Vec<Arc<FileState>> = others.iter().filter(|state| fits(&query.root, state)).cloned().collect();
     found.sort_by_key(|state| Reverse(state.stat.stamp.modified));
-    found
+    Ok(found)
 }
 
 fn asks_for_paths(node: &Node) -> bool {

@@ -1,9 +1,8 @@
 //! Keeps the scope of a vault up to date with its rule files.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::SystemTime,
-};
+use std::{sync::Arc, time::SystemTime};
+
+use parking_lot::Mutex;
 
 use super::{
     Policy, Scope,
@@ -40,7 +39,7 @@ impl ScopeKeeper {
     /// out for it.
     pub fn scope(&self, store: &dyn Backend, now: SystemTime) -> Result<Arc<Scope>, RulesError> {
         let stamps = self.files().map(|file| stamp(store, file)).collect::<Result<Vec<_>, _>>()?;
-        if let Some(known) = &*self.known()
+        if let Some(known) = &*self.known.lock()
             && known.settled
             && known.stamps == stamps
         {
@@ -52,7 +51,7 @@ impl ScopeKeeper {
             .zip(&stamps)
             .map(|(file, stamp)| stamp.is_some().then(|| read(store, file)).transpose())
             .collect::<Result<Vec<_>, _>>()?;
-        let mut known = self.known();
+        let mut known = self.known.lock();
         let scope = match &*known {
             Some(known) if known.contents == contents => Arc::clone(&known.scope),
             _ => Arc::new(self.made_from(&contents)?),
@@ -73,11 +72,6 @@ impl ScopeKeeper {
             }
         }
         Ok(Scope { policy: Arc::clone(&self.policy), rules })
-    }
-
-    /// A panic while it was held cannot have left it half changed.
-    fn known(&self) -> MutexGuard<'_, Option<Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
