@@ -113,18 +113,19 @@ impl SearchKeeper {
     }
 
     /// The files that somebody sees and no index knows: going through all others for them takes longer than a search.
-    pub(super) fn others(&self, files: &Files, go_on: GoOn<'_>) -> Result<Arc<[Arc<FileState>]>, IndexError> {
-        let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
-        let mut known = newest.counted.iter_mut().find(|known| known.is_of(files));
+    pub(super) fn others(&self, files: &Files) -> Arc<[Arc<FileState>]> {
+        // Not waited for: who takes in notes at this moment needs longer than it takes to look for them.
+        let mut newest = self.newest.try_lock();
+        let mut known = newest.as_mut().and_then(|newest| newest.counted.iter_mut().find(|known| known.is_of(files)));
         if let Some(others) = known.as_ref().and_then(|known| known.others.clone()) {
-            return Ok(others);
+            return others;
         }
         let others = files.iter().filter(|entry| !entry.is_searched());
         let others: Arc<[Arc<FileState>]> = others.map(|entry| Arc::clone(entry.state())).collect();
         if let Some(known) = known.as_mut() {
             known.others = Some(Arc::clone(&others));
         }
-        Ok(others)
+        others
     }
 
     fn newest(&self) -> Option<Arc<Index>> {

@@ -112,11 +112,11 @@ fn search(
 ) -> Result<RankedNotes, IndexError> {
     let mut search = Search::new(corpus, SearchQuery::parse(text), files.source(), go_on);
     let mut found = search.found()?;
-    let mut others = other_files(keeper, files, &search.query, go_on)?;
+    let mut others = other_files(keeper, files, &search.query);
     let some_words = found.is_empty() && others.is_empty() && search.query.relax();
     if some_words {
         found = search.found()?;
-        others = other_files(keeper, files, &search.query, go_on)?;
+        others = other_files(keeper, files, &search.query);
     }
     let notes = found.count();
     let total = notes + others.len();

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, sync::Arc};
 use lapidary_query::{Lexicon, Node, SearchQuery, Unit, Words};
 
 use super::evaluate::{holds, path_fits};
-use lapidary_index::{FileState, Files, GoOn, IndexError};
+use lapidary_index::{FileState, Files};
 
 use crate::SearchKeeper;
 
@@ -24,19 +24,14 @@ impl Lexicon for Typed {
 }
 
 /// Those that fit, the one that was changed last first.
-pub(super) fn other_files(
-    keeper: &SearchKeeper,
-    files: &Files,
-    query: &SearchQuery,
-    go_on: GoOn<'_>,
-) -> Result<Vec<Arc<FileState>>, IndexError> {
+pub(super) fn other_files(keeper: &SearchKeeper, files: &Files, query: &SearchQuery) -> Vec<Arc<FileState>> {
     if !asks_for_paths(&query.root) {
-        return Ok(Vec::new());
+        return Vec::new();
     }
-    let others = keeper.others(files, go_on)?;
+    let others = keeper.others(files);
     let mut found: Vec<Arc<FileState>> = others.iter().filter(|state| fits(&query.root, state)).cloned().collect();
     found.sort_by_key(|state| Reverse(state.stat.stamp.modified));
-    Ok(found)
+    found
 }
 
 fn asks_for_paths(node: &Node) -> bool {
