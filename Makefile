@@ -26,6 +26,8 @@ fuzz:
 # Measure; the results are kept in benches/results/.
 bench:
 	command -v rg || apt-get install --yes ripgrep
+	command -v valgrind || apt-get install --yes valgrind
+	cargo bench --package lapidary-server --bench instructions
 	cargo bench --package lapidary-server --bench vault
 	cargo bench --package lapidary-server --bench wire
 	cargo bench --package lapidary-vault --bench commit

@@ -58,7 +58,7 @@ fn one_tool(page: &mut String, tool: &dyn AnyTool) {
     if !roles.is_empty() {
         line(page, &format!("Paths: {}.\n", roles.join(", ")));
     }
-    let reasons: Vec<String> = spec.reasons().iter().map(|kind| format!("`{}`", kind.facts().id)).collect();
+    let reasons: Vec<String> = spec.reasons().iter().map(|kind| format!("`{}`", kind.wire_code().id)).collect();
     line(page, &format!("Refuses with: {}.\n", reasons.join(", ")));
     for example in tool.examples() {
         one_example(page, &example);
@@ -113,7 +113,7 @@ fn one_example(page: &mut String, example: &Example) {
         Gives::After { .. } => String::new(),
         Gives::Output(output) => format!("```json\n{}\n```", shortened(output)),
         Gives::Including(part) => format!("Among other things:\n\n```json\n{}\n```", shortened(part)),
-        Gives::Refusal(kind) => format!("Refused: `{}`.", kind.facts().id),
+        Gives::Refusal(kind) => format!("Refused: `{}`.", kind.wire_code().id),
     };
     line(page, &format!("{answer}\n"));
     if example.after != example.before {
@@ -146,7 +146,7 @@ pub(crate) fn errors() -> String {
          A tool that does not exist is the protocol error -32602.\n\n| reason | code | code of file tools | when |\n|---|---|---|---|\n"
     );
     for kind in Kind::ALL {
-        let facts = kind.facts();
+        let facts = kind.wire_code();
         line(&mut page, &format!("| `{}` | {} | `{}` | {} |", facts.id, facts.number, facts.code, facts.when));
     }
     page

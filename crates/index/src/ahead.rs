@@ -41,16 +41,16 @@ impl Snapshot {
     fn take_for_made(&mut self, changes: &ChangeSet, (planned, texts): (&mut TextTable, &TextTable)) {
         for change in &changes.changes {
             match change {
-                Change::Write { path, bytes, .. } | Change::Create { path, bytes } => {
+                Change::Write { path, content, .. } | Change::Create { path, content } => {
                     let path = self.spelt(path);
-                    self.put_planned(&path, bytes, planned);
+                    self.put_planned(&path, content.bytes(), planned);
                 }
-                Change::Move { from, to, before, bytes, .. } => {
+                Change::Move { from, to, before, content, .. } => {
                     let old = self.file(&self.spelt(from)).cloned();
                     self.remove(&self.spelt(from));
-                    match (bytes, before, old) {
-                        (Some(bytes), _, _) => self.put_planned(to, bytes, planned),
-                        (None, Some(before), _) => self.put_planned(to, &before.bytes, planned),
+                    match (content, before, old) {
+                        (Some(content), _, _) => self.put_planned(to, content.bytes(), planned),
+                        (None, Some(before), _) => self.put_planned(to, before.bytes(), planned),
                         (None, None, Some(old)) => self.put_again(to, &old, planned, texts),
                         (None, None, None) => self.put_planned(to, &[], planned),
                     }

@@ -43,10 +43,16 @@ impl Cache {
             return;
         }
         // No cache, an old one or a damaged one: then the notes are read, and a new one is written.
-        let rows = self.file.load(FORMAT).unwrap_or_default();
+        let rows = self.file.load(FORMAT).unwrap_or_else(|error| {
+            tracing::debug!(%error, "the cache of the index cannot be read");
+            Vec::new()
+        });
+        tracing::debug!(rows = rows.len(), "the cache of the index was read");
         rows.into_par_iter().for_each(|row| {
             if xxh3_64(&row.bytes) == row.checksum {
                 recall_batch(snapshot, row.bytes);
+            } else {
+                tracing::debug!("a damaged row of the cache is passed over");
             }
         });
     }
@@ -90,7 +96,14 @@ impl Cache {
         });
         let written = if anew { self.file.replace(FORMAT, rows) } else { self.file.add(FORMAT, rows) };
         // A cache that cannot be written only makes the next start slower.
-        let rows = written.ok()?;
+        let rows = match written {
+            Ok(rows) => rows,
+            Err(error) => {
+                tracing::debug!(%error, "the cache of the index cannot be written");
+                return None;
+            }
+        };
+        tracing::debug!(notes = chosen.len(), anew, "the index is in its cache");
         // What was written for notes that have changed since is still among them.
         self.crowded.store(rows > CROWDED + notes.len() / BATCH, Ordering::Release);
         if anew {

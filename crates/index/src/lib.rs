@@ -13,6 +13,7 @@ mod live;
 mod names;
 mod packed;
 mod progress;
+mod row;
 mod scan;
 mod snapshot;
 mod sorted;
@@ -25,17 +26,15 @@ use lapidary_store::{
     VaultLimits, VaultPath, Walked, lock, posix, rebased,
 };
 
-pub use digest::{
-    BlockDigest, Digest, FieldDigest, HeadingDigest, LinkDigest, Properties, Structure, TagDigest, TaskDigest,
-};
+pub use digest::{BlockDigest, Digest, HeadingDigest, LinkDigest, Structure, TagDigest, TaskDigest, digest};
 pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, Files, Notes, ScannedNotes};
 
 pub use ahead::PlannedIndex;
 pub use cache::Cache;
-pub use digest::digest;
 pub use file::{FileId, FileState, Slice};
 pub use live::Live;
+pub use row::{FileRow, NoteRows};
 pub use scan::{Budget, Hit, Scanned, Stop, Window};
 pub use snapshot::Snapshot;
 pub use sorted::SortedMap;

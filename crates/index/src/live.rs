@@ -109,17 +109,20 @@ impl Live {
         let next = match self.backend.changes_since(&mut cursor, &look)? {
             Delta::Places(places) if places.is_empty() => return Ok(before),
             Delta::Places(places) => {
+                tracing::trace!(changed = places.len(), "files changed since the last look");
                 let (mut next, texts) = (Snapshot::clone(&before), self.texts());
                 places.into_iter().for_each(|(path, found)| take_place(&mut next, &path, found, &texts));
                 next
             }
             Delta::Everything { walked, .. } if walked.stopped => return Err(IndexError::Stopped),
             Delta::Everything { walked, replaced } if replaced || before.is_empty() => {
+                tracing::debug!(files = walked.files.len(), replaced, "the whole vault was walked");
                 let (next, texts) = built(walked, before.next_id(), read_at);
                 self.newest.write().texts = texts;
                 next
             }
             Delta::Everything { walked, .. } => {
+                tracing::debug!(files = walked.files.len(), "the whole vault was walked again");
                 let mut next = Snapshot::clone(&before);
                 take_over(&mut next, before.files(), before.folders(), walked, &self.texts());
                 next
@@ -145,6 +148,7 @@ impl Live {
             let under_way = self.progress.begin(pending.len());
             let reading = self.source().digest(&pending, wanted, go_on);
             drop(under_way);
+            tracing::debug!(notes = pending.len(), stopped = reading.stopped, round, "notes were read for the index");
             let mut cursor = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
             let mut next = Snapshot::clone(&self.newest());
             next.take_in(&pending);
@@ -167,6 +171,7 @@ impl Live {
                 return Ok(published);
             }
         }
+        tracing::debug!("the vault changes faster than it can be read");
         // Others keep changing the vault while it is looked at; what was missed will be seen next time.
         Ok(self.newest())
     }
@@ -279,6 +284,7 @@ impl Live {
         let forgotten = std::mem::replace(&mut *self.newest.write(), empty);
         // Outside the lock, because it takes a while to go.
         drop(forgotten);
+        tracing::debug!("the index is given back until somebody asks again");
         true
     }
 

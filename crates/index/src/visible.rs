@@ -298,6 +298,31 @@ impl Files {
         self.snapshot.folders().filter(same).find(|found| self.shows_folder(found)).cloned()
     }
 
+    /// The file that a link in this note leads to, as Obsidian finds it among the files that the caller may see.
+    pub fn resolve<'n>(&'n self, target: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
+        let composed = if is_nfc(target) { Cow::Borrowed(target) } else { Cow::Owned(target.nfc().collect()) };
+        links::resolve(self, &composed, source)
+    }
+
+    fn shown_mentioning<'n>(&'n self, target: &VaultPath) -> impl Iterator<Item = &'n Arc<FileState>> {
+        self.snapshot.mentioning(target).filter(|state| self.visible.shows(state.id))
+    }
+
+    /// The notes with a link to a file, itself included, in path order. Only those that somebody has looked into.
+    pub(crate) fn linking_to(&self, target: &VaultPath) -> Vec<&VaultPath> {
+        let mut leads_here = LeadsHere::to(self, target);
+        let mut sources: Vec<&VaultPath> = Vec::new();
+        for state in self.shown_mentioning(target) {
+            let links = digest_of(state).into_iter().flat_map(|digest| digest.links());
+            let mut links = links.filter(|link| link.kind != LinkKind::Reference && !link.target.is_empty());
+            if links.any(|link| leads_here.asked(link.target, &state.path)) {
+                sources.push(&state.path);
+            }
+        }
+        sources.sort_unstable();
+        sources
+    }
+
     fn shows_folder(&self, folder: &VaultPath) -> bool {
         let open = || self.scope.may_read(folder).is_ok() || self.below(Some(folder)).next().is_some();
         self.scope.may_enter(folder).is_ok() && open()
@@ -373,8 +398,7 @@ impl Notes {
     }
 
     fn mentioning_states<'n>(&'n self, target: &VaultPath) -> impl Iterator<Item = &'n Arc<FileState>> {
-        let others = move |state: &&Arc<FileState>| self.visible.shows(state.id) && state.path != *target;
-        self.snapshot.mentioning(target).filter(others)
+        self.shown_mentioning(target).filter(move |state| state.path != *target)
     }
 
     /// The links to a file from other notes, in the order of these. Definitions of reference links are not among them, as
@@ -382,38 +406,55 @@ impl Notes {
     pub fn backlinks(&self, target: &VaultPath) -> Vec<Backlink<'_>> {
         let mut sources: Vec<&Arc<FileState>> = self.mentioning_states(target).collect();
         sources.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        let key = mention_key(target.as_str());
-        // Where a link leads depends on nothing of its note but the folder, and in a vault with a thousand notes of one name
-        // it takes long to find out.
-        let mut leads_here: HashMap<(&str, Option<&str>), bool> = HashMap::new();
+        let mut leads_here = LeadsHere::to(self, target);
         let mut found = Vec::new();
         for state in sources {
-            let folder = state.path.as_str().rsplit_once('/').map(|(folder, _)| folder);
             let links = digest_of(state).into_iter().flat_map(|digest| digest.links());
-            for link in links.filter(|link| link.kind != LinkKind::Reference && mention_key(link.target) == key) {
-                let leads_here = leads_here
-                    .entry((link.target, folder))
-                    .or_insert_with(|| self.resolve(link.target, &state.path) == Some(target));
-                if *leads_here {
+            for link in links.filter(|link| link.kind != LinkKind::Reference) {
+                if leads_here.asked(link.target, &state.path) {
                     found.push(Backlink { source: &state.path, link });
                 }
             }
         }
         found
     }
+}
 
-    /// The file that a link in this note leads to, as Obsidian finds it among the files that the caller may see.
-    pub fn resolve<'n>(&'n self, target: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
-        let composed = if is_nfc(target) { Cow::Borrowed(target) } else { Cow::Owned(target.nfc().collect()) };
-        links::resolve(self, &composed, source)
+/// Whether links lead to a file. Where a link leads depends on nothing of its note but the folder, and in a vault with a
+/// thousand notes of one name it takes long to find out, so every answer is remembered.
+struct LeadsHere<'f> {
+    files: &'f Files,
+    target: &'f VaultPath,
+    key: u64,
+    known: HashMap<(&'f str, Option<&'f str>), bool>,
+}
+
+impl<'f> LeadsHere<'f> {
+    fn to(files: &'f Files, target: &'f VaultPath) -> Self {
+        Self { files, target, key: mention_key(target.as_str()), known: HashMap::new() }
+    }
+
+    fn asked(&mut self, link: &'f str, source: &'f VaultPath) -> bool {
+        if mention_key(link) != self.key {
+            return false;
+        }
+        let folder = source.as_str().rsplit_once('/').map(|(folder, _)| folder);
+        let (files, target) = (self.files, self.target);
+        *self.known.entry((link, folder)).or_insert_with(|| files.resolve(link, source) == Some(target))
+    }
+}
+
+impl Names for Files {
+    fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
+        let folded = folded.to_owned();
+        let named = self.snapshot.named(&folded).filter(|state| self.visible.shows(state.id));
+        named.map(|state| &state.path).filter(move |path| links::folded_name(path.name()) == folded)
     }
 }
 
 impl Names for Notes {
     fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
-        let folded = folded.to_owned();
-        let named = self.snapshot.named(&folded).filter(|state| self.visible.shows(state.id));
-        named.map(|state| &state.path).filter(move |path| links::folded_name(path.name()) == folded)
+        self.0.named(folded)
     }
 }
 

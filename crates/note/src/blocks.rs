@@ -41,11 +41,6 @@ pub(crate) fn is_block_id(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// The named blocks of a note in order.
-pub fn blocks(text: &str) -> Vec<Block> {
-    Note::parse(text).blocks
-}
-
 impl Note<'_> {
     /// The block that a link to `^id` leads to: of several with one id an item goes before anything else, and a later
     /// one before an earlier.

@@ -1,12 +1,6 @@
-use std::{
-    fmt::{self, Write as _},
-    ops::Range,
-    str::FromStr,
-};
+use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};
-
-use crate::{Lines, Text};
 
 /// Identifies one exact content. Equal hashes mean equal bytes, so a caller may send one back to say
 /// "change what I saw".
@@ -15,6 +9,8 @@ pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
     pub fn of(bytes: &[u8]) -> Self {
+        #[cfg(feature = "hash-count")]
+        crate::hash_count::add(bytes.len());
         Self(Sha256::digest(bytes).into())
     }
 
@@ -27,29 +23,10 @@ impl ContentHash {
         &self.0
     }
 
-    /// The hash of a part of a file, given as a span of its shown text: a section, a block, the properties, lines.
-    ///
-    /// It is taken over the bytes that stand behind the span. A part that begins the text has the byte order mark in
-    /// it, so that the hash of everything is the hash of the file. Nothing if the span is no part of the text.
-    pub fn of_part(file: &[u8], text: &Text<'_>, part: Range<usize>) -> Option<Self> {
-        text.shown().get(part.clone())?;
-        let from_start = part.start == 0;
-        let span = text.file_span(part);
-        file.get(if from_start { 0 } else { span.start }..span.end).map(Self::of)
-    }
-
-    /// The hash of whole lines with their line ends. Lines behind the last have the hash of nothing.
-    pub fn of_lines(file: &[u8], text: &Text<'_>, lines: Lines) -> Self {
-        let part = lines.span(text.shown()).ok().and_then(|part| Self::of_part(file, text, part));
-        part.unwrap_or_else(|| Self::of(b""))
-    }
-
     fn hex(&self) -> String {
-        self.0.iter().fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing into a `String` cannot fail.
-            write!(hex, "{byte:02x}").unwrap_or_default();
-            hex
-        })
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
+        self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
     }
 }
 
@@ -161,31 +138,6 @@ mod tests {
             assert!(ExpectedHash::parse(&given).unwrap().matches(&hash), "{given}");
         }
         assert!(!ExpectedHash::parse("sha256:000000000000").unwrap().matches(&hash));
-    }
-
-    #[test]
-    fn a_part_is_hashed_as_the_bytes_behind_it() {
-        let file = "\u{feff}a\r\nb\nc".as_bytes();
-        let text = Text::decode(file).unwrap();
-        for (part, bytes) in [
-            (0..6, "\u{feff}a\r\nb\nc"),
-            (0..2, "\u{feff}a\r\n"),
-            (2..4, "b\n"),
-            (4..5, "c"),
-            (1..2, "\r\n"),
-            (5..5, ""),
-        ] {
-            let part = part.start..part.end.min(text.shown().len());
-            assert_eq!(
-                ContentHash::of_part(file, &text, part.clone()),
-                Some(ContentHash::of(bytes.as_bytes())),
-                "{part:?}"
-            );
-        }
-        assert_eq!(ContentHash::of_part(file, &text, 0..99), None);
-        for (from, to, bytes) in [(1, 1, "\u{feff}a\r\n"), (2, 2, "b\n"), (2, 9, "b\nc"), (4, 5, ""), (0, 1, "")] {
-            assert_eq!(ContentHash::of_lines(file, &text, Lines { from, to }), ContentHash::of(bytes.as_bytes()));
-        }
     }
 
     #[test]

@@ -1,15 +1,12 @@
 use std::ops::Range;
 
-use crate::{
-    Note,
-    span::{line_end, line_start, trim},
-};
+use crate::span::{line_end, line_start, trim};
 
 mod find;
 mod normal;
 
 pub use find::HeadingMatch;
-pub use normal::{heading_for_link, heading_key};
+pub(crate) use normal::{heading_for_link, heading_key};
 
 /// A heading and what stands under it. Spans are offsets in the shown text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,11 +39,6 @@ pub enum HeadingStyle {
     ClosedAtx,
     /// The text, and `===` or `---` below it.
     Setext,
-}
-
-/// The headings of a note in order. Like Obsidian's outline, only those that stand in no quote and no list.
-pub fn headings(text: &str) -> Vec<Heading> {
-    Note::parse(text).headings
 }
 
 /// The heading that a Markdown parser found at `span`, if Obsidian sees one there too; sections are filled in later.
@@ -106,9 +98,8 @@ fn setext_underline(text: &str, first_end: usize, end: usize) -> Option<usize> {
 }
 
 /// Fills in what follows from the order of the headings: lines, parents and where sections end.
-pub(crate) fn nest(note: &mut Note<'_>) {
-    let headings = &mut note.headings;
-    let bytes = note.text.as_bytes();
+pub(crate) fn nest(text: &str, headings: &mut [Heading]) {
+    let bytes = text.as_bytes();
     let mut above: Vec<usize> = Vec::new();
     let (mut line, mut counted) = (1, 0);
     for index in 0..headings.len() {

@@ -4,7 +4,6 @@ use crate::{Note, span::trim};
 
 mod follow;
 mod labels;
-mod place;
 mod target;
 #[cfg(test)]
 mod tests;

@@ -26,13 +26,6 @@ pub enum Form {
     Block,
 }
 
-/// Marked text: `==…==`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Highlight {
-    pub span: Range<usize>,
-    pub content: Range<usize>,
-}
-
 /// Code, in which nothing else counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {

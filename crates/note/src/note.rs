@@ -1,15 +1,23 @@
+use std::{borrow::Cow, ops::Deref};
+
 use crate::{
-    Block, Callout, Code, Comment, Field, Footnote, Frontmatter, FrontmatterError, Heading, Highlight, Link,
-    LinkDefinition, ListItem, Math, Property, Tag, Task, headings, links::Labels, parse, properties,
+    Block, Callout, Code, Comment, Field, Footnote, Frontmatter, FrontmatterError, Heading, Link, LinkDefinition,
+    ListItem, Math, Property, Tag, Task, headings, links::Labels, parse, properties,
 };
 
 /// A note with its structure, as Obsidian sees it. Every span is a range of bytes in `text`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note<'t> {
+    /// The shown text: no byte order mark, `\n` line ends (see [`crate::Document::shown`]).
+    pub text: &'t str,
+    structure: Cow<'t, NoteStructure>,
+}
+
+/// What stands in a note, without the text itself.
 ///
 /// All parts of one kind are in the order of their begins.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Note<'t> {
-    /// The shown text: no byte order mark, `\n` line ends (see [`crate::Text::shown`]).
-    pub text: &'t str,
+pub struct NoteStructure {
     pub frontmatter: Option<Frontmatter>,
     /// What the frontmatter says, in document order, or why it cannot be read.
     pub properties: Result<Vec<Property>, FrontmatterError>,
@@ -27,7 +35,6 @@ pub struct Note<'t> {
     pub callouts: Vec<Callout>,
     pub comments: Vec<Comment>,
     pub math: Vec<Math>,
-    pub highlights: Vec<Highlight>,
     pub fields: Vec<Field>,
     pub code: Vec<Code>,
 }
@@ -35,12 +42,32 @@ pub struct Note<'t> {
 impl<'t> Note<'t> {
     /// Reads the structure of a shown text, in time and memory that grow no faster than the text.
     pub fn parse(text: &'t str) -> Self {
+        Self { text, structure: Cow::Owned(NoteStructure::parse(text)) }
+    }
+
+    /// A text whose structure is known already.
+    pub(crate) fn known(text: &'t str, structure: &'t NoteStructure) -> Self {
+        Self { text, structure: Cow::Borrowed(structure) }
+    }
+}
+
+impl Deref for Note<'_> {
+    type Target = NoteStructure;
+
+    fn deref(&self) -> &NoteStructure {
+        &self.structure
+    }
+}
+
+impl NoteStructure {
+    pub(crate) fn parse(text: &str) -> Self {
+        #[cfg(test)]
+        parse_count::add();
         let frontmatter = Frontmatter::find(text);
         let body = frontmatter.as_ref().map_or(0, |block| block.span.end);
         let properties =
             frontmatter.as_ref().map_or(Ok(Vec::new()), |block| properties::read(text, block.yaml.clone()));
-        let mut note = Self {
-            text,
+        let mut structure = Self {
             frontmatter,
             properties,
             headings: Vec::new(),
@@ -55,15 +82,14 @@ impl<'t> Note<'t> {
             callouts: Vec::new(),
             comments: Vec::new(),
             math: Vec::new(),
-            highlights: Vec::new(),
             fields: Vec::new(),
             code: Vec::new(),
         };
-        parse::walk(&mut note, body);
-        headings::nest(&mut note);
-        note.sort();
-        note.labels = Labels::of(text, &note.definitions);
-        note
+        parse::walk(text, &mut structure, body);
+        headings::nest(text, &mut structure.headings);
+        structure.sort();
+        structure.labels = Labels::of(text, &structure.definitions);
+        structure
     }
 
     /// Comments are read last, and what encloses another thing ends after it.
@@ -75,8 +101,28 @@ impl<'t> Note<'t> {
         self.tags.sort_by_key(|tag| tag.span.start);
         self.comments.sort_by_key(|comment| comment.span.start);
         self.math.sort_by_key(|math| math.span.start);
-        self.highlights.sort_by_key(|highlight| highlight.span.start);
         self.fields.sort_by_key(|field| field.span.start);
         self.code.sort_by_key(|code| code.span.start);
+    }
+}
+
+/// How many texts this thread has parsed, for tests that promise a number.
+#[cfg(test)]
+pub(crate) mod parse_count {
+    use std::cell::Cell;
+
+    thread_local! {
+        static PARSES: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(super) fn add() {
+        PARSES.set(PARSES.get() + 1);
+    }
+
+    /// What `work` gives, and how many texts were parsed for it.
+    pub(crate) fn during<T>(work: impl FnOnce() -> T) -> (T, usize) {
+        let before = PARSES.get();
+        let outcome = work();
+        (outcome, PARSES.get() - before)
     }
 }

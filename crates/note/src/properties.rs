@@ -1,8 +1,8 @@
 use std::ops::Range;
 
 use crate::{
-    Content, FrontmatterError, LinkKind, Node, Note, Property, PropertyLink, PropertyTag, Value, links, tags::is_space,
-    yaml,
+    Content, FrontmatterError, LinkKind, Node, Note, NoteStructure, Property, PropertyLink, PropertyTag, Value, links,
+    tags::is_space, yaml,
 };
 
 /// Reads the properties between the fences, with spans of the note.
@@ -47,10 +47,6 @@ impl Note<'_> {
         self.texts("aliases").map(|(text, _)| text.trim()).filter(|alias| !alias.is_empty()).collect()
     }
 
-    pub fn css_classes(&self) -> Vec<&str> {
-        self.texts("cssclasses").map(|(text, _)| text.trim()).filter(|class| !class.is_empty()).collect()
-    }
-
     /// The texts of a property that may be one text or a list; its name is compared without case, and of several
     /// spellings the first counts.
     fn texts(&self, name: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
@@ -91,7 +87,11 @@ impl Note<'_> {
         let link = if value.starts_with("[[") && value.ends_with("]]") {
             links::wiki(value, 0, value.len(), false)?
         } else if value.starts_with('[') && value.ends_with(')') {
-            Note::parse(value).links.into_iter().next().filter(|link| link.kind == LinkKind::Markdown && !link.embed)?
+            NoteStructure::parse(value)
+                .links
+                .into_iter()
+                .next()
+                .filter(|link| link.kind == LinkKind::Markdown && !link.embed)?
         } else {
             return None;
         };
@@ -178,8 +178,6 @@ mod tests {
             assert!(found.iter().all(|tag| text[tag.span.clone()].contains(&tag.name)), "{yaml}");
             assert_eq!(note.aliases(), aliases, "{yaml}");
         }
-        let note = Note::parse("---\ncssclasses: [wide, tall]\n---\n");
-        assert_eq!(note.css_classes(), ["wide", "tall"]);
     }
 
     #[test]

@@ -25,11 +25,6 @@ pub struct Task {
 }
 
 impl Task {
-    /// Where the status character stands.
-    pub fn status_span(&self) -> Range<usize> {
-        self.checkbox.start + 1..self.checkbox.end - 1
-    }
-
     pub fn is_done(&self) -> bool {
         self.status != ' '
     }

@@ -6,7 +6,7 @@ mod document;
 mod reader;
 mod simple;
 
-pub(crate) use document::Document;
+pub(crate) use document::YamlDocument;
 
 /// A YAML value after the core schema of YAML 1.2, as Obsidian reads it: `yes` is a word, dates are words.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,13 +108,13 @@ pub(crate) fn parse(yaml: &str) -> Result<Value, YamlError> {
 
 /// Reads one YAML document; an empty one is null.
 pub(crate) fn read(yaml: &str) -> Result<Node, YamlError> {
-    simple::read(yaml).map_or_else(|| reader::read(yaml).map(Document::into_node), Ok)
+    simple::read(yaml).map_or_else(|| reader::read(yaml).map(YamlDocument::into_node), Ok)
 }
 
 /// Reads one YAML document with its comments, anchors and aliases.
-pub(crate) fn document(yaml: &str) -> Result<Document, YamlError> {
+pub(crate) fn document(yaml: &str) -> Result<YamlDocument, YamlError> {
     // What is simple has none of them.
-    let simple = simple::read(yaml).map(|root| Document { root: Some(root), ..Document::default() });
+    let simple = simple::read(yaml).map(|root| YamlDocument { root: Some(root), ..YamlDocument::default() });
     simple.map_or_else(|| reader::read(yaml), Ok)
 }
 

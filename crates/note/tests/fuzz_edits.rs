@@ -70,39 +70,51 @@ fn note(bytes: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Whether an edit, if it was made, left everything outside of a part as it was.
-fn keeps(file: &[u8], text: &Text<'_>, part: Range<usize>, outcome: Result<Edited, EditError>) {
+/// Whether an edit, if it was made, left everything outside of a part as it was, and what the new document knows of
+/// itself is what would be read in its bytes.
+fn keeps(document: &Document, part: Range<usize>, outcome: Result<Edited, EditError>) {
     let Ok(edited) = outcome else { return };
-    let span = text.file_span(part);
-    assert!(edited.file.len() + span.len() >= file.len());
-    assert!(edited.file.starts_with(&file[..span.start]), "{:?}", str::from_utf8(&edited.file));
-    assert!(edited.file.ends_with(&file[span.end..]), "{:?}", str::from_utf8(&edited.file));
-    let new = Text::decode(&edited.file).expect("text");
-    assert!(new.shown().get(edited.span).is_some());
+    let (file, new) = (document.bytes(), edited.document.bytes());
+    let span = document.file_span(part);
+    assert!(new.len() + span.len() >= file.len());
+    assert!(new.starts_with(&file[..span.start]), "{:?}", edited.document);
+    assert!(new.ends_with(&file[span.end..]), "{:?}", edited.document);
+    assert!(edited.document.shown().get(edited.span).is_some());
+    is_known(&edited.document);
+}
+
+fn is_known(document: &Document) {
+    let opened = open(document.bytes()).expect("text");
+    assert_eq!((opened.shown(), opened.eol()), (document.shown(), document.eol()));
+    assert_eq!(opened.note(), document.note());
+}
+
+fn open(file: &[u8]) -> Result<Document, NotUtf8> {
+    Document::open(file.to_vec())
 }
 
 /// Runs a law over made-up notes and new text for them.
-fn law(law: impl Fn(&[u8], &Text<'_>, &str, (usize, usize)) + std::panic::RefUnwindSafe) {
+fn law(law: impl Fn(&Document, &str, (usize, usize)) + std::panic::RefUnwindSafe) {
     check!().with_type::<(Vec<u8>, Vec<u8>, u8, u8)>().for_each(|(bytes, content, a, b)| {
         let (file, content) = (note(bytes), String::from_utf8(note(content)).expect("text"));
-        if let Ok(text) = Text::decode(&file) {
-            law(&file, &text, &content, (usize::from(*a), usize::from(*b)));
+        if let Ok(document) = open(&file) {
+            law(&document, &content, (usize::from(*a), usize::from(*b)));
         }
     });
 }
 
 #[test]
 fn ranges() {
-    law(|file, text, content, (a, b)| {
-        keeps(file, text, a.min(b)..a.max(b), replace_range(file, text, a..b, content));
-        keeps(file, text, a..a, insert_at(file, text, a, content));
-        let outcome = replace_range(file, text, a..b, content);
-        if let (Ok(edited), false) = (outcome, text.eol() == Eol::Mixed) {
-            let new = Text::decode(&edited.file).unwrap();
+    law(|document, content, (a, b)| {
+        keeps(document, a.min(b)..a.max(b), document.replace_range(a..b, content));
+        keeps(document, a..a, document.insert_at(a, content));
+        let outcome = document.replace_range(a..b, content);
+        if let (Ok(edited), false) = (outcome, document.eol() == Eol::Mixed) {
+            let new = &edited.document;
             // A text that lost its only line end forgot what kind it was.
-            if new.eol() == text.eol() {
-                let back = replace_range(&edited.file, &new, edited.span, &text.shown()[a..b]);
-                assert_eq!(back.unwrap().file, file);
+            if new.eol() == document.eol() {
+                let back = new.replace_range(edited.span, &document.shown()[a..b]);
+                assert_eq!(back.unwrap().document, *document);
             }
         }
     });
@@ -110,43 +122,43 @@ fn ranges() {
 
 #[test]
 fn lines() {
-    law(|file, text, content, (from, to)| {
-        let span = Lines { from, to }.span(text.shown());
+    law(|document, content, (from, to)| {
+        let span = Lines { from, to }.span(document.shown());
         if let Ok(span) = span.clone() {
-            keeps(file, text, span.clone(), replace_lines(file, text, Lines { from, to }, content));
-            keeps(file, text, span, delete_lines(file, text, Lines { from, to }));
+            keeps(document, span.clone(), document.replace_lines(Lines { from, to }, content));
+            keeps(document, span.clone(), document.replace_range(span, ""));
         } else {
-            assert!(replace_lines(file, text, Lines { from, to }, content).is_err());
+            assert!(document.replace_lines(Lines { from, to }, content).is_err());
         }
-        let Ok(edited) = insert_lines(file, text, from, content) else { return };
-        let new = Text::decode(&edited.file).unwrap();
+        let Ok(edited) = document.insert_lines(from, content) else { return };
+        let new = &edited.document;
         if let (Ok(at), false, true) =
-            (Lines::one(from).span(text.shown()), content.is_empty(), new.eol() == text.eol())
+            (Lines::one(from).span(document.shown()), content.is_empty(), new.eol() == document.eol())
         {
-            let added = new.line_count() - text.line_count();
-            let back = delete_lines(&edited.file, &new, Lines { from, to: from + added - 1 }).unwrap();
-            assert_eq!(back.file, file, "{at:?}");
+            let added = new.line_count() - document.line_count();
+            let lines = Lines { from, to: from + added - 1 }.span(new.shown()).unwrap();
+            let back = new.replace_range(lines, "").unwrap();
+            assert_eq!(back.document, *document, "{at:?}");
         }
     });
 }
 
 #[test]
 fn sections() {
-    law(|file, text, content, (a, b)| {
-        let note = Note::parse(text.shown());
+    law(|document, content, (a, b)| {
+        let note = document.note();
         let Some(heading) = note.headings.get(a % note.headings.len().max(1)) else { return };
         let part = if b % 2 == 0 { SectionPart::Own } else { SectionPart::Subtree };
         let end = if b % 2 == 0 { heading.own.end } else { heading.section.end };
         let blanks = [Blanks::AsSent, Blanks::Kept, Blanks::Trimmed][b % 3];
         let body = heading.body..end;
         let section = Section { heading, part, blanks };
-        keeps(file, text, heading.section.start..end, replace_section(file, text, &section, content));
-        for edit in [replace_body, append_to_section, prepend_to_section] {
-            let outcome = edit(file, text, &section, content);
+        for edit in [Document::replace_body, Document::append_to_section, Document::prepend_to_section] {
+            let outcome = edit(document, &section, content);
             if let Ok(edited) = &outcome {
                 // The heading is there, and all before it and behind its section.
-                let new = Text::decode(&edited.file).unwrap();
-                let after = Note::parse(new.shown());
+                let new = &edited.document;
+                let after = new.note();
                 let index = note.headings.iter().position(|other| other == heading).unwrap();
                 assert_eq!(after.headings[index].text, heading.text);
                 assert_eq!(after.headings[index].section.start, heading.section.start);
@@ -156,41 +168,39 @@ fn sections() {
                 let ids: Vec<&str> = after.blocks.iter().map(|block| &*block.id).collect();
                 assert!(note.blocks.iter().filter(outside).all(|block| ids.contains(&&*block.id)));
             }
-            keeps(file, text, body.clone(), outcome);
+            keeps(document, body.clone(), outcome);
         }
     });
 }
 
 #[test]
 fn headings_and_blocks() {
-    law(|file, text, content, (a, b)| {
-        let note = Note::parse(text.shown());
+    law(|document, content, (a, b)| {
+        let note = document.note();
         if let Some(heading) = note.headings.get(a % note.headings.len().max(1)) {
-            let outcome = rename_heading(file, text, heading, content);
+            let outcome = document.rename_heading(heading, content);
             if let Ok(edited) = &outcome {
-                let new = Text::decode(&edited.file).unwrap();
-                let back =
-                    rename_heading(&edited.file, &new, &headings(new.shown())[a % note.headings.len()], &heading.text);
+                let new = &edited.document;
+                let back = new.rename_heading(&new.note().headings[a % note.headings.len()], &heading.text);
                 // An empty heading gets a space with its first text, and keeps it; an id stays with the heading.
                 if !heading.text.is_empty() && !content.trim().is_empty() && !content.contains('^') {
-                    assert_eq!(back.map(|edited| edited.file).as_deref(), Ok(file));
+                    assert_eq!(back.map(|edited| edited.document).as_ref(), Ok(document));
                 }
             }
-            keeps(file, text, heading.words.clone(), outcome);
+            keeps(document, heading.words.clone(), outcome);
         }
         if let Some(block) = note.blocks.get(b % note.blocks.len().max(1)) {
-            keeps(file, text, block.span.clone(), replace_block(file, text, block, content));
-            keeps(file, text, block.marker.clone(), rename_block_id(file, text, block, content.trim()));
+            keeps(document, block.span.clone(), document.replace_block(block, content));
+            keeps(document, block.marker.clone(), document.rename_block_id(block, content.trim()));
             keeps(
-                file,
-                text,
+                document,
                 block.marker.clone(),
-                rename_block_id(file, text, block, if a % 2 == 0 { "new-id" } else { "n" }),
+                document.rename_block_id(block, if a % 2 == 0 { "new-id" } else { "n" }),
             );
             // What a block says already can be said to it again.
-            if let Ok(edited) = replace_block(file, text, block, &text.shown()[block.span.clone()]) {
-                let new = Text::decode(&edited.file).unwrap();
-                assert!(Note::parse(new.shown()).find_block(&block.id).is_some());
+            if let Ok(edited) = document.replace_block(block, &document.shown()[block.span.clone()]) {
+                let new = &edited.document;
+                assert!(new.note().find_block(&block.id).is_some());
             }
         }
     });
@@ -198,93 +208,50 @@ fn headings_and_blocks() {
 
 /// The blocks of a note, as far as an edit of something else must not change them.
 fn named(shown: &str) -> Vec<(String, BlockKind)> {
-    blocks(shown).into_iter().map(|block| (block.id, block.kind)).collect()
-}
-
-/// The blocks but one.
-fn others(shown: &str, id: &str) -> Vec<(String, BlockKind)> {
-    named(shown).into_iter().filter(|(other, _)| other != id).collect()
-}
-
-#[test]
-fn block_ids() {
-    law(|file, text, _, (a, b)| {
-        let shown = text.shown();
-        let outcome = set_block_id(file, text, a, "new-id");
-        if let Ok(edited) = &outcome {
-            let new = Text::decode(&edited.file).unwrap();
-            let note = Note::parse(new.shown());
-            let block = note.find_block("new-id").expect("the new id");
-            let had_one = named(shown).len() == note.blocks.len();
-            assert!(had_one || others(new.shown(), "new-id") == named(shown));
-            // Without it all is as before, but for blanks at the end of a line.
-            if let (false, Ok(back)) = (had_one, remove_block_id(&edited.file, &new, block)) {
-                let back = Text::decode(&back.file).unwrap();
-                assert_eq!(named(back.shown()), named(shown));
-                let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-                assert_eq!(words(back.shown()), words(shown));
-            }
-        }
-        // Whatever changes is the rest of one line, or a new one below it.
-        if let Ok(edited) = outcome {
-            let lines = |text: &str| text.lines().count();
-            let new = Text::decode(&edited.file).unwrap();
-            assert!(lines(new.shown()) <= lines(shown) + 3);
-        }
-        let note = Note::parse(shown);
-        if let Some(block) = note.blocks.get(b % note.blocks.len().max(1)) {
-            let start = block.span.start.min(block.marker.start);
-            let outcome = remove_block_id(file, text, block);
-            if let Ok(edited) = &outcome {
-                let new = Text::decode(&edited.file).unwrap();
-                assert_eq!(others(shown, &block.id), named(new.shown()));
-            }
-            keeps(file, text, start..block.marker.end, outcome);
-        }
-    });
+    Note::parse(shown).blocks.iter().map(|block| (block.id.clone(), block.kind)).collect()
 }
 
 #[test]
 fn extended_blocks() {
-    law(|file, text, content, (a, b)| {
-        let note = Note::parse(text.shown());
+    law(|document, content, (a, b)| {
+        let note = document.note();
         let Some(block) = note.blocks.get(a % note.blocks.len().max(1)) else { return };
-        for edit in [append_to_block, prepend_to_block] {
-            let outcome = edit(file, text, block, content);
+        for edit in [Document::append_to_block, Document::prepend_to_block] {
+            let outcome = edit(document, block, content);
             if let Ok(edited) = &outcome {
-                let new = Text::decode(&edited.file).unwrap();
-                let after = Note::parse(new.shown());
+                let new = &edited.document;
+                let after = new.note();
                 assert!(after.blocks.iter().any(|found| found.id.eq_ignore_ascii_case(&block.id)));
                 let words = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
-                assert!(words(new.shown()) >= words(text.shown()));
+                assert!(words(new.shown()) >= words(document.shown()));
             }
-            keeps(file, text, block.span.clone(), outcome);
+            keeps(document, block.span.clone(), outcome);
         }
         let rows = vec![vec![content.to_owned(); 1 + b % 3]; b % 4];
-        for edit in [append_rows, prepend_rows, replace_rows] {
-            let outcome = edit(file, text, block, &rows);
+        for edit in [Document::append_rows, Document::prepend_rows, Document::replace_rows] {
+            let outcome = edit(document, block, &rows);
             if let Ok(edited) = &outcome {
-                let new = Text::decode(&edited.file).unwrap();
+                let new = &edited.document;
                 let lines = |text: &str| text.split('\n').count();
-                assert!(lines(new.shown()) <= lines(text.shown()) + rows.len());
+                assert!(lines(new.shown()) <= lines(document.shown()) + rows.len());
             }
-            keeps(file, text, block.span.clone(), outcome);
+            keeps(document, block.span.clone(), outcome);
         }
     });
 }
 
 #[test]
 fn missing_headings_and_blocks() {
-    law(|file, text, content, (a, b)| {
-        let note = Note::parse(text.shown());
+    law(|document, content, (a, b)| {
+        let note = document.note();
         let parent =
             note.headings.get(a % note.headings.len().max(1)).map(|heading| note.heading_path(heading).join("::"));
         let path = [Some("New".to_owned()), parent.map(|parent| format!("{parent}::New::Deep"))][b % 2].clone();
         if let Some(path) = path
-            && let Ok(edited) = append_heading(file, text, &path, content)
+            && let Ok(edited) = document.append_heading(&path, content)
         {
-            let new = Text::decode(&edited.file).unwrap();
-            let after = Note::parse(new.shown());
+            let new = &edited.document;
+            let after = new.note();
             assert!(after.find_heading(&path) != HeadingMatch::None, "{path:?}");
             // All headings are still below the same others.
             let paths = |note: &Note<'_>| -> Vec<Vec<String>> {
@@ -297,14 +264,14 @@ fn missing_headings_and_blocks() {
             }
             assert_eq!(left.next(), None);
             let start = edited.span.start;
-            keeps(file, text, start..start, Ok(edited));
+            keeps(document, start..start, Ok(edited));
         }
-        let end = text.shown().len();
-        if let Ok(edited) = append_block(file, text, "new-id", content) {
-            let new = Text::decode(&edited.file).unwrap();
-            assert!(Note::parse(new.shown()).find_block("new-id").is_some());
-            assert!(named(new.shown()).starts_with(&named(text.shown())));
-            keeps(file, text, end..end, Ok(edited));
+        let end = document.shown().len();
+        if let Ok(edited) = document.append_block("new-id", content) {
+            let new = &edited.document;
+            assert!(new.note().find_block("new-id").is_some());
+            assert!(named(new.shown()).starts_with(&named(document.shown())));
+            keeps(document, end..end, Ok(edited));
         }
     });
 }
@@ -316,23 +283,24 @@ fn words(text: &str) -> Vec<&str> {
 
 #[test]
 fn patched_sections() {
-    law(|file, text, content, (a, b)| {
-        let shown = text.shown();
-        let note = Note::parse(shown);
+    law(|document, content, (a, b)| {
+        let shown = document.shown();
+        let note = document.note();
         let operation = [Operation::Replace, Operation::Add(Side::Behind), Operation::Add(Side::Before)][b % 3];
         let rows = Value::List(vec![Value::Text(content.to_owned()); 1 + a % 3]);
         let given = if b % 7 == 0 { PatchContent::Value(&rows) } else { PatchContent::Text(content) };
         let patch =
             SectionPatch { operation, content: given, create: b % 2 == 0, repeat: b % 5 == 0, trim: b % 11 == 0 };
         let made = |target: PatchTarget<'_>| {
-            let patched = patch_section(file, text, target, &patch).ok()?;
-            Text::decode(&patched.file).expect("text");
+            let patched = document.patch_section(target, &patch).ok()?;
+            is_known(&patched.document);
             Some(patched)
         };
         let outside = |patched: &Patched, part: Range<usize>| {
-            let span = text.file_span(part);
-            assert!(patched.file.starts_with(&file[..span.start]), "{:?}", str::from_utf8(&patched.file));
-            assert!(patched.file.ends_with(&file[span.end..]), "{:?}", str::from_utf8(&patched.file));
+            let span = document.file_span(part);
+            let (file, new) = (document.bytes(), patched.document.bytes());
+            assert!(new.starts_with(&file[..span.start]), "{:?}", patched.document);
+            assert!(new.ends_with(&file[span.end..]), "{:?}", patched.document);
         };
         if let Some(heading) = note.headings.get(a % note.headings.len().max(1)) {
             let path = note.heading_path(heading).join("::");
@@ -340,8 +308,8 @@ fn patched_sections() {
                 (note.find_heading(&path), made(PatchTarget::Heading(&path)))
             {
                 outside(&patched, meant.body..meant.section.end);
-                let new = Text::decode(&patched.file).unwrap();
-                let after = Note::parse(new.shown());
+                let new = &patched.document;
+                let after = new.note();
                 let index = note.headings.iter().position(|other| other == meant).unwrap();
                 let found = &after.headings[index];
                 assert_eq!((&found.text, found.section.start), (&meant.text, meant.section.start));
@@ -361,8 +329,8 @@ fn patched_sections() {
             && let Some(meant) = note.find_block(&block.id)
         {
             outside(&patched, meant.span.clone());
-            let new = Text::decode(&patched.file).unwrap();
-            let after = Note::parse(new.shown());
+            let new = &patched.document;
+            let after = new.note();
             assert!(after.find_block(&patched.target).is_some());
             // What was named before and behind it still is; what stood within may have been replaced.
             let apart = |other: &&Block| {
@@ -374,7 +342,7 @@ fn patched_sections() {
         if let Some(patched) = made(PatchTarget::Property("k")) {
             let block = Frontmatter::find(shown).map_or(0..0, |block| block.span);
             outside(&patched, block);
-            let new = Text::decode(&patched.file).unwrap();
+            let new = &patched.document;
             let block = Frontmatter::find(new.shown()).expect("properties");
             let read = block.properties(new.shown()).expect("that can be read");
             let (_, value) = read.iter().find(|(name, _)| name == "k").expect("the property");
@@ -405,17 +373,17 @@ fn property_links() {
             yaml_text += &format!("k{key}: {}\n", VALUES[usize::from(*byte) % VALUES.len()]);
         }
         let file = format!("---\n{yaml_text}---\nbody [[x]]\n").into_bytes();
-        let text = Text::decode(&file).unwrap();
+        let document = open(&file).unwrap();
         let target = String::from_utf8(note(target)).unwrap();
-        let before = Note::parse(text.shown());
+        let before = document.note();
         let links = before.property_links();
         let Some(link) = links.get(usize::from(*a) % links.len().max(1)) else { return };
         let target = if target.trim().is_empty() { "New note" } else { target.trim() };
         let retarget = Retarget::link(&link.link, target).unwrap();
         let path = PropertyPath::parse(&link.key).unwrap();
-        let Ok(edited) = retarget_property_link(&file, &text, &path, &retarget) else { return };
-        let new = Text::decode(&edited.file).unwrap();
-        let after = Note::parse(new.shown());
+        let Ok(edited) = document.retarget_property_link(&path, &retarget) else { return };
+        let new = &edited.document;
+        let after = new.note();
         let found = after.property_links();
         assert_eq!(found.len(), links.len());
         for (old, new) in links.iter().zip(&found) {
@@ -429,37 +397,29 @@ fn property_links() {
 
 #[test]
 fn tags_and_links() {
-    law(|file, text, content, (a, _)| {
-        let note = Note::parse(text.shown());
+    law(|document, content, _| {
+        let note = document.note();
         let tags: Vec<Range<usize>> = note.tags.iter().map(|tag| tag.span.clone()).collect();
         let all = tags.first().map_or(0, |tag| tag.start)..tags.last().map_or(0, |tag| tag.end);
-        keeps(file, text, all.clone(), rename_tags(file, text, &tags, "renamed/tag"));
-        let spaces = all.start.saturating_sub(1)..(all.end + 1).min(text.shown().len());
-        if text.shown().get(spaces.clone()).is_some() {
-            keeps(file, text, spaces, remove_tags(file, text, &tags));
+        keeps(document, all.clone(), document.rename_tags(&tags, "renamed/tag"));
+        let spaces = all.start.saturating_sub(1)..(all.end + 1).min(document.shown().len());
+        if document.shown().get(spaces.clone()).is_some() {
+            keeps(document, spaces, document.remove_tags(&tags));
         }
-        if let Ok(edited) = insert_tag(file, text, a, "tag") {
-            let new = Text::decode(&edited.file).unwrap();
-            assert_eq!(named(new.shown()), named(text.shown()));
-            // At a block id the tag goes before it.
-            let at = edited.span.start;
-            assert!(at <= a);
-            keeps(file, text, at..at, Ok(edited));
-        }
-        let end = text.shown().len();
-        keeps(file, text, end..end, append_tags(file, text, &["one", content.trim()]));
+        let end = document.shown().len();
+        keeps(document, end..end, document.append_tags(&["one", content.trim()]));
         let target = content.trim();
         for link in &note.links {
             let Some(retarget) = Retarget::link(link, target) else { continue };
-            let outcome = retarget_links(file, text, &[retarget]);
+            let outcome = document.retarget_links(&[retarget]);
             if let Ok(edited) = &outcome {
-                let new = Text::decode(&edited.file).unwrap();
-                let after = Note::parse(new.shown());
+                let new = &edited.document;
+                let after = new.note();
                 let found = after.links.iter().find(|found| found.span.start == link.span.start).unwrap();
                 assert_eq!((found.kind, found.embed, found.internal), (link.kind, link.embed, true));
                 assert_eq!(found.target(new.shown()), target);
             }
-            keeps(file, text, link.span.clone(), outcome);
+            keeps(document, link.span.clone(), outcome);
         }
     });
 }
@@ -471,62 +431,87 @@ fn properties() {
         file.extend(note(yaml));
         file.extend_from_slice(b"\n---\n");
         file.extend(note(body));
-        let Ok(text) = Text::decode(&file) else { return };
+        let Ok(document) = open(&file) else { return };
         let value = Value::Text(String::from_utf8(note(value)).unwrap());
         let path = |index: u8| {
             let paths = ["k", "x", "tags", "q", "x.0", "tags.1", "new.deep", "a"];
             PropertyPath::parse(paths[usize::from(index) % paths.len()]).unwrap()
         };
         let (from, to) = (path(*a), path(*b));
-        let all = Frontmatter::find(text.shown()).map_or(0..0, |block| block.span);
+        let all = Frontmatter::find(document.shown()).map_or(0..0, |block| block.span);
         for edit in [
             PropertyEdit::Set { path: &from, value: &value },
             PropertyEdit::Delete { path: &from },
             PropertyEdit::Append { path: &from, value: &value },
             PropertyEdit::Move { from: &from, to: &to },
         ] {
-            keeps(&file, &text, all.clone(), edit_property(&file, &text, &edit));
+            keeps(&document, all.clone(), document.edit_property(&edit));
         }
         for edit in [TagEdit::Add { tag: "new" }, TagEdit::Remove { tag: "a" }, TagEdit::Rename { from: "b", to: "c" }]
         {
-            keeps(&file, &text, all.clone(), edit_property_tag(&file, &text, &edit));
+            keeps(&document, all.clone(), document.edit_property_tag(&edit));
         }
     });
 }
 
 #[test]
 fn tag_trees() {
-    law(|file, text, content, _| {
+    law(|document, content, _| {
         for (from, to) in [("t", "z"), ("t", "t/u"), ("t/u", "t"), ("a", content.trim())] {
-            let Ok(renamed) = rename_tag_tree(file, text, from, to) else { continue };
-            let new = Text::decode(&renamed.file).expect("text");
-            assert_eq!(named(new.shown()), named(text.shown()));
+            let Ok(renamed) = document.rename_tag_tree(from, to) else { continue };
+            let new = &renamed.document;
+            is_known(new);
+            assert_eq!(named(new.shown()), named(document.shown()));
             let tags = |note: &Note<'_>| note.tags.len();
-            assert_eq!(tags(&Note::parse(new.shown())), tags(&Note::parse(text.shown())));
+            assert_eq!(tags(&new.note()), tags(&document.note()));
             if renamed.count == 0 {
-                assert_eq!(renamed.file, file);
+                assert_eq!(renamed.document, *document);
             }
         }
     });
 }
 
 #[test]
+fn tags_in_both_places_change_as_one_after_the_other() {
+    law(|document, content, (a, _)| {
+        let file = [&b"---\n"[..], document.bytes()].concat();
+        let with_properties = open(&file).unwrap();
+        let document = if a % 2 == 0 { document } else { &with_properties };
+        let content = content.trim();
+        for edit in [
+            TagEdit::Add { tag: "new" },
+            TagEdit::Add { tag: content },
+            TagEdit::Remove { tag: "t" },
+            TagEdit::Remove { tag: "a" },
+            TagEdit::Rename { from: "t", to: "z" },
+            TagEdit::Rename { from: "a", to: content },
+        ] {
+            let in_text = document.edit_tag(&edit, TagPlaces::Text);
+            let expected = in_text.and_then(|edited| edited.edit_tag(&edit, TagPlaces::Properties));
+            let both = document.edit_tag(&edit, TagPlaces::Both);
+            assert_eq!(both, expected);
+            both.iter().for_each(is_known);
+        }
+    });
+}
+
+#[test]
 fn places_of_links() {
-    law(|file, text, content, _| {
-        let note = Note::parse(text.shown());
+    law(|document, content, _| {
+        let note = document.note();
         let place = content.trim();
         for link in &note.links {
             let Some(relocate) = Relocate::link(link, place.to_owned()) else { continue };
-            let outcome = relocate_links(file, text, &[relocate]);
+            let outcome = document.relocate_links(&[relocate]);
             if let Ok(edited) = &outcome {
-                let new = Text::decode(&edited.file).unwrap();
-                let after = Note::parse(new.shown());
+                let new = &edited.document;
+                let after = new.note();
                 let found = after.links.iter().find(|found| found.span.start == link.span.start).unwrap();
                 assert_eq!((found.kind, found.embed), (link.kind, link.embed));
-                assert_eq!(found.target(new.shown()), link.target(text.shown()));
+                assert_eq!(found.target(new.shown()), link.target(document.shown()));
                 assert_eq!(found.decoded_subpath(new.shown()).unwrap(), format!("#{place}"));
             }
-            keeps(file, text, link.span.clone(), outcome);
+            keeps(document, link.span.clone(), outcome);
         }
     });
 }
@@ -555,33 +540,33 @@ const PATCH_PIECES: [&str; 16] = [
 fn patches() {
     check!().with_type::<(Vec<u8>, Vec<u8>)>().for_each(|(bytes, pieces)| {
         let file = note(bytes);
-        let Ok(text) = Text::decode(&file) else { return };
+        let Ok(document) = open(&file) else { return };
         let patch: String = pieces.iter().map(|byte| PATCH_PIECES[usize::from(*byte) % 16]).collect();
         let Ok(patch) = Patch::parse(&patch) else { return };
-        let Ok(edited) = patch.apply(&file, &text) else { return };
-        let new = Text::decode(&edited.file).expect("text");
+        let Ok(edited) = document.apply_patch(&patch) else { return };
+        let new = &edited.document;
         assert!(new.shown().get(edited.span).is_some());
     });
 }
 
 #[test]
 fn a_patch_of_whole_texts_leads_from_one_to_the_other() {
-    law(|file, text, content, _| {
-        let wanted = Text::decode(content.as_bytes()).unwrap();
+    law(|document, content, _| {
+        let wanted = open(content.as_bytes()).unwrap();
         let marked = |mark: char, shown: &str| -> String {
             let lines = shown.split_inclusive('\n').map(|line| format!("{mark}{}\n", line.trim_end_matches('\n')));
             let unended = !shown.is_empty() && !shown.ends_with('\n');
             lines.chain(unended.then(|| "\\ No newline at end of file\n".to_owned())).collect()
         };
         let start = |lines: usize| usize::from(lines > 0);
-        let (old, new) = (text.line_count(), wanted.line_count());
+        let (old, new) = (document.line_count(), wanted.line_count());
         let header = format!("@@ -{},{old} +{},{new} @@\n", start(old), start(new));
-        let patch = format!("{header}{}{}", marked('-', text.shown()), marked('+', wanted.shown()));
+        let patch = format!("{header}{}{}", marked('-', document.shown()), marked('+', wanted.shown()));
         if old + new == 0 {
             return;
         }
-        match Patch::parse(&patch).unwrap().apply(file, text) {
-            Ok(edited) => assert_eq!(Text::decode(&edited.file).unwrap().shown(), wanted.shown()),
+        match document.apply_patch(&Patch::parse(&patch).unwrap()) {
+            Ok(edited) => assert_eq!(edited.document.shown(), wanted.shown()),
             // A file that mixes line ends may not allow it; then nothing happens.
             Err(failure) => assert_eq!(failure, PatchFailure::Edit(EditError::MergedLineEnds)),
         }

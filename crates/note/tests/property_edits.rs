@@ -1,12 +1,10 @@
 //! What must hold for every edit of properties, whatever they look like.
 
-use lapidary_note::{
-    EditError, Edited, Frontmatter, PropertyEdit, PropertyError, PropertyPath, Text, Value, edit_property,
-};
+use lapidary_note::{Document, EditError, Edited, Frontmatter, PropertyEdit, PropertyError, PropertyPath, Value};
 use proptest::prelude::*;
 
 fn properties(file: &[u8]) -> Value {
-    let text = Text::decode(file).expect("text");
+    let text = Document::open(file.to_vec()).expect("text");
     match Frontmatter::find(text.shown()) {
         Some(block) => Value::Map(block.properties(text.shown()).expect("valid properties")),
         None => Value::Map(Vec::new()),
@@ -158,7 +156,7 @@ fn file() -> impl Strategy<Value = String> {
 }
 
 fn run(file: &str, edit: &PropertyEdit<'_>) -> Result<Edited, EditError> {
-    edit_property(file.as_bytes(), &Text::decode(file.as_bytes()).expect("text"), edit)
+    Document::open(file.to_owned()).expect("text").edit_property(edit)
 }
 
 /// The values of all paths that an edit of `path` must not change.
@@ -177,7 +175,7 @@ fn keeps_comments(before: &[u8], after: &[u8]) -> bool {
 
 /// What is left of the file when its properties are taken out.
 fn body(file: &[u8]) -> Vec<u8> {
-    let text = Text::decode(file).expect("text");
+    let text = Document::open(file.to_vec()).expect("text");
     let end = Frontmatter::find(text.shown()).map_or(0, |block| text.file_span(block.span).end);
     file[end.max(if text.has_bom() { 3 } else { 0 })..].to_vec()
 }
@@ -188,12 +186,12 @@ proptest! {
         let before = properties(file.as_bytes());
         match run(&file, &PropertyEdit::Set { path: &path, value: &value }) {
             Ok(edited) => {
-                let after = properties(&edited.file);
+                let after = properties(edited.document.bytes());
                 prop_assert_eq!(path.find(&after), Some(&value));
                 prop_assert_eq!(others(&after, &path), others(&before, &path));
-                prop_assert_eq!(body(&edited.file), body(file.as_bytes()));
-                let again = run(str::from_utf8(&edited.file).unwrap(), &PropertyEdit::Set { path: &path, value: &value });
-                prop_assert_eq!(again.unwrap().file, edited.file);
+                prop_assert_eq!(body(edited.document.bytes()), body(file.as_bytes()));
+                let again = run(str::from_utf8(edited.document.bytes()).unwrap(), &PropertyEdit::Set { path: &path, value: &value });
+                prop_assert_eq!(again.unwrap().document, edited.document);
             }
             Err(EditError::Property(
                 PropertyError::NotAContainer { .. } | PropertyError::NoSuchItem { .. }
@@ -206,10 +204,10 @@ proptest! {
     fn a_new_property_is_set_and_deleted_again_without_a_trace(file in file(), value in value()) {
         let path = PropertyPath::name("brand new");
         let with = run(&file, &PropertyEdit::Set { path: &path, value: &value }).unwrap();
-        let without = run(str::from_utf8(&with.file).unwrap(), &PropertyEdit::Delete { path: &path }).unwrap();
+        let without = run(str::from_utf8(with.document.bytes()).unwrap(), &PropertyEdit::Delete { path: &path }).unwrap();
         let empty = matches!(properties(file.as_bytes()), Value::Map(entries) if entries.is_empty());
         if !empty {
-            prop_assert_eq!(str::from_utf8(&without.file).unwrap(), file);
+            prop_assert_eq!(str::from_utf8(without.document.bytes()).unwrap(), file);
         }
     }
 
@@ -218,9 +216,9 @@ proptest! {
         let before = properties(file.as_bytes());
         match run(&file, &PropertyEdit::Delete { path: &path }) {
             Ok(edited) => {
-                let after = properties(&edited.file);
+                let after = properties(edited.document.bytes());
                 prop_assert_eq!(others(&after, &path), others(&before, &path));
-                prop_assert_eq!(body(&edited.file), body(file.as_bytes()));
+                prop_assert_eq!(body(edited.document.bytes()), body(file.as_bytes()));
             }
             Err(EditError::Property(PropertyError::Missing { .. })) => prop_assert_eq!(path.find(&before), None),
             Err(error) => prop_assert!(false, "{error}"),
@@ -232,11 +230,11 @@ proptest! {
         let before = properties(file.as_bytes());
         match run(&file, &PropertyEdit::Append { path: &path, value: &value }) {
             Ok(edited) => {
-                let after = properties(&edited.file);
+                let after = properties(edited.document.bytes());
                 let Some(Value::List(items)) = path.find(&after) else { panic!("{edited:?}") };
                 prop_assert_eq!(items.last(), Some(&value));
                 prop_assert_eq!(others(&after, &path), others(&before, &path));
-                prop_assert!(keeps_comments(file.as_bytes(), &edited.file));
+                prop_assert!(keeps_comments(file.as_bytes(), edited.document.bytes()));
             }
             Err(EditError::Property(
                 PropertyError::NotAList { .. } | PropertyError::NotAContainer { .. } | PropertyError::NoSuchItem { .. }
@@ -251,14 +249,14 @@ proptest! {
         let to = PropertyPath::name(&name);
         match run(&file, &PropertyEdit::Move { from: &from, to: &to }) {
             Ok(edited) => {
-                let after = properties(&edited.file);
+                let after = properties(edited.document.bytes());
                 prop_assert_eq!(to.find(&after), from.find(&before));
-                prop_assert_eq!(body(&edited.file), body(file.as_bytes()));
-                prop_assert!(keeps_comments(file.as_bytes(), &edited.file));
+                prop_assert_eq!(body(edited.document.bytes()), body(file.as_bytes()));
+                prop_assert!(keeps_comments(file.as_bytes(), edited.document.bytes()));
                 if from.segments().count() == 1 {
-                    let text = str::from_utf8(&edited.file).unwrap();
+                    let text = str::from_utf8(edited.document.bytes()).unwrap();
                     let back = run(text, &PropertyEdit::Move { from: &to, to: &from }).unwrap();
-                    prop_assert_eq!(properties(&back.file), before);
+                    prop_assert_eq!(properties(back.document.bytes()), before);
                 }
             }
             Err(EditError::Property(PropertyError::Missing { .. })) => prop_assert_eq!(from.find(&before), None),

@@ -14,10 +14,12 @@ use lapidary_tools::{Effect, Kind, Reason, Rendered};
 use lapidary_vault::store::{Progress, Waiting};
 use serde_json::{Map, Value, json};
 
-use crate::{Caller, Pipeline, Reply, Request, audit::AuditLine, clock::iso, run::VAULT};
+use crate::{Executor, Grant, Invocation, Outcome, Principal, clock::iso, execution::Execution, stages::check::VAULT};
 
 /// Nobody remembers for longer what they were asked.
 const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a proposal is open.
+pub(crate) const PROPOSAL_OPEN: Duration = Duration::from_secs(5 * 60);
 /// As many characters as tell questions from each other.
 const ID: usize = 10;
 
@@ -30,6 +32,8 @@ pub struct Pending {
     pub caller: String,
     pub profile: String,
     pub tool: String,
+    /// The name of the principal on whose behalf it is made.
+    principal: String,
     /// The change itself, for the person.
     pub question: String,
     /// Somebody has answered, and it is being carried out.
@@ -59,8 +63,8 @@ pub enum Decided {
     Gone,
 }
 
-/// What a caller hears who makes the call again.
-pub(crate) enum Heard {
+/// What a caller learns who makes the call again.
+pub(crate) enum ApprovalResult {
     /// A person agreed, and this came of it.
     Reply(Rendered),
     /// A person agreed that this call may look.
@@ -69,14 +73,19 @@ pub(crate) enum Heard {
 }
 
 /// Which question a call leads to: the same for the same call of the same client.
-pub(crate) fn question_id(line: &AuditLine) -> String {
-    let vault = line.vault.as_deref().unwrap_or_default();
-    let call = format!("{vault}\n{}\n{}\n{}\n{}", line.known_as, line.profile, line.tool, line.arguments);
+pub(crate) fn question_id(execution: &Execution<'_>) -> String {
+    let (vault, name, profile) = (vault_of(execution), execution.name(), &execution.profile().name);
+    let (tool, arguments) = (&execution.operation_name, execution.given_hash);
+    let call = format!("{vault}\n{name}\n{profile}\n{tool}\n{arguments}");
     ContentHash::of(call.as_bytes()).to_string().trim_start_matches("sha256:").chars().take(ID).collect()
 }
 
-/// What became of the question that this call led to; `None` if there is nothing to hear.
-pub(crate) fn hear(waiting: &Waiting, id: &str, now: SystemTime) -> io::Result<Option<Heard>> {
+fn vault_of<'e>(execution: &Execution<'e>) -> &'e str {
+    execution.vault.map_or("", |served| served.vault.name())
+}
+
+/// What became of the question that this call led to; `None` if there is nothing to learn.
+pub(crate) fn take_result(waiting: &Waiting, id: &str, now: SystemTime) -> io::Result<Option<ApprovalResult>> {
     let Some((Progress::Settled, text)) = waiting.find(id)? else { return Ok(None) };
     // Of two who make the call at a time one hears the answer; and nobody that of a question they have forgotten.
     if !waiting.remove(id, Progress::Settled)? {
@@ -89,36 +98,29 @@ pub(crate) fn hear(waiting: &Waiting, id: &str, now: SystemTime) -> io::Result<O
     }
     let settled: Value = serde_json::from_str(&text).unwrap_or_default();
     if settled["rejected"] == true {
-        return Ok(Some(Heard::Refused(Reason::Declined)));
+        return Ok(Some(ApprovalResult::Refused(Reason::Declined)));
     }
     if settled["mayRead"] == true {
-        return Ok(Some(Heard::MayRead));
+        return Ok(Some(ApprovalResult::MayRead));
     }
-    let (Value::Object(structured), Value::Array(text)) = (settled["structured"].clone(), &settled["text"]) else {
-        return Ok(None);
-    };
-    let text = text.iter().filter_map(|part| part.as_str().map(str::to_owned)).collect();
-    let is_error = settled["isError"] == true;
-    let mut rendered = Rendered { text, structured, is_error };
-    if !is_error {
+    let Some(mut rendered) = Rendered::from_json(settled) else { return Ok(None) };
+    if !rendered.is_error {
         rendered.add_notice("A person agreed, and the change has been made. Do not make the call again.");
     }
-    Ok(Some(Heard::Reply(rendered)))
+    Ok(Some(ApprovalResult::Reply(rendered)))
 }
 
 /// Writes the question down, or again if the change is another by now. The reason says what to do.
 pub(crate) fn wait(
-    waiting: &Waiting,
-    line: &AuditLine,
-    arguments: &Map<String, Value>,
+    execution: &Execution<'_>,
     question: &str,
     changes: ContentHash,
     now: SystemTime,
 ) -> Result<Reason, io::Error> {
-    let id = question_id(line);
-    let vault = line.vault.clone().unwrap_or_default();
+    let (waiting, vault) = (&execution.concerned_vault().waiting, vault_of(execution));
+    let id = question_id(execution);
     if let Some((progress, text)) = waiting.find(&id)?
-        && let Some(before) = parse(&id, &vault, &text)
+        && let Some(before) = parse(&id, vault, &text)
         && (progress == Progress::Taken || (before.changes == changes && !is_late(&text, now)))
     {
         return Ok(Reason::ApprovalPending { id });
@@ -126,10 +128,11 @@ pub(crate) fn wait(
     tidy(waiting, now)?;
     let record = json!({
         "asked": iso(now),
-        "caller": line.caller,
-        "profile": line.profile,
-        "tool": line.tool,
-        "arguments": arguments,
+        "caller": execution.principal().id,
+        "principal": execution.name(),
+        "profile": execution.profile().name,
+        "tool": execution.operation_name,
+        "arguments": execution.given,
         "changes": changes.to_string(),
         "question": question,
     });
@@ -146,6 +149,8 @@ fn parse(id: &str, vault: &str, text: &str) -> Option<Pending> {
         vault: vault.to_owned(),
         asked: said("asked")?.parse::<Timestamp>().ok()?.into(),
         caller: said("caller")?,
+        // An older version did not write it down.
+        principal: said("principal").unwrap_or_default(),
         profile: said("profile")?,
         tool: said("tool")?,
         question: said("question")?,
@@ -173,7 +178,7 @@ fn tidy(waiting: &Waiting, now: SystemTime) -> io::Result<()> {
     Ok(())
 }
 
-impl Pipeline {
+impl Executor {
     /// What waits for a person, the oldest first. What has waited too long goes.
     pub fn pending(&self) -> io::Result<Vec<Pending>> {
         let now = self.setup.clock.now();
@@ -194,8 +199,8 @@ impl Pipeline {
 
     /// A person's answer. If it is yes, exactly the change that was shown is made, or none.
     pub fn decide(&self, pending: &Pending, agreed: bool) -> io::Result<Decided> {
-        let Ok(served) = self.setup.vaults.pick(Some(&pending.vault)) else { return Ok(Decided::Gone) };
-        let Some(profile) = self.profile_called(&pending.profile) else {
+        let Some(served) = self.setup.vaults.called(&pending.vault) else { return Ok(Decided::Gone) };
+        let Some(principal) = self.asking_principal(pending) else {
             return Ok(Decided::NoSuchProfile(pending.profile.clone()));
         };
         let (waiting, now) = (&served.waiting, self.setup.clock.now());
@@ -210,40 +215,50 @@ impl Pipeline {
             settle(json!({ "rejected": true }))?;
             return Ok(Decided::Rejected);
         }
-        let spec = profile.catalogue.find(&pending.tool).ok().map(|entry| &entry.spec);
+        let spec = principal.profile().catalogue.find(&pending.tool).ok().map(|entry| &entry.spec);
         if spec.is_some_and(|spec| spec.effect == Effect::Read) {
             // Read when it is asked for again, by what may be read then. So no text of a note is kept here.
             settle(json!({ "mayRead": true }))?;
             return Ok(Decided::MayRead);
         }
         let mut arguments = pending.arguments.clone();
-        if spec.is_some_and(|spec| spec.needs_vault) {
+        if spec.is_some_and(|spec| spec.kind.needs_vault()) {
             // It may have another name in this process, or be one of several here and the only one there.
             arguments.retain(|name, _| !name.eq_ignore_ascii_case(VAULT));
             arguments.insert(VAULT.to_owned(), json!(pending.vault));
         }
-        let caller = Caller {
-            id: pending.caller.clone(),
-            known_as: String::new(),
-            one_client: false,
-            can_ask: false,
-            profile: Arc::clone(&profile),
+        let mut invocation = Invocation::tool(&pending.tool, arguments, principal);
+        invocation.approved = Some(pending.changes);
+        let outcome = self.run(&invocation, &self.cancel(&invocation));
+        let kind = match &outcome {
+            Outcome::Refused(refusal) => Some(refusal.reason.kind()),
+            _ => None,
         };
-        let request = Request { tool: pending.tool.clone(), arguments, caller, answer: None, progress: None };
-        let cancel = self.cancel(&request);
-        let (reply, refused) = self.carry_out(&request, &cancel, Some(pending.changes));
-        let Reply::Done(rendered) = reply else {
+        let Some(rendered) = outcome.rendered() else {
             waiting.forget(&pending.id)?;
             return Ok(Decided::Gone);
         };
-        if refused == Some(Kind::ChangedMeanwhile) {
+        if kind == Some(Kind::ChangedMeanwhile) {
             // The next call asks about the change as it is by then.
             waiting.forget(&pending.id)?;
         } else {
-            settle(json!({
-                "structured": rendered.structured, "text": rendered.text, "isError": rendered.is_error,
-            }))?;
+            settle(rendered.to_json())?;
         }
         Ok(Decided::Tried(rendered))
+    }
+
+    /// The principal who asked, as it is known in this process; nobody can be asked on its behalf here.
+    fn asking_principal(&self, pending: &Pending) -> Option<Principal> {
+        let profile = self.setup.profiles.iter().find(|profile| profile.name == pending.profile)?;
+        let known = self.setup.grants.iter().find(|(name, _)| *name == pending.principal);
+        let grant = known.map_or(&self.setup.grant, |(_, grant)| grant);
+        let grant = Grant { profile: Arc::clone(profile), ..Grant::clone(grant) };
+        Some(Principal {
+            id: pending.caller.clone(),
+            name: pending.principal.clone(),
+            grant: Arc::new(grant),
+            can_be_asked: false,
+            is_single_client: false,
+        })
     }
 }

@@ -6,56 +6,49 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use lapidary_note::ContentHash;
-use lapidary_tools::{Interruption, Kind, Reason, Walked};
-use lapidary_vault::{News, Receipt, Stop, VaultPath, store::LogFile};
+use lapidary_tools::{Interruption, Kind, Reason, Rendered, Walked};
+use lapidary_vault::{News, Stop, VaultPath, store::LogFile};
 use serde_json::{Map, Value, json};
 
-use crate::clock::iso;
+use crate::{Outcome, Refusal, clock::iso, execution::Execution};
 
 /// The name of a vault's log in its state folder.
 pub const AUDIT_FILE: &str = "audit.jsonl";
 
-/// What the log keeps of one call.
-#[derive(Clone, Debug)]
-pub struct AuditLine {
-    pub time: SystemTime,
-    pub caller: String,
-    pub known_as: String,
-    pub one_client: bool,
-    pub profile: String,
-    pub tool: String,
-    /// The tool that led to this one.
-    pub via: Option<&'static str>,
-    pub vault: Option<String>,
-    /// The files that the arguments name.
-    pub files: Vec<String>,
-    pub arguments: ContentHash,
-    pub dry_run: bool,
-    /// Operations of a batch that came to nothing.
-    pub refused: Vec<(String, Kind)>,
-    /// What was changed, or would have been.
-    pub receipt: Receipt,
-    pub outcome: Outcome,
-    /// What a walk through the vault cost.
-    pub walked: Option<Walked>,
-    pub duration: Duration,
-    pub reply_bytes: usize,
+/// What the log keeps of one call, made from the call and its outcome.
+pub(crate) struct AuditRecord<'e> {
+    pub(crate) time: SystemTime,
+    execution: &'e Execution<'e>,
+    ending: Ending<'e>,
+    duration: Duration,
+    reply_bytes: usize,
 }
 
-#[derive(Clone, Debug)]
-pub enum Outcome {
+/// How the call ended, as far as the log tells.
+enum Ending<'e> {
     Ok,
     Asked,
-    Refused(Reason),
+    Refused(&'e Reason),
     UnknownTool,
 }
 
-impl AuditLine {
+impl<'e> AuditRecord<'e> {
+    pub(crate) fn of(execution: &'e Execution<'e>, outcome: &'e Outcome) -> Self {
+        let (ending, reply_bytes) = match outcome {
+            Outcome::Answered(payload) => (Ending::Ok, payload.reply_bytes()),
+            Outcome::Asked(_) => (Ending::Asked, 0),
+            Outcome::Refused(Refusal { reason, rendered }) => {
+                (Ending::Refused(reason), rendered.as_ref().map_or(0, Rendered::bytes))
+            }
+            Outcome::UnknownTool { .. } => (Ending::UnknownTool, 0),
+        };
+        Self { time: execution.time, execution, ending, duration: execution.started.elapsed(), reply_bytes }
+    }
+
     /// All files that were named or changed, each once, in the order in which they come.
     fn named(&self) -> Vec<String> {
-        let mut named: Vec<String> = self.files.clone();
-        for changed in &self.receipt.changed {
+        let mut named: Vec<String> = self.execution.files.clone();
+        for changed in &self.execution.receipt.changed {
             named.push(changed.path.to_string());
             named.extend(changed.moved_to.as_ref().map(ToString::to_string));
         }
@@ -65,6 +58,7 @@ impl AuditLine {
     }
 
     fn json(&self) -> Value {
+        let Execution { receipt, walked, refused_steps, .. } = self.execution;
         let mut line = Map::new();
         let mut put = |key: &str, value: Value| {
             if !value.is_null() {
@@ -72,55 +66,55 @@ impl AuditLine {
             }
         };
         put("ts", json!(iso(self.time)));
-        put("client_id", json!(self.caller));
-        put("profile", json!(self.profile));
-        put("tool", json!(self.tool));
-        put("via", json!(self.via));
-        put("vault", json!(self.vault));
+        put("client_id", json!(self.execution.principal().id));
+        put("profile", json!(self.execution.profile().name));
+        put("tool", json!(self.execution.operation_name));
+        put("via", json!(self.execution.via));
+        put("vault", json!(self.execution.vault.map(|served| served.vault.name())));
         let named = self.named();
         put("file", json!(named.first()));
         if named.len() > 1 {
             put("files", json!(named));
         }
-        put("args_hash", json!(self.arguments.to_string()));
-        put("ok", json!(matches!(self.outcome, Outcome::Ok)));
-        match &self.outcome {
-            Outcome::Ok => {}
-            Outcome::Asked => put("asked", json!(true)),
-            Outcome::UnknownTool => put("reason", json!("tool_unknown")),
-            Outcome::Refused(reason) => {
-                put("reason", json!(reason.kind().facts().id));
-                put("error_code", json!(reason.kind().facts().code));
+        put("args_hash", json!(self.execution.given_hash.to_string()));
+        put("ok", json!(matches!(self.ending, Ending::Ok)));
+        match self.ending {
+            Ending::Ok => {}
+            Ending::Asked => put("asked", json!(true)),
+            Ending::UnknownTool => put("reason", json!("tool_unknown")),
+            Ending::Refused(reason) => {
+                put("reason", json!(reason.kind().wire_code().id));
+                put("error_code", json!(reason.kind().wire_code().code));
             }
         }
-        if self.dry_run {
+        if self.execution.dry_run {
             put("dry_run", json!(true));
         }
-        if !self.refused.is_empty() {
-            let one = |(tool, kind): &(String, Kind)| json!({ "tool": tool, "reason": kind.facts().id });
-            put("refused", self.refused.iter().map(one).collect());
+        if !refused_steps.is_empty() {
+            let one = |(tool, kind): &(String, Kind)| json!({ "tool": tool, "reason": kind.wire_code().id });
+            put("refused", refused_steps.iter().map(one).collect());
         }
-        if let [changed] = &self.receipt.changed[..] {
+        if let [changed] = &receipt.changed[..] {
             put("before_hash", json!(changed.before.map(|hash| hash.to_string())));
             put("after_hash", json!(changed.after.map(|hash| hash.to_string())));
             put("moved_to", json!(changed.moved_to.as_ref().map(ToString::to_string)));
             put("bytes_before", json!(changed.before.map(|_| changed.bytes_before)));
             put("bytes_after", json!(changed.bytes_after));
-        } else if !self.receipt.changed.is_empty() {
-            put("files_changed", json!(self.receipt.changed.len()));
+        } else if !receipt.changed.is_empty() {
+            put("files_changed", json!(receipt.changed.len()));
         }
-        put("checkpoint", json!(self.receipt.checkpoint));
-        if let Some(Walked { files, bytes, stopped }) = self.walked {
+        put("checkpoint", json!(receipt.checkpoint));
+        if let Some(Walked { files, bytes, stopped }) = walked {
             put("files_scanned", json!(files));
             put("bytes_read", json!(bytes));
             put("truncated", json!(stopped.map(|_| true)));
             put("abort_reason", json!(stopped.map(why)));
         }
-        match &self.outcome {
-            Outcome::Refused(Reason::Interrupted(Interruption::TakenBack)) => {
+        match self.ending {
+            Ending::Refused(Reason::Interrupted(Interruption::TakenBack)) => {
                 put("abort_reason", json!(why(Stop::Cancelled)));
             }
-            Outcome::Refused(Reason::Interrupted(Interruption::Deadline { .. })) => {
+            Ending::Refused(Reason::Interrupted(Interruption::Deadline { .. })) => {
                 put("abort_reason", json!(why(Stop::Deadline)));
             }
             _ => {}
@@ -140,22 +134,18 @@ fn why(stop: Stop) -> &'static str {
 }
 
 /// Writes lines and says once if it cannot: a server on a read-only disk still serves.
-pub(crate) struct Audit {
-    warn: fn(&str),
+#[derive(Default)]
+pub(crate) struct AuditLog {
     failed: AtomicBool,
 }
 
-impl Audit {
-    pub(crate) fn new(warn: fn(&str)) -> Self {
-        Self { warn, failed: AtomicBool::new(false) }
-    }
-
-    pub(crate) fn record(&self, log: &LogFile, line: &AuditLine) {
-        self.append(log, &line.json());
+impl AuditLog {
+    pub(crate) fn record(&self, log: &LogFile, record: &AuditRecord<'_>) {
+        self.append(log, &record.json());
     }
 
     /// What happened to the vault without a call.
-    pub(crate) fn tell(&self, log: &LogFile, time: SystemTime, news: &News) {
+    pub(crate) fn record_news(&self, log: &LogFile, time: SystemTime, news: &News) {
         let files = |paths: &[VaultPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
         // First, as in every line: whoever reads several logs sorts them by it.
         let ts = iso(time);
@@ -176,7 +166,7 @@ impl Audit {
         if let Err(error) = log.append(&line.to_string())
             && !self.failed.swap(true, Ordering::Relaxed)
         {
-            (self.warn)(&format!("the audit log cannot be written ({error}); calls go on without it"));
+            tracing::warn!("the audit log cannot be written ({error}); calls go on without it");
         }
     }
 }

@@ -12,6 +12,17 @@ impl Clock {
         Self(SystemTime::now)
     }
 
+    /// `2026-11-15T20:15:00.123Z`
+    pub fn timestamp(self) -> String {
+        iso(self.now())
+    }
+
+    /// Noon of a Wednesday, by which the examples of tools go.
+    #[cfg(test)]
+    pub(crate) fn of_examples() -> Self {
+        Self(|| SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_776_254_400))
+    }
+
     pub(crate) fn now(self) -> SystemTime {
         (self.0)()
     }

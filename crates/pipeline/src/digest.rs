@@ -1,20 +1,21 @@
 use lapidary_note::ContentHash;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-/// The same for the same JSON, in whatever order its keys come.
-pub(crate) fn digest(value: &Value) -> ContentHash {
+/// The same for the same arguments, in whatever order their keys come.
+pub(crate) fn digest(arguments: &Map<String, Value>) -> ContentHash {
     fn sorted(value: &Value) -> Value {
         match value {
-            Value::Object(map) => {
-                let mut keys: Vec<&String> = map.keys().collect();
-                keys.sort();
-                Value::Object(keys.into_iter().map(|key| (key.clone(), sorted(&map[key]))).collect())
-            }
+            Value::Object(map) => Value::Object(sorted_map(map)),
             Value::Array(items) => items.iter().map(sorted).collect(),
             other => other.clone(),
         }
     }
-    ContentHash::of(sorted(value).to_string().as_bytes())
+    fn sorted_map(map: &Map<String, Value>) -> Map<String, Value> {
+        let mut keys: Vec<&String> = map.keys().collect();
+        keys.sort();
+        keys.into_iter().map(|key| (key.clone(), sorted(&map[key]))).collect()
+    }
+    ContentHash::of(Value::Object(sorted_map(arguments)).to_string().as_bytes())
 }
 
 #[cfg(test)]
@@ -25,11 +26,12 @@ mod tests {
 
     #[test]
     fn the_order_of_keys_does_not_count_and_everything_else_does() {
+        let of = |value: Value| digest(value.as_object().unwrap());
         assert_eq!(
-            digest(&json!({ "a": [1, { "x": 1, "y": 2 }], "b": 2 })),
-            digest(&json!({ "b": 2, "a": [1, { "y": 2, "x": 1 }] }))
+            of(json!({ "a": [1, { "x": 1, "y": 2 }], "b": 2 })),
+            of(json!({ "b": 2, "a": [1, { "y": 2, "x": 1 }] }))
         );
-        assert_ne!(digest(&json!([1, 2])), digest(&json!([2, 1])));
-        assert_ne!(digest(&json!({ "a": "1" })), digest(&json!({ "a": 1 })));
+        assert_ne!(of(json!({ "a": [1, 2] })), of(json!({ "a": [2, 1] })));
+        assert_ne!(of(json!({ "a": "1" })), of(json!({ "a": 1 })));
     }
 }

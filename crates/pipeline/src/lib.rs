@@ -1,30 +1,36 @@
-//! The one path that every call takes: find, authorize, validate, narrow, plan, judge, ask, commit, record.
+//! The one path that every operation takes: find, authorize, check, admit, narrow, plan, judge, approve, commit, observe,
+//! record. Each stage is a file in `stages`, and `execute` is the loop over them.
 
+mod approval_rules;
 mod approvals;
 mod audit;
-mod call;
+mod batch;
 mod clock;
-mod consent;
+mod confirmation;
 mod digest;
-mod door;
+mod execute;
+mod execution;
+mod executor;
+mod invocation;
 mod lanes;
-mod looking;
-mod pipeline;
-mod policy;
-mod prompts;
+mod principal;
 mod repetition;
-mod rules;
-mod run;
+mod rule_files;
+mod stages;
 mod vaults;
 
+#[cfg(test)]
+mod examples;
+#[cfg(test)]
+mod testing;
+
+pub use approval_rules::{Decision, Rule, Rules};
 pub use approvals::{Decided, Pending};
-pub use audit::{AUDIT_FILE, AuditLine};
-pub use call::{Answer, Caller, Question, Reply, Request, Stage, Verdict};
+pub use audit::AUDIT_FILE;
 pub use clock::Clock;
-pub use looking::Followed;
-pub use pipeline::{Limits, Pipeline, Setup};
-pub use policy::{Decision, Rule, Rules};
-pub use prompts::SeenPrompts;
+pub use executor::{Executor, Limits, Setup};
+pub use invocation::{Answer, Invocation, Operation, Outcome, Progress, Question, Refusal, Verdict};
+pub use principal::{Grant, Principal};
 pub use repetition::RepetitionLimits;
-pub use rules::VaultRules;
+pub use rule_files::RuleFilesInForce;
 pub use vaults::{ServedVault, Vaults};

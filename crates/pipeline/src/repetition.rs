@@ -3,13 +3,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, SystemTime},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use lapidary_note::ContentHash;
 use lapidary_query::words;
 use lapidary_tools::Spec;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value};
 
 use crate::digest::digest;
@@ -28,7 +28,7 @@ pub struct RepetitionLimits {
 
 /// What was asked, however it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct CallFingerprint {
     call: ContentHash,
     search: Option<Search>,
 }
@@ -40,10 +40,10 @@ struct Search {
     words: BTreeSet<String>,
 }
 
-impl Asked {
+impl CallFingerprint {
     /// By a tool that may not even be one, with whatever arguments.
     pub(crate) fn raw(tool: &str, arguments: &Map<String, Value>) -> Self {
-        Self { call: ContentHash::of(format!("{tool} {}", of(arguments)).as_bytes()), search: None }
+        Self { call: ContentHash::of(format!("{tool} {}", digest(arguments)).as_bytes()), search: None }
     }
 
     /// With arguments that fit the tool: what says the same as nothing is left out.
@@ -59,13 +59,9 @@ impl Asked {
                 searched.extend(words(&text));
             }
         }
-        let scope = ContentHash::of(format!("{} {}", spec.name(), of(&arguments)).as_bytes());
+        let scope = ContentHash::of(format!("{} {}", spec.name(), digest(&arguments)).as_bytes());
         Self { call, search: (!searched.is_empty()).then_some(Search { scope, words: searched }) }
     }
-}
-
-fn of(arguments: &Map<String, Value>) -> ContentHash {
-    digest(&Value::Object(arguments.clone()))
 }
 
 /// Without what is the default: a flag that is off, and what the schema says happens anyway.
@@ -107,19 +103,20 @@ pub(crate) struct Repeated {
 
 /// What each caller asked lately, and what it was told.
 #[derive(Default)]
-pub(crate) struct Repetition {
-    recent: Mutex<BTreeMap<String, Recent>>,
+pub(crate) struct CallHistory {
+    recent: Mutex<BTreeMap<String, CallerHistory>>,
 }
 
-#[derive(Default)]
-struct Recent {
-    calls: VecDeque<Seen>,
+struct CallerHistory {
+    /// When the caller was last heard of.
+    last: SystemTime,
+    calls: VecDeque<PastCall>,
     /// How many in a row, and the last of them.
     failures: Option<(usize, SystemTime)>,
 }
 
-struct Seen {
-    asked: Asked,
+struct PastCall {
+    asked: CallFingerprint,
     outcome: ContentHash,
     at: SystemTime,
     /// The state of the vault, once there is a suspicion.
@@ -132,7 +129,7 @@ const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 /// Callers come and go; a server that runs for weeks must not remember them all.
 const CALLERS: usize = 256;
 
-impl Repetition {
+impl CallHistory {
     /// Records a call and its outcome; `Some` if the very same has already happened often enough.
     ///
     /// For the same call the outcome is part of the comparison, so a file that changed meanwhile is never a repetition,
@@ -141,7 +138,7 @@ impl Repetition {
     pub(crate) fn record(
         &self,
         caller: &str,
-        asked: &Asked,
+        asked: &CallFingerprint,
         outcome: ContentHash,
         at: SystemTime,
         limits: &RepetitionLimits,
@@ -149,7 +146,7 @@ impl Repetition {
     ) -> Option<Repeated> {
         let (same, suspected) = {
             let mut recent = self.recent();
-            let calls = &mut of_caller(&mut recent, caller).calls;
+            let calls = &mut of_caller(&mut recent, caller, at).calls;
             calls.retain(|seen| is_fresh(seen.at, at));
             let same = calls.iter().filter(|seen| seen.asked.call == asked.call && seen.outcome == outcome);
             let same: Vec<SystemTime> = same.map(|seen| seen.at).collect();
@@ -161,14 +158,14 @@ impl Repetition {
         // Nobody else waits for the disk meanwhile.
         let mark = if asked.search.is_some() && suspected { mark() } else { None };
         let mut recent = self.recent();
-        let calls = &mut of_caller(&mut recent, caller).calls;
-        let like: Vec<&Seen> = alike(calls, asked).collect();
+        let calls = &mut of_caller(&mut recent, caller, at).calls;
+        let like: Vec<&PastCall> = alike(calls, asked).collect();
         if like.len() >= limits.allowed
             && let Some(last) = like.last().filter(|last| mark.is_some() && last.mark == mark)
         {
             return Some(Repeated { times: like.len(), last: last.at, similar: true });
         }
-        calls.push_back(Seen { asked: asked.clone(), outcome, at, mark });
+        calls.push_back(PastCall { asked: asked.clone(), outcome, at, mark });
         while calls.len() > limits.window {
             calls.pop_front();
         }
@@ -178,7 +175,7 @@ impl Repetition {
     /// How many calls of this caller have failed in a row, this one included.
     pub(crate) fn failed(&self, caller: &str, at: SystemTime) -> usize {
         let mut recent = self.recent();
-        let recent = of_caller(&mut recent, caller);
+        let recent = of_caller(&mut recent, caller, at);
         let before = recent.failures.filter(|(_, last)| is_fresh(*last, at)).map_or(0, |(count, _)| count);
         recent.failures = Some((before + 1, at));
         before + 1
@@ -195,8 +192,8 @@ impl Repetition {
         self.recent().values_mut().for_each(|recent| recent.calls.clear());
     }
 
-    fn recent(&self) -> MutexGuard<'_, BTreeMap<String, Recent>> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    fn recent(&self) -> MutexGuard<'_, BTreeMap<String, CallerHistory>> {
+        self.recent.lock()
     }
 }
 
@@ -205,24 +202,34 @@ fn is_fresh(then: SystemTime, now: SystemTime) -> bool {
 }
 
 /// The searches that looked for nearly the same.
-fn alike<'c>(calls: &'c VecDeque<Seen>, asked: &Asked) -> impl Iterator<Item = &'c Seen> {
+fn alike<'c>(calls: &'c VecDeque<PastCall>, asked: &CallFingerprint) -> impl Iterator<Item = &'c PastCall> {
     calls.iter().filter(|seen| match (&seen.asked.search, &asked.search) {
         (Some(before), Some(now)) => now.is_like(before),
         _ => false,
     })
 }
 
-fn of_caller<'r>(recent: &'r mut BTreeMap<String, Recent>, caller: &str) -> &'r mut Recent {
+/// What is known of a caller. If there are too many, the one that was not heard of for the longest time is forgotten.
+fn of_caller<'r>(
+    recent: &'r mut BTreeMap<String, CallerHistory>,
+    caller: &str,
+    now: SystemTime,
+) -> &'r mut CallerHistory {
     if recent.len() >= CALLERS && !recent.contains_key(caller) {
-        recent.pop_first();
+        let oldest = recent.iter().min_by_key(|(_, history)| history.last).map(|(caller, _)| caller.clone());
+        oldest.and_then(|oldest| recent.remove(&oldest));
     }
-    recent.entry(caller.to_owned()).or_default()
+    let history = recent.entry(caller.to_owned()).or_insert_with(|| CallerHistory {
+        last: UNIX_EPOCH,
+        calls: VecDeque::new(),
+        failures: None,
+    });
+    history.last = history.last.max(now);
+    history
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::UNIX_EPOCH;
-
     use lapidary_tools::TOOLS;
     use serde_json::json;
 
@@ -234,13 +241,19 @@ mod tests {
         ContentHash::of(text.as_bytes())
     }
 
-    fn asked(tool: &str, arguments: Value) -> Asked {
+    fn asked(tool: &str, arguments: Value) -> CallFingerprint {
         let spec = TOOLS.iter().map(|tool| tool.spec()).find(|spec| spec.name() == tool).unwrap();
         let Value::Object(arguments) = arguments else { panic!("an object") };
-        Asked::of(&spec, None, &arguments)
+        CallFingerprint::of(&spec, None, &arguments)
     }
 
-    fn times(repetition: &Repetition, caller: &str, asked: &Asked, outcome: &str, mark: &str) -> Option<(usize, bool)> {
+    fn times(
+        repetition: &CallHistory,
+        caller: &str,
+        asked: &CallFingerprint,
+        outcome: &str,
+        mark: &str,
+    ) -> Option<(usize, bool)> {
         repetition
             .record(caller, asked, hash(outcome), UNIX_EPOCH, &LIMITS, || Some(hash(mark)))
             .map(|repeated| (repeated.times, repeated.similar))
@@ -248,7 +261,7 @@ mod tests {
 
     #[test]
     fn the_fourth_same_answer_to_the_same_call_is_one_too_many() {
-        let repetition = Repetition::default();
+        let repetition = CallHistory::default();
         let read = |file: &str| asked("file_read", json!({ "file": file }));
         let ask = |caller, file, outcome| times(&repetition, caller, &read(file), outcome, "");
         for _ in 0..3 {
@@ -264,7 +277,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_in_another_conversation_does_not_count() {
-        let repetition = Repetition::default();
+        let repetition = CallHistory::default();
         let read = asked("file_read", json!({ "file": "x" }));
         let at = |at| repetition.record("a", &read, hash("one"), at, &LIMITS, || None);
         let second = Duration::from_secs(1);
@@ -278,7 +291,7 @@ mod tests {
 
     #[test]
     fn who_goes_through_days_or_chapters_goes_in_no_circle() {
-        let repetition = Repetition::default();
+        let repetition = CallHistory::default();
         for number in 1..9 {
             for query in
                 [format!("2026-11-0{number}"), format!("chapter {number} summary"), format!("Week{number} plan")]
@@ -291,7 +304,7 @@ mod tests {
 
     #[test]
     fn only_the_last_calls_count() {
-        let repetition = Repetition::default();
+        let repetition = CallHistory::default();
         let read = |file: &str| asked("file_read", json!({ "file": file }));
         for _ in 0..3 {
             assert_eq!(times(&repetition, "a", &read("x"), "", ""), None);
@@ -324,7 +337,7 @@ mod tests {
         };
         let queries = ["project plan alpha", "plan project beta", "Gamma: project, plan"];
         let searched = || {
-            let repetition = Repetition::default();
+            let repetition = CallHistory::default();
             for query in queries {
                 assert_eq!(times(&repetition, "a", &search(query, json!({})), query, "1"), None);
             }
@@ -341,8 +354,21 @@ mod tests {
     }
 
     #[test]
+    fn who_was_not_heard_of_for_the_longest_time_is_forgotten_first() {
+        let history = CallHistory::default();
+        let second = |number: usize| UNIX_EPOCH + Duration::from_secs(number as u64);
+        // The first by name is the last by time.
+        for number in 0..CALLERS {
+            history.failed(&format!("{:03}", CALLERS - number), second(number));
+        }
+        history.failed("zzz", second(CALLERS));
+        assert_eq!(history.failed("001", second(CALLERS)), 2, "the newest is still known");
+        assert_eq!(history.failed(&format!("{CALLERS:03}"), second(CALLERS)), 1, "the oldest is not");
+    }
+
+    #[test]
     fn failures_are_counted_until_something_works() {
-        let repetition = Repetition::default();
+        let repetition = CallHistory::default();
         let failed = |caller| repetition.failed(caller, UNIX_EPOCH);
         assert_eq!([failed("a"), failed("a"), failed("b")], [1, 2, 1]);
         assert_eq!(repetition.failed("a", UNIX_EPOCH + 2 * REMEMBERED), 1, "another day");

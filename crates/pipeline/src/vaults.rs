@@ -6,6 +6,8 @@ use lapidary_vault::{
     store::{LogFile, Waiting},
 };
 
+use crate::Grant;
+
 /// A vault, the log of what was done with it, and what waits for its owner.
 pub struct ServedVault {
     pub vault: Arc<Vault>,
@@ -24,28 +26,46 @@ impl Vaults {
         Self { first, others }
     }
 
+    /// All of them, for the owner.
     pub fn iter(&self) -> impl Iterator<Item = &ServedVault> {
         std::iter::once(&self.first).chain(&self.others)
     }
 
-    pub fn names(&self) -> Vec<String> {
-        self.iter().map(|served| served.vault.name().to_owned()).collect()
+    /// Those that there are for whoever has this grant.
+    pub fn granted(&self, grant: &Grant) -> impl Iterator<Item = &ServedVault> {
+        self.iter().filter(|served| grant.shows(served.vault.name()))
+    }
+
+    /// The names of those.
+    pub fn names(&self, grant: &Grant) -> Vec<String> {
+        self.granted(grant).map(|served| served.vault.name().to_owned()).collect()
     }
 
     /// The one that is meant: by name, or the only one there is.
-    pub fn pick(&self, name: Option<&str>) -> Result<&ServedVault, Reason> {
+    pub fn pick(&self, grant: &Grant, name: Option<&str>) -> Result<&ServedVault, Reason> {
+        let mut granted = self.granted(grant);
         match name {
-            None if self.others.is_empty() => Ok(&self.first),
-            None => Err(Reason::VaultRequired { names: self.names() }),
-            Some(given) => self
-                .iter()
+            None => match (granted.next(), granted.next()) {
+                (Some(only), None) => Ok(only),
+                _ => Err(Reason::VaultRequired { names: self.names(grant) }),
+            },
+            Some(given) => granted
                 .find(|served| served.vault.name() == given)
-                .ok_or_else(|| Reason::VaultUnknown { given: clipped(given), names: self.names() }),
+                .ok_or_else(|| Reason::VaultUnknown { given: clipped(given), names: self.names(grant) }),
         }
+    }
+
+    /// By name, whoever asks.
+    pub(crate) fn called(&self, name: &str) -> Option<&ServedVault> {
+        self.iter().find(|served| served.vault.name() == name)
     }
 
     /// Calls that concern no vault are recorded there.
     pub fn first(&self) -> &ServedVault {
         &self.first
+    }
+
+    pub(crate) fn first_granted(&self, grant: &Grant) -> &ServedVault {
+        self.granted(grant).next().unwrap_or(&self.first)
     }
 }

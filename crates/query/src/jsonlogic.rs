@@ -3,14 +3,17 @@
 
 mod coerce;
 mod evaluate;
+mod reads;
+mod rows;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+use std::collections::{BTreeMap, btree_map::Entry};
 
-use serde_json::Value;
+use serde_json::Value as Json;
 
-use crate::{PatternError, PatternKind, PatternOptions, Replacer, nearest};
+use crate::{PatternError, PatternKind, PatternOptions, Replacer, Row, Value, nearest};
+use reads::Reads;
 
 pub use coerce::is_truthy;
 
@@ -19,7 +22,9 @@ const MAX_DEPTH: usize = 64;
 /// And longer ones, in values of all kinds.
 const MAX_VALUES: usize = 10_000;
 
-const OPERATORS: [&str; 36] = [
+const REGEXP: &str = "regexp";
+/// All that a rule may use.
+pub const LOGIC_OPERATORS: [&str; 37] = [
     "==",
     "===",
     "!=",
@@ -56,8 +61,8 @@ const OPERATORS: [&str; 36] = [
     "none",
     "some",
     "glob",
+    REGEXP,
 ];
-const REGEXP: &str = "regexp";
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogicError {
@@ -97,15 +102,9 @@ enum Kind {
     Regexp,
 }
 
-/// Which parts of the data a rule looks at.
-#[derive(Debug, Default)]
-struct Reads {
-    everything: bool,
-    fields: BTreeSet<String>,
-}
-
 impl Logic {
-    pub fn parse(rule: Value) -> Result<Self, LogicError> {
+    pub fn parse(rule: &Json) -> Result<Self, LogicError> {
+        let rule = Value::from(rule);
         let mut parser = Parser { values: 0, patterns: BTreeMap::new(), reads: Reads::default() };
         parser.look_through(&rule, 0, true)?;
         let Parser { patterns, reads, .. } = parser;
@@ -114,12 +113,23 @@ impl Logic {
 
     /// Whether the rule may look at a top-level field of the data.
     pub fn reads(&self, field: &str) -> bool {
-        self.reads.everything || self.reads.fields.contains(field)
+        self.reads.has(field)
+    }
+
+    /// Whether the rule may look at a part of a top-level field: `status` of `frontmatter`.
+    pub fn reads_part(&self, field: &str, part: &str) -> bool {
+        self.reads.has_part(field, part)
     }
 
     /// What the rule makes of the data.
     pub fn apply(&self, data: &Value) -> Result<Value, LogicHalt> {
         evaluate::apply(self, data)
+    }
+
+    /// What the rule makes of a note, of which it sees `path`, `content`, `frontmatter`, `tags`, `stat`, `links`,
+    /// `unresolvedLinks` and `backlinks`.
+    pub fn apply_to(&self, row: &dyn Row) -> Result<Value, LogicHalt> {
+        self.apply(&rows::data(self, row))
     }
 }
 
@@ -140,7 +150,7 @@ impl Parser {
             return Err(LogicError::TooDeep);
         }
         match rule {
-            Value::Array(items) => items.iter().try_for_each(|item| self.look_through(item, depth + 1, outer)),
+            Value::List(items) => items.iter().try_for_each(|item| self.look_through(item, depth + 1, outer)),
             Value::Object(entries) => match (entries.len(), entries.iter().next()) {
                 (1, Some((operator, arguments))) => self.operation(operator, arguments, depth, outer),
                 // Anything but one entry is data.
@@ -151,18 +161,17 @@ impl Parser {
     }
 
     fn operation(&mut self, operator: &str, given: &Value, depth: usize, outer: bool) -> Result<(), LogicError> {
-        if operator != REGEXP && !OPERATORS.contains(&operator) {
-            let known = OPERATORS.into_iter().chain([REGEXP]);
+        if !LOGIC_OPERATORS.contains(&operator) {
             return Err(LogicError::UnknownOperator {
                 name: operator.chars().take(50).collect(),
-                nearest: nearest(operator, known),
+                nearest: nearest(operator, LOGIC_OPERATORS),
             });
         }
         let arguments = arguments(given);
         match (operator, arguments.first()) {
             ("var" | "missing" | "missing_some", _) if outer => self.reads.add(arguments),
-            ("glob", Some(Value::String(pattern))) => self.pattern(Kind::Glob, pattern)?,
-            (REGEXP, Some(Value::String(pattern))) => self.pattern(Kind::Regexp, pattern)?,
+            ("glob", Some(Value::Text(pattern))) => self.pattern(Kind::Glob, pattern)?,
+            (REGEXP, Some(Value::Text(pattern))) => self.pattern(Kind::Regexp, pattern)?,
             _ => {}
         }
         let scoped = matches!(operator, "filter" | "map" | "reduce" | "all" | "none" | "some");
@@ -181,29 +190,10 @@ impl Parser {
     }
 }
 
-impl Reads {
-    /// Whatever a name is made of may be any name.
-    fn add(&mut self, names: &[Value]) {
-        if names.is_empty() {
-            self.everything = true;
-        }
-        for name in names {
-            match name {
-                Value::String(name) if !name.is_empty() => {
-                    self.fields.insert(name.split('.').next().unwrap_or_default().to_owned());
-                }
-                Value::Array(names) => self.add(names),
-                Value::Number(_) => {}
-                _ => self.everything = true,
-            }
-        }
-    }
-}
-
 /// One argument may stand without a list.
 fn arguments(given: &Value) -> &[Value] {
     match given {
-        Value::Array(arguments) => arguments,
+        Value::List(arguments) => arguments,
         one => std::slice::from_ref(one),
     }
 }

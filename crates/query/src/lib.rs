@@ -7,20 +7,31 @@ mod jsonlogic;
 mod moment;
 mod nearest;
 mod pattern;
+mod row;
 mod search;
 mod simple;
+mod value;
 mod words;
 
-pub use jsonlogic::{Logic, LogicError, LogicHalt, is_truthy};
+pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};
 pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::nearest;
 pub use pattern::{
     Case, ExpressionFlags, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions,
     ReplaceError, Replacement, Replacer, Undecided, lines_after, lines_before,
 };
+pub use row::{
+    FoundField, FrontmatterState, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag, item_fields,
+    line_fields,
+};
 pub use search::{
-    Fuzzy, Lexicon, Node, PathFilter, Piece, PropertyFilter, Scalar, SearchQuery, TaskState, TextFilter, Token, Unit,
-    Word, Words, folded, is_tag_or_below, search_tokens, search_words, word_forms,
+    Answers, Bounds, Fuzzy, Leaf, Lexicon, Node, PathFilter, Piece, PropertyFilter, Resolver, SearchQuery, TaskState,
+    TextFilter, Token, Unit, Word, Words, evaluate, folded, has_tag, holds, is_tag_or_below, search_tokens,
+    search_words, word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
+pub use value::{
+    DateValue, DateZone, DurationValue, LinkValue, Number, Object, Value, bases_property, dataview_field,
+    dataview_property,
+};
 pub use words::words;

@@ -1,9 +1,11 @@
 //! The language of the ranked search: words, `"phrases"`, `-not`, `OR`, `( )`, `/regex/`, `[property:value]` and the
 //! operators that Obsidian's own search knows.
 //!
-//! It is forgiving: every text is a query, and what is no operator is a word. What a query finds is decided elsewhere,
-//! by an index; here is what it says, how texts are cut into words, and whether a piece of text fulfils it.
+//! It is forgiving: every text is a query, and what is no operator is a word. Here is what a query says, how texts are cut
+//! into words, and the one evaluator, which an index and a scan give their own answers to.
 
+mod answers;
+mod evaluate;
 mod forms;
 mod fuzzy;
 mod parse;
@@ -16,11 +18,13 @@ mod written;
 
 use crate::Pattern;
 
+pub use answers::{Answers, Bounds};
+pub use evaluate::{Leaf, Resolver, evaluate, holds};
 pub use forms::word_forms;
 pub use fuzzy::Fuzzy;
-pub use property::{PropertyFilter, Scalar};
+pub use property::PropertyFilter;
 pub use tokens::{Token, Word, folded, search_tokens, search_words};
-pub use unit::{Lexicon, Unit, is_tag_or_below};
+pub use unit::{Lexicon, Unit, has_tag, is_tag_or_below};
 
 /// A query as it was understood.
 pub struct SearchQuery {
@@ -84,6 +88,22 @@ pub enum PathFilter {
     NameMatches(Box<Pattern>),
 }
 
+impl PathFilter {
+    /// What cannot be decided is not claimed.
+    pub fn holds(&self, path: &str) -> bool {
+        let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+        match self {
+            Self::Path(wanted) => folded(path).contains(wanted),
+            Self::Name(wanted) => folded(name).contains(wanted),
+            Self::Extension(wanted) => {
+                name.rsplit_once('.').is_some_and(|(_, extension)| folded(extension).starts_with(wanted))
+            }
+            Self::PathMatches(pattern) => pattern.is_match(path) == Ok(true),
+            Self::NameMatches(pattern) => pattern.is_match(name) == Ok(true),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
     Line,
@@ -97,6 +117,17 @@ pub enum TaskState {
     Any,
     Todo,
     Done,
+}
+
+impl TaskState {
+    /// Whether a task with this character in its box is one of them.
+    pub fn accepts(self, status: char) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Todo => status == ' ',
+            Self::Done => status != ' ',
+        }
+    }
 }
 
 impl SearchQuery {

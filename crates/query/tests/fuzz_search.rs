@@ -1,7 +1,7 @@
 //! Every text is a query, and asking it of any text comes to an end.
 
 use bolero::check;
-use lapidary_query::{Lexicon, Node, SearchQuery, Unit, Words, search_words};
+use lapidary_query::{Lexicon, SearchQuery, Unit, Words, search_words};
 
 /// Accepts what was typed.
 struct Literally;
@@ -9,10 +9,6 @@ struct Literally;
 impl Lexicon for Literally {
     fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
         words.terms.get(at).is_some_and(|wanted| wanted == term)
-    }
-
-    fn of_note(&self, _node: &Node) -> bool {
-        false
     }
 }
 
@@ -60,7 +56,7 @@ fn every_text_is_a_query() {
             for words in query.wanted() {
                 assert!(words.number < query.words && !words.terms.is_empty());
             }
-            Unit::new(text).fulfils(&query.root, &Literally);
+            Unit::new(text).fulfils(&query.root, &Literally, None);
         }
     });
 }
@@ -72,7 +68,7 @@ fn a_quoted_text_finds_itself() {
         let words = search_words(&text);
         if !words.is_empty() && words.len() <= 64 {
             let query = SearchQuery::parse(&format!("\"{text}\""));
-            assert!(Unit::new(&text).fulfils(&query.root, &Prefixed), "{text:?}");
+            assert!(Unit::new(&text).fulfils(&query.root, &Prefixed, None), "{text:?}");
         }
     });
 }
@@ -84,9 +80,5 @@ impl Lexicon for Prefixed {
     fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
         let wanted = &words.terms[at];
         if words.open && at + 1 == words.terms.len() { term.starts_with(wanted.as_str()) } else { wanted == term }
-    }
-
-    fn of_note(&self, _node: &Node) -> bool {
-        false
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::{
     bits::{Bits, ones},
     evaluate::Search,
-    weigh::Leaf,
+    weigh::TermScores,
 };
 
 /// Documents that are scored at once, which keeps what is computed for them close at hand.
@@ -33,7 +33,7 @@ struct Best<'s> {
 impl Search<'_> {
     /// The best from this number on, in order: by score, then the one that was changed last.
     pub(super) fn best(&self, documents: &Bits, offset: usize, limit: usize) -> Vec<Found> {
-        let leaves: Vec<&Leaf> = self.query.wanted().into_iter().filter_map(|words| self.leaf(words)).collect();
+        let leaves: Vec<&TermScores> = self.query.wanted().into_iter().filter_map(|words| self.leaf(words)).collect();
         let mut best = Best { search: self, wanted: offset.saturating_add(limit), gathered: Vec::new(), least: 0 };
         let mut scores = [0.0; BLOCK];
         for (number, words) in documents.words().chunks(BLOCK / 64).enumerate() {
@@ -69,7 +69,7 @@ impl Search<'_> {
 
 /// The scores of the documents from this one on, and the highest of them. Straight through all of them, also those that
 /// were not found: that is quicker than asking for each.
-fn score(leaves: &[&Leaf], first: usize, scores: &mut [f32; BLOCK]) -> f32 {
+fn score(leaves: &[&TermScores], first: usize, scores: &mut [f32; BLOCK]) -> f32 {
     let mut held = [0.0; BLOCK];
     scores.fill(0.0);
     for leaf in leaves {

@@ -1,3 +1,5 @@
+use lapidary_query::Answers;
+
 /// A set of documents, by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
@@ -33,16 +35,6 @@ impl Bits {
         self
     }
 
-    pub(super) fn or(mut self, other: &Self) -> Self {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
-        self
-    }
-
-    pub(super) fn without(mut self, other: &Self) -> Self {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
-        self
-    }
-
     /// The numbers by 64, as one set of bits each.
     pub(super) fn words(&self) -> &[u64] {
         &self.words
@@ -58,6 +50,33 @@ impl Bits {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
         self.words.iter().enumerate().flat_map(|(at, word)| ones(*word).map(move |bit| at * 64 + bit))
+    }
+}
+
+impl Answers for Bits {
+    fn none(&self) -> Self {
+        Self { words: vec![0; self.words.len()] }
+    }
+
+    fn or(mut self, other: &Self) -> Self {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+        self
+    }
+
+    fn except<E>(&self, part: impl FnOnce(&Self) -> Result<Self, E>) -> Result<Self, E> {
+        let mut left = self.clone();
+        let found = part(self)?;
+        left.words.iter_mut().zip(&found.words).for_each(|(word, found)| *word &= !found);
+        Ok(left)
+    }
+
+    fn is_none(&self) -> bool {
+        self.is_empty()
+    }
+
+    /// That is seldom so, and no cheaper to find out than to go on.
+    fn is_all(&self, _within: &Self) -> bool {
+        false
     }
 }
 

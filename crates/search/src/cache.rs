@@ -38,12 +38,17 @@ impl SegmentCache {
             return Index::default();
         }
         // No cache, an old one or a damaged one: then the notes are read, and a new one is written.
-        let rows = self.file.load(FORMAT).unwrap_or_default();
+        let rows = self.file.load(FORMAT).unwrap_or_else(|error| {
+            tracing::debug!(%error, "the cache of the search index cannot be read");
+            Vec::new()
+        });
         let intact = |row: crate::posix::CacheRow| {
             (xxh3_64(&row.bytes) == row.checksum).then(|| Segment::open(Slice::whole(row.bytes)?)).flatten()
         };
         let segments: Vec<Segment> = rows.into_par_iter().filter_map(intact).collect();
-        Index::recalled(segments, snapshot)
+        let index = Index::recalled(segments, snapshot);
+        tracing::debug!(notes = index.alive(), "the search index comes from its cache");
+        index
     }
 
     /// Writes down what is not yet. Answers another index of the same notes if that is better to go on with.
@@ -63,7 +68,9 @@ impl SegmentCache {
         }
         let mut whole = index.clone();
         whole.join(|_, _| true);
-        drop(self.file.replace(FORMAT, whole.parts.iter().map(row)));
+        if let Err(error) = self.file.replace(FORMAT, whole.parts.iter().map(row)) {
+            tracing::debug!(%error, "the cache of the search index cannot be written");
+        }
         whole.parts.iter().for_each(|part| part.saved.store(true, Ordering::Release));
         Some(whole)
     }

@@ -100,6 +100,7 @@ impl SearchKeeper {
         let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
         // Whoever asked meanwhile has taken in a few notes at most, and can do so again.
         if newest.index.as_ref().is_none_or(|newest| newest.alive() <= next.alive()) {
+            tracing::debug!(notes = next.alive(), "the search index is made");
             newest.index = Some(Arc::new(next));
             files.live().learnt();
         }
@@ -221,11 +222,15 @@ pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &Files) {
             building.0.build(&files, &|| Arc::strong_count(live) > 2)
         });
         // If it could not be made, the next search tries again and says why.
-        drop(made);
+        if let Err(error) = made {
+            tracing::debug!(%error, "the search index could not be made");
+        }
         None
     });
     // Without it, every answer comes from a scan and says so.
-    scheduled.unwrap_or_default();
+    if let Err(error) = scheduled {
+        tracing::warn!(%error, "nobody makes the search index");
+    }
 }
 
 /// The files as they are now, with a digest of every note that somebody may read.

@@ -33,7 +33,7 @@ mod weigh;
 use lapidary_query::SearchQuery;
 use rayon::prelude::*;
 
-use lapidary_index::{Digest, FileEntry, Files, GoOn, HeadingDigest, IndexError, Properties};
+use lapidary_index::{Digest, FileEntry, Files, GoOn, HeadingDigest, IndexError};
 use lapidary_store::{Scope, Stamp, VaultPath, lock, posix};
 
 use corpus::Corpus;
@@ -110,7 +110,7 @@ fn search(
     page: RankedPage,
     go_on: GoOn<'_>,
 ) -> Result<RankedNotes, IndexError> {
-    let mut search = Search::new(corpus, SearchQuery::parse(text), files.source(), go_on);
+    let mut search = Search::new(corpus, SearchQuery::parse(text), files, go_on);
     let mut found = search.found()?;
     let mut others = other_files(keeper, files, &search.query);
     let some_words = found.is_empty() && others.is_empty() && search.query.relax();

@@ -1,10 +1,10 @@
 //! Files that are neither notes nor canvases. Nothing of them is searched but the path, and only if somebody asks for paths.
 
-use std::{cmp::Reverse, sync::Arc};
+use std::{cmp::Reverse, convert::Infallible, sync::Arc};
 
-use lapidary_query::{Lexicon, Node, SearchQuery, Unit, Words};
+use lapidary_query::{Leaf, Lexicon, Node, Resolver, SearchQuery, Unit, Words, holds};
 
-use super::evaluate::{holds, path_fits};
+use super::evaluate::surely_matches;
 use lapidary_index::{FileState, Files};
 
 use crate::SearchKeeper;
@@ -17,10 +17,6 @@ impl Lexicon for Typed {
         let Some(wanted) = words.terms.get(at) else { return false };
         wanted == term || (words.open && at + 1 == words.terms.len() && term.starts_with(wanted.as_str()))
     }
-
-    fn of_note(&self, _node: &Node) -> bool {
-        false
-    }
 }
 
 /// Those that fit, the one that was changed last first.
@@ -29,7 +25,8 @@ pub(super) fn other_files(keeper: &SearchKeeper, files: &Files, query: &SearchQu
         return Vec::new();
     }
     let others = keeper.others(files);
-    let mut found: Vec<Arc<FileState>> = others.iter().filter(|state| fits(&query.root, state)).cloned().collect();
+    let mut found: Vec<Arc<FileState>> =
+        others.iter().filter(|state| holds(&query.root, &ByPath(state.path.as_str()))).cloned().collect();
     found.sort_by_key(|state| Reverse(state.stat.stamp.modified));
     found
 }
@@ -42,15 +39,20 @@ fn asks_for_paths(node: &Node) -> bool {
     }
 }
 
-fn fits(node: &Node, state: &FileState) -> bool {
-    let path = state.path.as_str();
-    match node {
-        Node::All(nodes) => nodes.iter().all(|node| fits(node, state)),
-        Node::Any(nodes) => nodes.iter().any(|node| fits(node, state)),
-        Node::Not(node) => !fits(node, state),
-        Node::Words(words) => !words.content && !Unit::new(path).find(words, &Typed).is_empty(),
-        Node::Text(filter) => !filter.content && holds(&filter.pattern, path),
-        Node::Path(filter) => path_fits(filter, state),
-        Node::Tag(_) | Node::Property(_) | Node::Within(..) => false,
+/// Answers for a file of which nothing is known but its path.
+struct ByPath<'p>(&'p str);
+
+impl Resolver for ByPath<'_> {
+    type Answers = bool;
+    type Error = Infallible;
+
+    fn leaf(&self, leaf: Leaf<'_>, within: &bool) -> Result<bool, Infallible> {
+        let fits = match leaf {
+            Leaf::Words(words) => !words.content && !Unit::new(self.0).find(words, &Typed).is_empty(),
+            Leaf::Text(filter) => !filter.content && surely_matches(&filter.pattern, self.0),
+            Leaf::Path(filter) => filter.holds(self.0),
+            Leaf::Tag(_) | Leaf::Property(_) | Leaf::Within(..) => false,
+        };
+        Ok(*within && fits)
     }
 }

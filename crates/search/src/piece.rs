@@ -1,37 +1,17 @@
 //! Whether a query is true of one piece of a note: a line, a block, a section or a task.
 
-use lapidary_query::{Lexicon, Node, Piece, TaskState, Unit, Words};
+use lapidary_index::{FileRow, FileState};
+use lapidary_query::{Node, Piece, Unit};
 
-use super::evaluate::{Search, digest_of, has_property, path_fits};
-use lapidary_index::FileState;
-
-/// Decides about a piece of one note.
-struct InNote<'n> {
-    search: &'n Search<'n>,
-    state: &'n FileState,
-}
-
-impl Lexicon for InNote<'_> {
-    fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
-        self.search.accepts(words, at, term)
-    }
-
-    fn of_note(&self, node: &Node) -> bool {
-        match node {
-            Node::Path(filter) => path_fits(filter, self.state),
-            Node::Property(filter) => has_property(self.state, filter),
-            _ => false,
-        }
-    }
-}
+use super::evaluate::{Search, digest_of};
 
 impl Search<'_> {
-    pub(super) fn in_one_piece(&self, state: &FileState, piece: Piece, node: &Node) -> bool {
-        let note = InNote { search: self, state };
-        let fulfils = |text: &str| Unit::new(text).fulfils(node, &note);
+    /// Whether a part of the query is true of one piece of a note.
+    pub(super) fn in_one_piece(&self, row: &FileRow<'_>, state: &FileState, piece: Piece, node: &Node) -> bool {
+        let fulfils = |text: &str| Unit::new(text).fulfils(node, self, Some(row));
         let structure = digest_of(state).structure();
         if let Piece::Task(wanted) = piece {
-            return structure.tasks.iter().filter(|task| is_wanted(wanted, task.status)).any(|task| fulfils(task.text));
+            return structure.tasks.iter().filter(|task| wanted.accepts(task.status)).any(|task| fulfils(task.text));
         }
         let headings: Vec<usize> = structure.headings.iter().map(|heading| heading.line).collect();
         let look = |text: &str| match piece {
@@ -40,14 +20,6 @@ impl Search<'_> {
             Piece::Section | Piece::Task(_) => cut_before(text, &headings).into_iter().any(fulfils),
         };
         self.with_text(state, look).unwrap_or(false)
-    }
-}
-
-pub(super) fn is_wanted(wanted: TaskState, status: char) -> bool {
-    match wanted {
-        TaskState::Any => true,
-        TaskState::Todo => status == ' ',
-        TaskState::Done => status != ' ',
     }
 }
 

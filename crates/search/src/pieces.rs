@@ -1,8 +1,8 @@
 //! Words in one line, block or section, found by their positions. The texts are not looked into.
 
-use std::ops::Range;
+use std::{convert::Infallible, ops::Range};
 
-use lapidary_query::{Node, Piece, Words};
+use lapidary_query::{Leaf, Node, Piece, Resolver, Words, evaluate, holds};
 use rayon::prelude::*;
 
 use super::{
@@ -37,7 +37,7 @@ impl Search<'_> {
             Piece::Task(_) => return None,
         };
         // Units without any word are not known here.
-        if !is_of_words(node) || fulfils(node, 0) {
+        if !is_of_words(node) || holds(node, &HeldWords(0)) {
             return None;
         }
         let mut words = Vec::new();
@@ -71,7 +71,7 @@ impl Search<'_> {
             spots.iter_mut().for_each(|spots| spots.begin(*document as u32));
             Units::new(part.segment.lines(*document), text_from, unit).any(|unit| {
                 let held = spots.iter_mut().fold(0, |held, spots| held | spots.within(*document as u32, &unit));
-                held != 0 && fulfils(node, held)
+                held != 0 && holds(node, &HeldWords(held))
             })
         });
         wanted
@@ -133,23 +133,25 @@ impl Spots {
 
 /// Whether it asks for nothing but words.
 fn is_of_words(node: &Node) -> bool {
-    match node {
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter().all(is_of_words),
-        Node::Not(node) | Node::Within(_, node) => is_of_words(node),
-        Node::Words(words) => words.number < u64::BITS as usize,
-        Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => false,
-    }
+    !node.any_leaf(&mut |leaf| match leaf {
+        Leaf::Words(words) => words.number >= u64::BITS as usize,
+        Leaf::Within(_, node) => !is_of_words(node),
+        Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => true,
+    })
 }
 
-/// Whether it is true of a unit with these words, as [`lapidary_query::Unit::fulfils`] says of a text. It is asked of words
-/// only.
-fn fulfils(node: &Node, held: u64) -> bool {
-    match node {
-        Node::All(nodes) => nodes.iter().all(|node| fulfils(node, held)),
-        Node::Any(nodes) => nodes.iter().any(|node| fulfils(node, held)),
-        Node::Not(node) => !fulfils(node, held),
-        Node::Words(words) => held >> words.number & 1 == 1,
-        Node::Within(_, node) => fulfils(node, held),
-        Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => false,
+/// A unit of which nothing is known but which words it has, by their numbers. It is asked of words only.
+struct HeldWords(u64);
+
+impl Resolver for HeldWords {
+    type Answers = bool;
+    type Error = Infallible;
+
+    fn leaf(&self, leaf: Leaf<'_>, within: &bool) -> Result<bool, Infallible> {
+        match leaf {
+            Leaf::Words(words) => Ok(*within && self.0 >> words.number & 1 == 1),
+            Leaf::Within(_, node) => evaluate(node, within, self),
+            Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => Ok(false),
+        }
     }
 }

@@ -9,10 +9,10 @@ use std::{cmp::Reverse, sync::Arc};
 use lapidary_query::SearchQuery;
 
 use super::{ByScan, RankedNotes, RankedPage, SearchKeeper, corpus::Corpus, index::Index, search, shown::with_shown};
-use lapidary_index::{FileState, GoOn, Wanted};
+use lapidary_index::{FileRow, FileState, GoOn, Wanted};
 
 use crate::{Files, IndexError, VaultPath};
-use decide::{AtHand, fits, needs_digest, needs_words};
+use decide::{AtHand, may_fit, needs_digest, needs_words};
 use spelling::Spelling;
 
 /// So many notes are looked at closely; more would take as long as making the index.
@@ -75,18 +75,18 @@ fn candidates(files: &Files, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec
         (candidate.words > 0 || !needed).then_some(candidate)
     };
     let stays =
-        |candidate: &Candidate, text: &str| fits(&query.root, &candidate.state, AtHand::Text(text)) != Some(false);
+        |state: &Arc<FileState>, at_hand: AtHand<'_>| may_fit(&query.root, &FileRow::new(files, state), state, at_hand);
     let mut found = files.map_texts_of(VaultPath::is_searched, go_on, |entry, bytes| {
         let found = match entry.is_note() {
             true => look(entry.state(), bytes)?,
             false => with_shown(entry.path(), bytes, |text| look(entry.state(), text.as_bytes()))?,
         };
-        with_shown(entry.path(), bytes, |text| stays(&found, text)).then_some(found)
+        with_shown(entry.path(), bytes, |text| stays(&found.state, AtHand::Text(text))).then_some(found)
     })?;
     if needs_digest(&query.root) {
         let states: Vec<Arc<FileState>> = found.iter().map(|found| Arc::clone(&found.state)).collect();
         digest(files, &states, go_on)?;
-        found.retain(|found| fits(&query.root, &found.state, AtHand::Digest) != Some(false));
+        found.retain(|found| stays(&found.state, AtHand::Digest));
     }
     Ok(found)
 }

@@ -22,7 +22,7 @@ const LONGER: f32 = 0.4;
 const MEANT: f32 = 0.6;
 
 /// In which documents words of a query stand, and how well.
-pub(super) struct Leaf {
+pub(super) struct TermScores {
     pub(super) documents: Bits,
     /// For every document, 0 where it is not.
     pub(super) values: Vec<f32>,
@@ -43,7 +43,7 @@ struct Weighing<'c> {
 }
 
 impl Corpus<'_> {
-    pub(super) fn leaf(&self, words: &Words) -> Leaf {
+    pub(super) fn leaf(&self, words: &Words) -> TermScores {
         let mut weighing = Weighing { corpus: self, words, values: vec![0.0; self.total()], variants: Vec::new() };
         let meant = match words.terms.as_slice() {
             [term] => weighing.put_word(term),
@@ -56,7 +56,7 @@ impl Corpus<'_> {
         let documents = Bits::positive(&values);
         let held = documents.count() as f32;
         let rarity = (1.0 + (self.readable.count as f32 - held + 0.5) / (held + 0.5)).ln();
-        Leaf { documents, values, rarity, variants, meant }
+        TermScores { documents, values, rarity, variants, meant }
     }
 }
 

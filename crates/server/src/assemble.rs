@@ -1,10 +1,8 @@
-//! From a configuration to a pipeline that is ready for calls. Opens no vault: that happens on the first call.
+//! From a configuration to a executor that is ready for calls. Opens no vault: that happens on the first call.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use lapidary_pipeline::{
-    AUDIT_FILE, Clock, Decision, Limits, Pipeline, RepetitionLimits, Rule, Rules, ServedVault, Setup, Vaults,
-};
+use lapidary_pipeline::{AUDIT_FILE, Clock, Executor, Grant, Limits, Rule, Rules, ServedVault, Setup, Vaults};
 use lapidary_query::nearest;
 use lapidary_tools::{BUILT_IN_PROFILES, Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOLS};
 use lapidary_vault::{
@@ -15,11 +13,10 @@ use lapidary_vault::{
 use crate::{
     config, demo,
     http::{Identity, Tokens},
-    log,
 };
 
 pub(crate) struct Assembled {
-    pub(crate) pipeline: Arc<Pipeline>,
+    pub(crate) executor: Arc<Executor>,
     pub(crate) vaults: Vec<config::ChosenVault>,
     pub(crate) tokens: Tokens,
     /// Removed when the server ends.
@@ -45,6 +42,8 @@ pub(crate) enum StartError {
     Skills,
     #[error("the demo vault could not be unpacked: {0}")]
     Demo(std::io::Error),
+    #[error("`vaults` of the token '{name}': write some of those that are served: {}", vaults.join(", "))]
+    TokenVault { name: String, vaults: Vec<String> },
     #[error("no vault is configured")]
     NoVault,
     #[error("the system gives no random numbers: {0}")]
@@ -71,22 +70,25 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
         excluded: config.tools.exclude.clone(),
         read_only: config.access.read_only,
     };
-    let names = vaults.names();
-    let mut profiles = Profiles { config, selection: &selection, vaults: &names, made: BTreeMap::new() };
-    let profile = profiles.make(&config.profile)?;
-    let tokens = config.tokens.iter().map(|token| {
-        let profile = profiles.make(token.profile.as_deref().unwrap_or(&config.profile))?;
-        Ok((token.digest, Identity { name: token.name.clone(), profile }))
+    let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
+    let mut profiles = Profiles { config, selection: &selection, made: BTreeMap::new() };
+    let grant = Arc::new(Grant::of(profiles.make(&config.profile, &names)?));
+    let known = config.tokens.iter().map(|token| {
+        let grant = granted(token, &mut profiles, &names)?;
+        Ok((token.digest, Identity { name: token.name.clone(), grant: Arc::new(grant) }))
     });
-    let tokens = Tokens::new(tokens.collect::<Result<_, StartError>>()?);
+    let known = known.collect::<Result<Vec<_>, StartError>>()?;
+    let grants = known.iter().map(|(_, known)| (known.principal_name(), Arc::clone(&known.grant))).collect();
+    let tokens = Tokens::new(known);
     if every_profile {
         let own = config.profiles.keys().map(String::as_str);
-        BUILT_IN_PROFILES.into_iter().chain(own).try_for_each(|name| profiles.make(name).map(|_| ()))?;
+        BUILT_IN_PROFILES.into_iter().chain(own).try_for_each(|name| profiles.make(name, &names).map(|_| ()))?;
     }
-    let others = profiles.made.into_values().collect();
+    let profiles = profiles.made.into_iter().filter(|((_, vaults), _)| *vaults == names);
     let setup = Setup {
-        profile,
-        others,
+        grant,
+        grants,
+        profiles: profiles.map(|(_, profile)| profile).collect(),
         vaults,
         rules: rules(&config.approval)?,
         waits_for_approval: config.approval.pending,
@@ -94,10 +96,9 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
         skills: config.skills.as_deref().map(skills_folder).transpose()?,
         limits: limits(config),
         clock: Clock::system(),
-        warn: log::warn,
     };
-    let pipeline = Pipeline::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
-    Ok(Assembled { pipeline: Arc::new(pipeline), vaults: chosen, tokens, _demo: demo })
+    let executor = Executor::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
+    Ok(Assembled { executor: Arc::new(executor), vaults: chosen, tokens, _demo: demo })
 }
 
 fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> Result<ServedVault, StartError> {
@@ -120,9 +121,6 @@ fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> 
 }
 
 fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy, StartError> {
-    let prefixes = |list: &Option<Vec<String>>| -> Result<Option<Vec<PathPrefix>>, ScopeError> {
-        list.as_ref().map(|list| list.iter().map(|prefix| PathPrefix::parse(prefix)).collect()).transpose()
-    };
     let globs = |list: &'static str, patterns: &[String]| {
         Globs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
     };
@@ -138,17 +136,51 @@ fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy
     })
 }
 
-/// Makes each profile once.
+/// What the owner lets a client with this token use.
+fn granted(token: &config::Token, profiles: &mut Profiles<'_>, names: &[String]) -> Result<Grant, StartError> {
+    let profile = token.profile.as_deref().unwrap_or(&profiles.config.profile);
+    let own: Vec<String> = match &token.vaults {
+        Some(vaults) => names.iter().filter(|name| vaults.contains(name)).cloned().collect(),
+        None => names.to_vec(),
+    };
+    let is_lost = |vault: &&String| !names.contains(vault);
+    if own.is_empty() || token.vaults.iter().flatten().any(|vault| is_lost(&vault)) {
+        return Err(StartError::TokenVault { name: token.name.clone(), vaults: names.to_vec() });
+    }
+    Ok(Grant {
+        profile: profiles.make(profile, &own)?,
+        paths: own_paths(token)?.map(Arc::new),
+        vaults: token.vaults.is_some().then_some(own),
+    })
+}
+
+/// The folders of a token, if it has any of its own.
+fn own_paths(token: &config::Token) -> Result<Option<Policy>, ScopeError> {
+    let config::Token { read_paths, write_paths, read_only, .. } = token;
+    if (read_paths, write_paths, *read_only) == (&None, &None, false) {
+        return Ok(None);
+    }
+    let (read, write) = (prefixes(read_paths)?, prefixes(write_paths)?);
+    // A refusal to make a file would tell what is there, so nobody writes where they cannot read.
+    let write = write.or_else(|| read.clone());
+    Ok(Some(Policy { read, write, read_only: *read_only, ..Policy::default() }))
+}
+
+fn prefixes(list: &Option<Vec<String>>) -> Result<Option<Vec<PathPrefix>>, ScopeError> {
+    list.as_ref().map(|list| list.iter().map(|prefix| PathPrefix::parse(prefix)).collect()).transpose()
+}
+
+/// Makes each profile once for each choice of vaults, which tools name in their schemas.
 struct Profiles<'a> {
     config: &'a config::Config,
     selection: &'a Selection,
-    vaults: &'a [String],
-    made: BTreeMap<String, Arc<Profile>>,
+    made: BTreeMap<(String, Vec<String>), Arc<Profile>>,
 }
 
 impl Profiles<'_> {
-    fn make(&mut self, name: &str) -> Result<Arc<Profile>, StartError> {
-        if let Some(made) = self.made.get(name) {
+    fn make(&mut self, name: &str, vaults: &[String]) -> Result<Arc<Profile>, StartError> {
+        let key = (name.to_owned(), vaults.to_vec());
+        if let Some(made) = self.made.get(&key) {
             return Ok(Arc::clone(made));
         }
         let own = self.config.profiles.get(name).cloned();
@@ -159,8 +191,8 @@ impl Profiles<'_> {
         }
         // The configuration was refused if there is no such profile.
         let rules = own.or_else(|| ProfileRules::built_in(name)).unwrap_or_else(ProfileRules::reader);
-        let profile = Arc::new(Profile::new(name, &rules, self.selection, self.vaults)?);
-        self.made.insert(name.to_owned(), Arc::clone(&profile));
+        let profile = Arc::new(Profile::new(name, &rules, self.selection, vaults)?);
+        self.made.insert(key, Arc::clone(&profile));
         Ok(profile)
     }
 }
@@ -173,11 +205,6 @@ fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
 }
 
 fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
-    let decision = |decision| match decision {
-        config::Decision::Allow => Decision::Allow,
-        config::Decision::Ask => Decision::Ask,
-        config::Decision::Deny => Decision::Deny,
-    };
     let own = |rule: &config::ApprovalRule| -> Result<Rule, StartError> {
         let tool = rule.tool.as_ref().map(|name| name.replace('.', "_"));
         let names = || TOOLS.iter().map(|tool| tool.spec().name());
@@ -189,12 +216,12 @@ fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
             group: rule.group,
             tool,
             path: rule.path.as_deref().map(PathPrefix::parse).transpose()?,
-            decision: decision(rule.decision),
+            decision: rule.decision,
         })
     };
     let mut rules = approval.rules.iter().map(own).collect::<Result<Vec<_>, _>>()?;
-    rules.push(Rule::effect(Effect::Write, decision(approval.write)));
-    rules.push(Rule::effect(Effect::Destroy, decision(approval.destroy)));
+    rules.push(Rule::effect(Effect::Write, approval.write));
+    rules.push(Rule::effect(Effect::Destroy, approval.destroy));
     Ok(Rules(rules))
 }
 
@@ -204,12 +231,7 @@ fn limits(config: &config::Config) -> Limits {
         max_reply_bytes: config.limits.max_reply_bytes as u64,
         deadline: config.limits.deadline,
         answer_within: config.limits.ask_timeout,
-        repetition: RepetitionLimits {
-            noticed: config.repetition.refused,
-            window: config.repetition.window,
-            allowed: config.repetition.allowed,
-            max_failures: config.repetition.max_failures,
-        },
+        repetition: config.repetition,
         scan: ScanLimits {
             max_files: config.limits.max_files_scanned,
             max_bytes: config.limits.max_bytes_read,

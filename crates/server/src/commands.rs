@@ -5,6 +5,7 @@ mod audit;
 mod call;
 mod checkpoints;
 mod progress;
+mod report;
 mod search;
 mod serve;
 mod table;
@@ -22,7 +23,7 @@ use crate::{
     cli::{Command, Invocation},
     config::{self, Config, Loaded, Platform, Sources},
     environment::{Disk, Surroundings},
-    log,
+    logging,
 };
 
 /// How long the end of the process may wait for the index to be kept. Without it only the next start is slower.
@@ -35,7 +36,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     let config = match configure(invocation) {
         Ok(config) => config,
         Err(problem) => {
-            log::error(&problem);
+            report::error(&problem);
             return ExitCode::from(MISCONFIGURED);
         }
     };
@@ -44,7 +45,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     let assembled = match assemble(&config, every_profile) {
         Ok(assembled) => assembled,
         Err(problem) => {
-            log::error(&problem.to_string());
+            report::error(&problem.to_string());
             return ExitCode::from(MISCONFIGURED);
         }
     };
@@ -54,7 +55,10 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
         // Whoever read our output has seen enough.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            log::error(&failure.to_string());
+            match invocation.command {
+                Command::Serve => tracing::error!("{failure}"),
+                _ => report::error(&failure.to_string()),
+            }
             ExitCode::from(FAILED)
         }
     }
@@ -106,9 +110,9 @@ fn configure(invocation: &Invocation) -> Result<Config, String> {
         files: &Disk,
     };
     let Loaded { config, warnings } = config::load(&sources).map_err(|error| error.to_string())?;
-    log::set_level(config.log_level);
+    logging::start(&config.log);
     for warning in &warnings {
-        log::warn(warning);
+        tracing::warn!("{warning}");
     }
     Ok(config)
 }

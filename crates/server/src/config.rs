@@ -36,8 +36,8 @@ mod tests;
 
 pub(crate) use error::ConfigError;
 pub(crate) use model::{
-    Access, Approval, ApprovalRule, ChosenVault, Config, Decision, Http, LogLevel, Origins, SessionMode, Transport,
-    VaultAccess, Vaults,
+    Access, Approval, ApprovalRule, ChosenVault, Config, Http, LogFormat, LogLevel, LogSettings, Origins, SessionMode,
+    Token, Transport, VaultAccess, Vaults,
 };
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};

@@ -9,7 +9,7 @@ use std::{
 };
 
 use axum::{Router, middleware::from_fn_with_state, routing::get, serve::ListenerExt};
-use lapidary_pipeline::Pipeline;
+use lapidary_pipeline::Executor;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
@@ -18,7 +18,6 @@ use tokio::net::TcpListener;
 pub(crate) use self::identity::{Identity, Tokens};
 use crate::{
     config::{Http, Origins, SessionMode},
-    log,
     mcp::{Connection, Mcp},
     stdio::told_to_stop,
 };
@@ -27,7 +26,7 @@ use crate::{
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 pub(crate) async fn serve(
-    pipeline: Arc<Pipeline>,
+    executor: Arc<Executor>,
     dotted_names: bool,
     settings: &Http,
     tokens: Tokens,
@@ -38,10 +37,10 @@ pub(crate) async fn serve(
     // Without this, a reply in two writes waits 40 ms for the client's acknowledgement of the first.
     let listener = listener.tap_io(|connection| {
         if let Err(error) = connection.set_nodelay(true) {
-            log::debug(&format!("slow answers ahead: {error}"));
+            tracing::debug!(%error, "slow answers ahead");
         }
     });
-    let mcp = Mcp::new(pipeline, dotted_names, Connection::Http);
+    let mcp = Mcp::new(executor, dotted_names, Connection::Http);
     let router = router(mcp, settings, tokens);
     let serving = axum::serve(listener, router).with_graceful_shutdown(told_to_stop());
     tokio::select! {
@@ -63,7 +62,11 @@ fn router(mcp: Mcp, settings: &Http, tokens: Tokens) -> Router {
         Origins::Listed(origins) => config.with_allowed_origins(origins.clone()).enforce_origin_validation(),
         Origins::Any => config.disable_allowed_origins(),
     };
-    let service = StreamableHttpService::new(move || Ok(mcp.for_session()), Arc::new(sessions), config);
+    let service = StreamableHttpService::new(
+        move || Ok(identity::with_current(|identity| mcp.for_session(identity))),
+        Arc::new(sessions),
+        config,
+    );
     Router::new()
         .route_service(&settings.endpoint_path, service)
         // Of what is not there, nobody is asked who they are: clients look for other ways to identify themselves.
@@ -98,9 +101,9 @@ async fn listen(settings: &Http) -> Result<TcpListener, String> {
 /// Tells a person where the server is and what to paste into a client.
 fn announce(address: SocketAddr, endpoint: &str) {
     let url = format!("http://{address}{endpoint}");
-    log::info(&format!("serving MCP at {url}"));
+    tracing::info!("serving MCP at {url}");
     let config = serde_json::json!({ "mcpServers": { "obsidian": { "type": "http", "url": url } } });
-    log::info(&format!(
-        "to connect a client:\n  Claude Code   claude mcp add --transport http obsidian {url}\n  Codex         codex mcp add obsidian --url {url}\n  Cursor, others  {config}"
-    ));
+    tracing::info!("to connect Claude Code: claude mcp add --transport http obsidian {url}");
+    tracing::info!("to connect Codex: codex mcp add obsidian --url {url}");
+    tracing::info!("to connect Cursor and others: {config}");
 }

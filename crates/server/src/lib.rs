@@ -8,7 +8,7 @@ mod demo;
 mod environment;
 mod http;
 mod instructions;
-mod log;
+mod logging;
 mod mcp;
 mod stdio;
 
@@ -18,6 +18,7 @@ pub use config::{env_example, reference as configuration_reference};
 
 /// Runs the program: 0 done, 1 failed, 2 wrong usage or configuration.
 pub fn run() -> ExitCode {
+    lapidary_tools::install_panic_hook();
     match cli::parse(environment::arguments()) {
         Ok(invocation) => commands::run(&invocation),
         // Knows whether it is help (stdout, 0) or wrong usage (stderr, 2).

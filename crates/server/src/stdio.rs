@@ -4,13 +4,10 @@ mod messages;
 
 use std::{sync::Arc, time::Duration};
 
-use lapidary_pipeline::Pipeline;
-use rmcp::{ServiceExt, transport::io::stdio_pipes};
+use lapidary_pipeline::Executor;
+use rmcp::{ServiceExt, service::ServerInitializeError, transport::io::stdio_pipes};
 
-use crate::{
-    log,
-    mcp::{Connection, Mcp},
-};
+use crate::mcp::{Connection, Mcp};
 
 /// How often a server looks whether the program that started it is still there.
 const PARENT_CHECK: Duration = Duration::from_secs(2);
@@ -19,15 +16,15 @@ const PARENT_CHECK: Duration = Duration::from_secs(2);
 const FAREWELL: Duration = Duration::from_millis(200);
 
 /// Serves until standard input closes, the parent is gone, or the process is told to stop.
-pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool) -> Result<(), String> {
+pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool) -> Result<(), String> {
     let (input, output) = stdio_pipes();
     let (transport, input_ended) = messages::transport(input, output);
     let serving = async {
-        match Mcp::new(pipeline, dotted_names, Connection::Stdio).serve(transport).await {
+        match Mcp::new(executor, dotted_names, Connection::Stdio).serve(transport).await {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             // The client hung up before it said anything: not our failure.
             Err(error) => {
-                log::debug(&format!("no session came about: {error}"));
+                tracing::debug!(error = no_session(&error), "no session came about");
                 Ok(())
             }
         }
@@ -37,10 +34,20 @@ pub(crate) async fn serve(pipeline: Arc<Pipeline>, dotted_names: bool) -> Result
         // A call that waits for a person would keep the session open, but nobody can answer any more.
         () = async { input_ended.await.unwrap_or_default(); tokio::time::sleep(FAREWELL).await } => Ok(()),
         () = parent_gone() => {
-            log::info("the program that started this server is gone");
+            tracing::info!("the program that started this server is gone");
             Ok(())
         }
         () = told_to_stop() => Ok(()),
+    }
+}
+
+/// Without the message that was sent instead, which may be anything.
+fn no_session(error: &ServerInitializeError) -> &'static str {
+    match error {
+        ServerInitializeError::ExpectedInitializeRequest(_) => "the first message is not `initialize`",
+        ServerInitializeError::ConnectionClosed(_) => "the connection was closed",
+        ServerInitializeError::TransportError { .. } => "the answer could not be sent",
+        _ => "the handshake failed",
     }
 }
 

@@ -2,7 +2,7 @@ mod join;
 
 use std::{sync::Arc, time::Duration};
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, FileContent};
 use similar::{ChangeTag, TextDiff};
 
 pub use join::JoinError;
@@ -18,13 +18,13 @@ pub struct ChangeSet {
 
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// New bytes for a file that is there.
-    Write { path: VaultPath, before: Arc<File>, guard: Guard, bytes: Vec<u8> },
+    /// New content for a file that is there.
+    Write { path: VaultPath, before: Arc<File>, guard: Guard, content: FileContent },
     /// A file where there is none; missing folders are made.
-    Create { path: VaultPath, bytes: Vec<u8> },
-    /// Another path for a file that is there, and new bytes if its own links have to change with it. Without `before`
+    Create { path: VaultPath, content: FileContent },
+    /// Another path for a file that is there, and new content if its own links have to change with it. Without `before`
     /// whatever is there is moved.
-    Move { from: VaultPath, to: VaultPath, before: Option<Arc<File>>, guard: Guard, bytes: Option<Vec<u8>> },
+    Move { from: VaultPath, to: VaultPath, before: Option<Arc<File>>, guard: Guard, content: Option<FileContent> },
     /// Another path for a folder and all that is in it.
     MoveFolder { from: VaultPath, to: VaultPath },
     /// Out of the vault, to where people look for what they deleted. Without `before` whatever is there goes.
@@ -95,12 +95,25 @@ impl Change {
     }
 
     /// What the file holds afterwards, as far as that is known; nothing if it is gone.
-    pub fn bytes(&self) -> &[u8] {
+    pub fn content(&self) -> Option<&FileContent> {
         match self {
-            Self::Write { bytes, .. } | Self::Create { bytes, .. } | Self::Move { bytes: Some(bytes), .. } => bytes,
-            Self::Move { before, .. } => before.as_ref().map_or(&[], |file| &file.bytes),
-            Self::MoveFolder { .. } | Self::Trash { .. } | Self::Delete { .. } => &[],
+            Self::Write { content, .. } | Self::Create { content, .. } | Self::Move { content: Some(content), .. } => {
+                Some(content)
+            }
+            Self::Move { before, .. } => before.as_ref().map(|file| &file.content),
+            Self::MoveFolder { .. } | Self::Trash { .. } | Self::Delete { .. } => None,
         }
+    }
+
+    /// The same as bytes, of which there are none where it is not known.
+    pub fn bytes(&self) -> &[u8] {
+        self.content().map_or(&[], FileContent::bytes)
+    }
+
+    /// The hash of those bytes; nothing if the file is gone.
+    fn hash_after(&self) -> Option<ContentHash> {
+        let hash = || self.content().map_or_else(|| ContentHash::of(&[]), FileContent::hash);
+        (!self.takes_away()).then(hash)
     }
 
     pub fn before(&self) -> Option<&File> {
@@ -140,9 +153,10 @@ impl ChangeSet {
     pub fn digest(&self) -> ContentHash {
         let mut description = String::new();
         for change in &self.changes {
-            let before = change.before().map_or_else(|| "nothing".to_owned(), |file| file.hash.to_string());
-            let after =
-                if change.takes_away() { "nothing".to_owned() } else { ContentHash::of(change.bytes()).to_string() };
+            let written =
+                |hash: Option<ContentHash>| hash.map_or_else(|| "nothing".to_owned(), |hash| hash.to_string());
+            let before = written(change.before().map(File::hash));
+            let after = written(change.hash_after());
             let to = change.to().map_or_else(String::new, |to| format!(" to {to}"));
             let kind = match change {
                 Change::Trash { .. } => " to the trash",
@@ -207,7 +221,7 @@ impl Diff {
         let path = change.path().as_str();
         let old_name = if change.before().is_some() { path } else { ABSENT };
         let new_name = if change.takes_away() { ABSENT } else { change.to().map_or(path, VaultPath::as_str) };
-        let old = change.before().map_or(&[][..], |file| &file.bytes[..]);
+        let old = change.before().map_or(&[][..], File::bytes);
         self.add_lines((old_name, old), (new_name, change.bytes()));
     }
 
@@ -252,9 +266,9 @@ impl Receipt {
         let changed = |change: &Change| Changed {
             path: change.path().clone(),
             moved_to: change.to().cloned(),
-            before: change.before().map(|file| file.hash),
-            after: (!change.takes_away()).then(|| ContentHash::of(change.bytes())),
-            bytes_before: change.before().map_or(0, |file| file.bytes.len()),
+            before: change.before().map(File::hash),
+            after: change.hash_after(),
+            bytes_before: change.before().map_or(0, |file| file.content.len()),
             bytes_after: change.bytes().len(),
         };
         Self { changed: set.changes.iter().map(changed).collect(), checkpoint: None }
@@ -266,10 +280,9 @@ mod tests {
     use super::*;
 
     fn write(before: &str, after: &str) -> ChangeSet {
-        let bytes = before.as_bytes().to_vec();
-        let before = Arc::new(File { hash: ContentHash::of(&bytes), bytes, modified: None, created: None });
+        let before = Arc::new(File { content: before.to_owned().into(), modified: None, created: None });
         let path = VaultPath::parse("a.md").unwrap();
-        ChangeSet::one(Change::Write { path, before, guard: Guard::Plan, bytes: after.into() })
+        ChangeSet::one(Change::Write { path, before, guard: Guard::Plan, content: after.to_owned().into() })
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub use rules::{RuleProblem, RulesError};
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     policy: Arc<Policy>,
+    /// What a caller is granted of that, where it is not all.
+    grant: Option<Arc<Policy>>,
     rules: VaultRules,
 }
 
@@ -69,7 +71,7 @@ pub struct RulesInForce {
 impl From<Policy> for Scope {
     /// A scope without rule files.
     fn from(policy: Policy) -> Self {
-        Self { policy: Arc::new(policy), rules: VaultRules::default() }
+        Self { policy: Arc::new(policy), grant: None, rules: VaultRules::default() }
     }
 }
 
@@ -79,9 +81,19 @@ impl Scope {
         self.may_see(path, Wanted::Anything)
     }
 
+    /// The same scope for a caller who is granted no more than this policy opens.
+    pub fn narrowed(&self, grant: Arc<Policy>) -> Self {
+        Self { grant: Some(grant), ..self.clone() }
+    }
+
+    /// What is open has to be opened by each of them.
+    fn policies(&self) -> impl Iterator<Item = &Policy> {
+        std::iter::once(&*self.policy).chain(self.grant.as_deref())
+    }
+
     /// Whether nothing is closed but what no index holds: hidden files and the folders to skip.
     pub fn shows_all_of_the_index(&self) -> bool {
-        self.policy.read.is_none() && !self.policy.closes_some() && self.rules.ignore_nothing()
+        self.policies().all(|policy| policy.read.is_none() && !policy.closes_some()) && self.rules.ignore_nothing()
     }
 
     /// What the rule files of the vault take away, if anything.
@@ -96,14 +108,14 @@ impl Scope {
 
     pub fn may_write(&self, path: &VaultPath) -> Result<(), Denied> {
         let folded = FoldedPath::new(path.as_str());
-        self.policy.may_write(&folded)?;
+        self.policies().try_for_each(|policy| policy.may_write(&folded))?;
         self.present(path, &folded, Wanted::Anything)?;
         if self.rules.protect(&folded) { Err(Denied::Protected) } else { Ok(()) }
     }
 
     fn may_see(&self, path: &VaultPath, wanted: Wanted) -> Result<(), Denied> {
         let folded = FoldedPath::new(path.as_str());
-        self.policy.may_read(&folded, wanted)?;
+        self.policies().try_for_each(|policy| policy.may_read(&folded, wanted))?;
         self.present(path, &folded, wanted)
     }
 

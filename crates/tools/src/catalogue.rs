@@ -96,13 +96,13 @@ impl Catalogue {
         let allowed = profile.allow.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let refused = profile.exclude.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         for entry in &mut entries {
-            if vaults.len() > 1 && entry.spec.needs_vault {
+            if vaults.len() > 1 && entry.spec.kind.needs_vault() {
                 schema::require_choice(&mut entry.spec.input, "vault", "Which vault.", vaults);
             }
             let of_server = standing(&entry.spec, &chosen, &excluded, selection.read_only);
             let covered = |choices: &[Choice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // A tool that could never do anything is not offered either.
-            let in_vain = profile.most == Effect::Read && writes(&entry.spec);
+            let in_vain = profile.most == Effect::Read && entry.spec.kind.writes();
             entry.in_profile = covered(&allowed) && !covered(&refused) && !in_vain;
             entry.standing = match of_server {
                 Standing::Listed | Standing::Deferred if !entry.in_profile => Standing::Off(Off::Profile),
@@ -177,15 +177,10 @@ impl Choice {
     }
 }
 
-/// A relay does nothing itself; what it leads to is judged on its own.
-fn writes(spec: &Spec) -> bool {
-    spec.effect != Effect::Read && spec.needs_vault
-}
-
 /// Read-only wins over exclusion, exclusion over choice. A choice without `default` is all there is.
 fn standing(spec: &Spec, chosen: &[Choice], excluded: &[Choice], read_only: bool) -> Standing {
     let open_ended = chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, Choice::Default | Choice::All));
-    if read_only && writes(spec) {
+    if read_only && spec.kind.writes() {
         Standing::Off(Off::ReadOnly)
     } else if excluded.iter().any(|choice| choice.covers(spec)) {
         Standing::Off(Off::Excluded)
@@ -196,6 +191,14 @@ fn standing(spec: &Spec, chosen: &[Choice], excluded: &[Choice], read_only: bool
     } else {
         Standing::Off(Off::NotChosen)
     }
+}
+
+/// Every tool, on a server with two vaults.
+#[cfg(test)]
+pub(crate) fn everything() -> Catalogue {
+    let selection = Selection { chosen: vec!["all".to_owned()], ..Selection::default() };
+    let vaults = ["Notes".to_owned(), "Work".to_owned()];
+    Catalogue::new(&selection, &ProfileRules::curator(), &vaults).expect("a word that is known")
 }
 
 #[cfg(test)]

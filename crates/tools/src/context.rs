@@ -1,30 +1,31 @@
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU8, Ordering},
-    },
+    cell::Cell,
+    sync::atomic::{AtomicU8, Ordering},
     time::{Duration, Instant},
 };
 
 use jiff::Zoned;
-use lapidary_note::ContentHash;
-use lapidary_vault::{ChangeSet, Stop, VaultPath};
+use lapidary_vault::{Stop, VaultPath};
 
-use crate::{Catalogue, Interruption, Prompt, Reason, Spec};
+use crate::{Catalogue, Interruption, Prompt, Reason};
 
 /// What a call knows besides the vault. The same context and view give the same answer.
 pub struct Context<'a> {
     pub cancel: &'a Cancel,
     pub catalogue: &'a Catalogue,
-    /// The names of all vaults that are served.
+    /// The names of all vaults that there are for the caller.
     pub vaults: &'a [String],
     pub scan: ScanLimits,
     /// The folder of the vaults in which every note is a playbook.
     pub skills: Option<&'a VaultPath>,
     /// When the call was made, by the clock on the owner's wall.
     pub now: Zoned,
-    pub gate: &'a dyn Gate,
-    pub spent: &'a Spent,
+    /// The latest lines of the vault's log, oldest first, for a tool that needs them.
+    pub log: &'a [String],
+    /// The playbooks of all vaults, for a tool that needs them.
+    pub playbooks: &'a [Prompt],
+    /// What a walk through the vault cost. A call is planned on one thread.
+    pub walked: &'a Cell<Option<Walked>>,
 }
 
 /// How much a call may look through before it answers with what it has, and how much it may ask for; 0 is no limit.
@@ -36,84 +37,13 @@ pub struct ScanLimits {
     pub max_operations: u64,
 }
 
-/// What only the pipeline can say while a tool plans.
-pub trait Gate: Sync {
-    /// Whether a tool may make these changes, by the scope and by the owner's rules; a person may still have to be asked.
-    fn judge(&self, tool: &Spec, changes: &ChangeSet) -> Result<(), Reason>;
-    /// An operation of a batch came to nothing, for the log.
-    fn refused(&self, tool: &str, reason: &Reason);
-    /// A token for exactly these changes, by exactly these arguments, which is good for a while.
-    fn seal(&self, proposal: &Proposal) -> Result<String, Reason>;
-    /// The last lines of the vault's log, oldest first.
-    fn log(&self, lines: usize) -> Result<Vec<String>, Reason>;
-    /// The playbooks of all vaults, as far as the caller may see them.
-    fn skills(&self, context: &Context<'_>) -> Vec<Prompt>;
-    /// Whether a token is for this. It counts once: when the changes are made.
-    fn open(&self, token: &str, proposal: &Proposal) -> Result<(), Reason>;
-}
-
-/// What a caller was shown and may come back for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Proposal {
-    pub tool: &'static str,
-    pub arguments: ContentHash,
-    pub changes: ContentHash,
-}
-
 /// What a walk through the vault cost, for the log.
-#[derive(Debug, Default)]
-pub struct Spent(Mutex<Option<Walked>>);
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walked {
     pub files: u64,
     pub bytes: u64,
     /// Why it ended before all was seen.
     pub stopped: Option<Stop>,
-}
-
-impl Spent {
-    pub fn record(&self, walked: Walked) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(walked);
-    }
-
-    pub fn walked(&self) -> Option<Walked> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Lets everything through, for examples.
-#[cfg(test)]
-pub(crate) struct FreeGate;
-
-#[cfg(test)]
-impl Gate for FreeGate {
-    fn judge(&self, _: &Spec, _: &ChangeSet) -> Result<(), Reason> {
-        Ok(())
-    }
-
-    fn refused(&self, _: &str, _: &Reason) {}
-
-    fn seal(&self, proposal: &Proposal) -> Result<String, Reason> {
-        Ok(format!("{} {}", proposal.arguments, proposal.changes))
-    }
-
-    fn skills(&self, _: &Context<'_>) -> Vec<Prompt> {
-        Vec::new()
-    }
-
-    fn log(&self, _: usize) -> Result<Vec<String>, Reason> {
-        Ok(Vec::new())
-    }
-
-    fn open(&self, token: &str, proposal: &Proposal) -> Result<(), Reason> {
-        match token.split_once(' ') {
-            Some((arguments, _)) if arguments != proposal.arguments.to_string() => Err(Reason::ProposalExpired),
-            Some((_, changes)) if changes != proposal.changes.to_string() => Err(Reason::ProposalChanged),
-            Some(_) => Ok(()),
-            None => Err(Reason::ProposalExpired),
-        }
-    }
 }
 
 impl Context<'_> {

@@ -63,14 +63,14 @@ pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<Prompt>, Reason
 }
 
 /// What tells one state of the prompts from another without reading them.
-pub fn prompts_mark(context: &Context<'_>, view: &View) -> Result<ContentHash, Reason> {
+pub(crate) fn prompts_mark(context: &Context<'_>, view: &View) -> Result<ContentHash, Reason> {
     let notes = all_notes(context, view)?;
     let marks: Vec<String> = notes.iter().map(|(path, _)| format!("{path} {:?}\n", view.stamp(path))).collect();
     Ok(ContentHash::of(marks.concat().as_bytes()))
 }
 
 /// The text of a prompt. Every argument that it names has to be there, and no other.
-pub fn fill_prompt(
+pub(crate) fn fill_prompt(
     context: &Context<'_>,
     view: &View,
     name: &str,
@@ -86,7 +86,7 @@ pub fn fill_prompt(
 }
 
 /// What an argument of a prompt may be: notes, folders and tags are known, if that is what it is called.
-pub fn complete_prompt(
+pub(crate) fn complete_prompt(
     context: &Context<'_>,
     view: &View,
     prompt: &str,
@@ -164,7 +164,7 @@ enum Source {
 }
 
 fn all_notes(context: &Context<'_>, view: &View) -> Result<Vec<(VaultPath, Source)>, Reason> {
-    let folder = VaultPath::parse(FOLDER).map_err(|_| Reason::Internal)?;
+    let folder = VaultPath::parse(FOLDER).map_err(|error| bug!("`{FOLDER}` is no path: {error}"))?;
     let prompts = notes(context, view, folder)?.into_iter().map(|path| (path, Source::Prompts));
     let skills = match context.skills {
         Some(folder) => notes(context, view, folder.clone())?,

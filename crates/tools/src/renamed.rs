@@ -1,11 +1,15 @@
 //! Names that people still have in their prompts and that tools of earlier servers had.
 
+use crate::Offered;
+
 /// A tool that does what another did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Successor {
     pub tool: &'static str,
     /// What to send to it, in place of what the old one took.
     pub arguments: &'static str,
+    /// Another tool that does part of what the old one did, and how to call it.
+    besides: Option<(&'static str, &'static str)>,
 }
 
 /// The tools of obsidian-mcp-server 2.x that have another name now.
@@ -15,13 +19,18 @@ const TOOLS: [(&str, Successor); 4] = [
         Successor {
             tool: "obsidian_get_note",
             arguments: r#"{"format": "content", "target": {"type": "path", "path": <filePath>}}, with format `full` for properties and times"#,
+            besides: None,
         },
     ),
     (
         "obsidian_update_note",
         Successor {
             tool: "obsidian_write_note",
-            arguments: r#"{"target": {"type": "path", "path": <targetIdentifier>}, "content": <content>, "overwrite": true}; to append, `obsidian_append_to_note` with `target` and `content`"#,
+            arguments: r#"{"target": {"type": "path", "path": <targetIdentifier>}, "content": <content>, "overwrite": true}"#,
+            besides: Some((
+                "obsidian_append_to_note",
+                "; to append, `obsidian_append_to_note` with `target` and `content`",
+            )),
         },
     ),
     (
@@ -29,6 +38,7 @@ const TOOLS: [(&str, Successor); 4] = [
         Successor {
             tool: "obsidian_replace_in_note",
             arguments: r#"{"target": {"type": "path", "path": <targetIdentifier>}, "replacements": [{"search": …, "replace": …, "useRegex": …}]}"#,
+            besides: None,
         },
     ),
     (
@@ -36,6 +46,7 @@ const TOOLS: [(&str, Successor); 4] = [
         Successor {
             tool: "obsidian_search_notes",
             arguments: r#"{"mode": "text", "query": <query>, "pathPrefix": <searchInPath>}"#,
+            besides: None,
         },
     ),
 ];
@@ -59,8 +70,9 @@ pub(crate) fn successor_of_argument(name: &str) -> Option<&'static str> {
 
 impl Successor {
     /// What a caller of the old tool reads.
-    pub fn hint(&self) -> String {
-        format!("It is `{}` now; send {}.", self.tool, self.arguments)
+    pub(crate) fn hint(&self, offered: &Offered<'_>) -> String {
+        let besides = self.besides.filter(|(tool, _)| offered.has(tool)).map_or("", |(_, besides)| besides);
+        format!("It is `{}` now; send {}{besides}.", self.tool, self.arguments)
     }
 }
 

@@ -1,13 +1,12 @@
 //! What several tools need, under the name of the thing.
 
-pub(crate) mod batch;
 pub(crate) mod block;
 pub(crate) mod budget;
 pub(crate) mod checkpoint;
 pub(crate) mod cursor;
-pub(crate) mod editing;
 pub(crate) mod expression;
 pub(crate) mod fence;
+pub(crate) mod file_edit;
 pub(crate) mod folder;
 pub(crate) mod frontmatter;
 pub(crate) mod hash;
@@ -16,9 +15,11 @@ pub(crate) mod index;
 pub(crate) mod link;
 pub(crate) mod moving;
 pub(crate) mod names;
+pub(crate) mod note_edit;
 pub(crate) mod occurrence;
 pub(crate) mod page;
 pub(crate) mod patching;
+pub(crate) mod pending_edit;
 pub(crate) mod periodic;
 pub(crate) mod place;
 pub(crate) mod properties;
@@ -31,4 +32,3 @@ pub(crate) mod target;
 pub(crate) mod time;
 pub(crate) mod uri;
 pub(crate) mod whole;
-pub(crate) mod writing;

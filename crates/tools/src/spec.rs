@@ -5,7 +5,13 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::{Context, Kind, Reason, schema};
+use crate::{
+    Context, Kind, Offered, Reason,
+    plan::{
+        Batch, BatchOutcome, BatchPlan, Draft, Learnt, Planned, PlannedChange, ProposalStep, RelayedCall, ToolAnswer,
+    },
+    schema,
+};
 
 /// Everything about a tool that is not its logic. Listing, gate, approval, log, annotations and reference derive
 /// from it.
@@ -37,6 +43,24 @@ pub enum Family {
     Obsidian,
     Files,
     Own,
+}
+
+impl Family {
+    /// How its tools call the argument with which a change is only shown.
+    const fn dry_run(self) -> &'static str {
+        match self {
+            Self::Files => "dry_run",
+            Self::Obsidian | Self::Own => "dryRun",
+        }
+    }
+
+    /// How its tools call the hash that a caller expects a file to have.
+    const fn expected_hash(self) -> &'static str {
+        match self {
+            Self::Files => "expected_content_hash",
+            Self::Obsidian | Self::Own => "expectedHash",
+        }
+    }
 }
 
 /// Tools that are switched on and off together.
@@ -101,11 +125,51 @@ pub enum Role {
     List,
 }
 
+/// What the executor has to do with a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolKind {
+    /// Looks at a vault and answers.
+    Read,
+    /// Plans a change of a vault.
+    Write,
+    /// Lists calls of other tools, which are planned one on another and committed as one change.
+    Batch,
+    /// About the server itself: needs no vault.
+    Agent,
+    /// Names another tool that is run in its place.
+    Relay,
+}
+
+impl ToolKind {
+    pub fn needs_vault(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::Batch)
+    }
+
+    /// Whether it may change a vault by itself. A relay does nothing itself; what it leads to is judged on its own.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::Batch)
+    }
+}
+
+/// What a tool wants to be handed besides its arguments and a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// As many of the latest lines of the vault's log.
+    pub log_lines: usize,
+    /// The playbooks of all vaults, as far as the caller may see them.
+    pub playbooks: bool,
+}
+
 /// A tool that only looks.
-pub(crate) trait ReadTool: Send + Sync {
+pub(crate) trait ReadTool: Send + Sync + 'static {
     const DECLARATION: Declaration;
     /// The arguments whose words are searched for; the others say where and how.
     const SEARCHES_BY: &[&str] = &[];
+    /// JSON pointer to the milliseconds that a call may ask for, if it can.
+    const DEADLINE: Option<&'static str> = None;
+    /// Whether it addresses a note by a target, which has reasons of its own.
+    const TAKES_TARGET: bool = false;
+    const NEEDS: Needs = Needs { log_lines: 0, playbooks: false };
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn run(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Self::Output, Reason>;
@@ -117,20 +181,30 @@ pub(crate) trait ReadTool: Send + Sync {
 }
 
 /// A tool that changes the vault. It only says what it would change: the pipeline judges, asks, commits and records.
-pub(crate) trait WriteTool: Send + Sync {
+pub(crate) trait WriteTool: Send + Sync + 'static {
     const DECLARATION: Declaration;
     const EFFECT: Effect;
     /// Where a person can be asked, they are, unless the owner switched that off.
     const ASKS_FIRST: bool = false;
     /// Whether `bulk_apply` may run it with others.
     const IN_BATCHES: bool = true;
+    /// JSON pointer to the milliseconds that a call may ask for, if it can.
+    const DEADLINE: Option<&'static str> = None;
+    /// Whether it addresses a note by a target, which has reasons of its own.
+    const TAKES_TARGET: bool = false;
+    /// The argument with which a change is only shown.
+    const DRY_RUN: &'static str = Self::DECLARATION.family.dry_run();
+    /// The argument with which a caller says what it expects a file to hold.
+    const EXPECTED_HASH: &'static str = Self::DECLARATION.family.expected_hash();
     type Input: DeserializeOwned + JsonSchema;
-    type Output: Serialize + JsonSchema;
+    type Output: Serialize + JsonSchema + 'static;
     fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Plan<Self::Output>, Reason>;
-    /// Other tools whose changes these are: what the owner says of those holds too.
-    fn through(&self, _output: &Self::Output) -> Vec<&'static str> {
-        Vec::new()
+    /// What the plan proposes, or the earlier proposal that it carries out.
+    fn proposal(&self, _output: &Self::Output) -> Option<ProposalStep> {
+        None
     }
+    /// Completes the answer with what was not known while it was planned.
+    fn finish(&self, _output: &mut Self::Output, _learnt: &Learnt<'_>) {}
     fn text(&self, _output: &Self::Output) -> Option<String> {
         None
     }
@@ -144,9 +218,22 @@ pub(crate) struct Plan<O> {
     pub(crate) dry_run: bool,
 }
 
+/// A tool that makes a batch of others. It only lists the calls; the executor plans them one on another.
+pub(crate) trait BatchTool: Send + Sync + 'static {
+    const DECLARATION: Declaration;
+    const EFFECT: Effect;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn batch(&self, context: &Context<'_>, input: Self::Input) -> Result<BatchPlan, Reason>;
+    /// The answer, from what became of each call.
+    fn finish(&self, outcome: BatchOutcome, offered: Offered<'_>) -> Self::Output;
+    fn examples(&self) -> Vec<Example>;
+}
+
 /// A tool about the server itself, its tools and vaults: it needs none of them.
 pub(crate) trait AgentTool: Send + Sync {
     const DECLARATION: Declaration;
+    const NEEDS: Needs = Needs { log_lines: 0, playbooks: false };
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn run(&self, context: &Context<'_>, input: Self::Input) -> Result<Self::Output, Reason>;
@@ -154,44 +241,31 @@ pub(crate) trait AgentTool: Send + Sync {
     fn examples(&self) -> Vec<Example>;
 }
 
-/// A tool that stands for another: the pipeline starts again with that one.
+/// A tool that stands for another: the executor starts again with that one.
 pub(crate) trait RelayTool: Send + Sync {
     const DECLARATION: Declaration;
     type Input: DeserializeOwned + JsonSchema;
-    fn relay(&self, input: Self::Input) -> Planned;
+    fn relay(&self, input: Self::Input) -> RelayedCall;
     fn examples(&self) -> Vec<Example>;
-}
-
-/// What came of a call before anything happened.
-#[derive(Debug)]
-pub enum Planned {
-    Answer {
-        output: Map<String, Value>,
-        text: Option<String>,
-    },
-    Change {
-        changes: ChangeSet,
-        /// Other tools that had a part in them.
-        through: Vec<&'static str>,
-        dry_run: bool,
-        output: Map<String, Value>,
-        text: Option<String>,
-    },
-    Relay {
-        tool: String,
-        arguments: Map<String, Value>,
-    },
 }
 
 /// The declaration with what is derived from the types.
 #[derive(Clone, Debug)]
 pub struct Spec {
     pub declaration: Declaration,
+    pub kind: ToolKind,
     pub effect: Effect,
     pub asks_first: bool,
     pub in_batches: bool,
     pub searches_by: &'static [&'static str],
-    pub needs_vault: bool,
+    /// JSON pointer to the milliseconds that a call may ask for.
+    pub deadline: Option<&'static str>,
+    pub takes_target: bool,
+    /// The argument with which a change is only shown.
+    pub dry_run: Option<&'static str>,
+    /// The argument with which a caller says what it expects a file to hold.
+    pub expected_hash: Option<&'static str>,
+    pub needs: Needs,
     pub description: String,
     pub input: Map<String, Value>,
     pub output: Map<String, Value>,
@@ -211,7 +285,7 @@ impl Spec {
     pub fn reasons(&self) -> Vec<Kind> {
         let mut reasons = self.declaration.reasons.to_vec();
         reasons.extend(Kind::EVERYWHERE);
-        if self.needs_vault {
+        if self.kind.needs_vault() {
             reasons.extend(Kind::IN_A_VAULT);
         }
         if !self.declaration.paths.is_empty() {
@@ -220,10 +294,10 @@ impl Spec {
         if self.declaration.paths.iter().any(|path| path.role != Role::List) {
             reasons.extend(Kind::WITH_A_FILE);
         }
-        if self.declaration.paths.iter().any(|path| path.pointer.starts_with("/target/")) {
+        if self.takes_target {
             reasons.extend(Kind::WITH_A_TARGET);
         }
-        if self.effect != Effect::Read && self.needs_vault {
+        if self.kind.writes() {
             reasons.extend(Kind::WHEN_WRITING);
         }
         reasons.sort_unstable();
@@ -236,11 +310,15 @@ pub trait AnyTool: Send + Sync {
     fn spec(&self) -> Spec;
     /// `view` is there whenever the spec says that the tool needs a vault.
     fn plan(
-        &self,
+        &'static self,
         context: &Context<'_>,
         view: Option<&View>,
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason>;
+    /// The call that these arguments stand for, if the tool relays and they are in order.
+    fn relayed(&self, _arguments: &Map<String, Value>) -> Option<RelayedCall> {
+        None
+    }
     fn examples(&self) -> Vec<Example>;
 }
 
@@ -284,23 +362,32 @@ impl Gives {
 /// Erasers: `&Read(FileRead)` in the list, nothing to write per tool.
 pub(crate) struct Read<T>(pub(crate) T);
 pub(crate) struct Write<T>(pub(crate) T);
+pub(crate) struct Batched<T>(pub(crate) T);
 pub(crate) struct Agent<T>(pub(crate) T);
 pub(crate) struct Relay<T>(pub(crate) T);
 
 impl<T: ReadTool> AnyTool for Read<T> {
     fn spec(&self) -> Spec {
         let output = schema::output::<T::Output>(Effect::Read);
-        Spec { searches_by: T::SEARCHES_BY, ..spec::<T::Input>(T::DECLARATION, Effect::Read, true, output) }
+        Spec {
+            searches_by: T::SEARCHES_BY,
+            deadline: T::DEADLINE,
+            takes_target: T::TAKES_TARGET,
+            needs: T::NEEDS,
+            ..spec::<T::Input>(T::DECLARATION, ToolKind::Read, Effect::Read, output)
+        }
     }
 
     fn plan(
-        &self,
+        &'static self,
         context: &Context<'_>,
         view: Option<&View>,
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
-        let output = self.0.run(context, view.ok_or(Reason::Internal)?, parse(T::DECLARATION.name, arguments)?)?;
-        Ok(Planned::Answer { text: self.0.text(&output), output: object(&output)? })
+        let name = T::DECLARATION.name;
+        let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
+        let output = self.0.run(context, view, parse(name, arguments)?)?;
+        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: object(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -314,24 +401,73 @@ impl<T: WriteTool> AnyTool for Write<T> {
         Spec {
             asks_first: T::ASKS_FIRST,
             in_batches: T::IN_BATCHES,
-            ..spec::<T::Input>(T::DECLARATION, T::EFFECT, true, output)
+            deadline: T::DEADLINE,
+            takes_target: T::TAKES_TARGET,
+            dry_run: Some(T::DRY_RUN),
+            expected_hash: Some(T::EXPECTED_HASH),
+            ..spec::<T::Input>(T::DECLARATION, ToolKind::Write, T::EFFECT, output)
         }
     }
 
     fn plan(
-        &self,
+        &'static self,
         context: &Context<'_>,
         view: Option<&View>,
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
-        let view = view.ok_or(Reason::Internal)?;
-        let Plan { changes, output, dry_run } = self.0.plan(context, view, parse(T::DECLARATION.name, arguments)?)?;
+        let name = T::DECLARATION.name;
+        let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
+        let Plan { changes, output, dry_run } = self.0.plan(context, view, parse(name, arguments)?)?;
         // The commit sees to it anyway; a dry run, and the other operations of a batch, have to know before.
         for path in changes.changes.iter().filter_map(Change::makes) {
             view.may_be_made(path).map_err(|error| Reason::from_store(path, &error, true))?;
         }
-        let through = self.0.through(&output);
-        Ok(Planned::Change { changes, through, dry_run, text: self.0.text(&output), output: object(&output)? })
+        let proposal = self.0.proposal(&output);
+        let draft = Box::new(WriteDraft { tool: &self.0, output });
+        Ok(Planned::Change(PlannedChange { changes, dry_run, proposal, draft }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+/// The answer of a write tool until its change is made.
+struct WriteDraft<T: WriteTool> {
+    tool: &'static T,
+    output: T::Output,
+}
+
+impl<T: WriteTool> Draft for WriteDraft<T> {
+    fn finish(self: Box<Self>, learnt: &Learnt<'_>) -> Result<ToolAnswer, Reason> {
+        let Self { tool, mut output } = *self;
+        tool.finish(&mut output, learnt);
+        Ok(ToolAnswer { text: tool.text(&output), output: object(&output)? })
+    }
+}
+
+impl<T: BatchTool> AnyTool for Batched<T> {
+    fn spec(&self) -> Spec {
+        let output = schema::output::<T::Output>(T::EFFECT);
+        let family = T::DECLARATION.family;
+        Spec {
+            dry_run: Some(family.dry_run()),
+            expected_hash: Some(family.expected_hash()),
+            ..spec::<T::Input>(T::DECLARATION, ToolKind::Batch, T::EFFECT, output)
+        }
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        _: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let BatchPlan { steps, atomic, dry_run } = self.0.batch(context, parse(T::DECLARATION.name, arguments)?)?;
+        let finish = |outcome, offered: Offered<'_>| {
+            Ok(ToolAnswer { output: object(&self.0.finish(outcome, offered))?, text: None })
+        };
+        Ok(Planned::Batch(Batch { steps, atomic, dry_run, finish: Box::new(finish) }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -341,12 +477,18 @@ impl<T: WriteTool> AnyTool for Write<T> {
 
 impl<T: AgentTool> AnyTool for Agent<T> {
     fn spec(&self) -> Spec {
-        spec::<T::Input>(T::DECLARATION, Effect::Read, false, schema::output::<T::Output>(Effect::Read))
+        let output = schema::output::<T::Output>(Effect::Read);
+        Spec { needs: T::NEEDS, ..spec::<T::Input>(T::DECLARATION, ToolKind::Agent, Effect::Read, output) }
     }
 
-    fn plan(&self, context: &Context<'_>, _: Option<&View>, arguments: Map<String, Value>) -> Result<Planned, Reason> {
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        _: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
         let output = self.0.run(context, parse(T::DECLARATION.name, arguments)?)?;
-        Ok(Planned::Answer { text: self.0.text(&output), output: object(&output)? })
+        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: object(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -357,11 +499,20 @@ impl<T: AgentTool> AnyTool for Agent<T> {
 impl<T: RelayTool> AnyTool for Relay<T> {
     fn spec(&self) -> Spec {
         // It can do whatever the other tool does, so it announces the most.
-        spec::<T::Input>(T::DECLARATION, Effect::Destroy, false, schema::any_object())
+        spec::<T::Input>(T::DECLARATION, ToolKind::Relay, Effect::Destroy, schema::any_object())
     }
 
-    fn plan(&self, _: &Context<'_>, _: Option<&View>, arguments: Map<String, Value>) -> Result<Planned, Reason> {
-        Ok(self.0.relay(parse(T::DECLARATION.name, arguments)?))
+    fn plan(
+        &'static self,
+        _: &Context<'_>,
+        _: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        Ok(Planned::Relay(self.0.relay(parse(T::DECLARATION.name, arguments)?)))
+    }
+
+    fn relayed(&self, arguments: &Map<String, Value>) -> Option<RelayedCall> {
+        parse(T::DECLARATION.name, arguments.clone()).ok().map(|input| self.0.relay(input))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -369,12 +520,7 @@ impl<T: RelayTool> AnyTool for Relay<T> {
     }
 }
 
-fn spec<I: JsonSchema>(
-    declaration: Declaration,
-    effect: Effect,
-    needs_vault: bool,
-    output: Map<String, Value>,
-) -> Spec {
+fn spec<I: JsonSchema>(declaration: Declaration, kind: ToolKind, effect: Effect, output: Map<String, Value>) -> Spec {
     let mut input = schema::input::<I>();
     // The doc comment of the input type is the tool's description.
     let description = match input.remove("description") {
@@ -383,11 +529,16 @@ fn spec<I: JsonSchema>(
     };
     Spec {
         declaration,
+        kind,
         effect,
         asks_first: false,
         in_batches: false,
         searches_by: &[],
-        needs_vault,
+        deadline: None,
+        takes_target: false,
+        dry_run: None,
+        expected_hash: None,
+        needs: Needs::default(),
         description,
         input,
         output,
@@ -405,6 +556,7 @@ fn parse<I: DeserializeOwned>(tool: &str, arguments: Map<String, Value>) -> Resu
 fn object(output: &impl Serialize) -> Result<Map<String, Value>, Reason> {
     match serde_json::to_value(output) {
         Ok(Value::Object(map)) => Ok(map),
-        _ => Err(Reason::Internal),
+        Ok(_) => Err(bug!("the output of a tool is no JSON object")),
+        Err(error) => Err(bug!("the output of a tool cannot be written as JSON: {error}")),
     }
 }

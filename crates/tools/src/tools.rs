@@ -6,7 +6,7 @@ mod read;
 mod skill;
 mod vault;
 
-use crate::spec::{Agent, AnyTool, Read, Relay, Write};
+use crate::spec::{Agent, AnyTool, Batched, Read, Relay, Write};
 
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[
@@ -59,7 +59,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &Write(edit::checkpoint_restore::CheckpointRestore),
     &Write(edit::tag_rename::TagRename),
     &Write(edit::regex_replace::RegexReplace),
-    &Write(edit::bulk_apply::BulkApply),
+    &Batched(edit::bulk_apply::BulkApply),
     &Agent(agent::find_tool::FindTool),
     &Relay(agent::call_tool::CallTool),
     &Read(agent::operation_log::OperationLog),

@@ -2,74 +2,116 @@
 
 use std::borrow::Cow;
 
-use lapidary_vault::{Changed, Receipt, VaultPath};
+use lapidary_note::ContentHash;
 use serde_json::{Map, Value, json};
 
-use crate::{Family, Reason, shared::fence::fenced};
+use crate::{Family, Offered, Reason, ToolAnswer, shared::fence::fenced};
 
-/// The text that a model reads and the same facts for programs.
+/// A reply: the text that a model reads and the same facts for programs. The facts are serialised once, when the reply
+/// is made; its length, its digest, the text of those tools that have none of their own, and the wire all use that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rendered {
-    pub text: Vec<String>,
-    pub structured: Map<String, Value>,
+    /// `None` if the text is the facts themselves.
+    text: Option<Vec<String>>,
+    facts: Map<String, Value>,
+    json: String,
     pub is_error: bool,
 }
 
 impl Rendered {
+    fn new(text: Option<Vec<String>>, facts: Map<String, Value>, is_error: bool) -> Self {
+        let json = serialised(&facts);
+        Self { text, facts, json, is_error }
+    }
+
+    /// The parts of the text.
+    pub fn text(&self) -> Vec<&str> {
+        match &self.text {
+            Some(parts) => parts.iter().map(String::as_str).collect(),
+            None => vec![&self.json],
+        }
+    }
+
+    /// The facts as JSON.
+    pub fn structured(&self) -> &str {
+        &self.json
+    }
+
+    /// The facts, for those who look into them.
+    pub fn facts(&self) -> &Map<String, Value> {
+        &self.facts
+    }
+
+    /// The parts of the text, the facts and the same as JSON, for those who send them on.
+    pub fn into_parts(self) -> (Vec<String>, Map<String, Value>, String) {
+        let text = self.text.unwrap_or_else(|| vec![self.json.clone()]);
+        (text, self.facts, self.json)
+    }
+
+    /// What goes over the wire: the text, and the facts.
+    pub fn bytes(&self) -> usize {
+        self.text().iter().map(|part| part.len()).sum::<usize>() + self.json.len()
+    }
+
+    /// What tells one reply from another.
+    pub fn digest(&self) -> ContentHash {
+        ContentHash::of(self.json.as_bytes())
+    }
+
     /// Says something besides to whoever called.
     pub fn add_notice(&mut self, notice: &str) {
-        self.structured.insert("notice".to_owned(), json!(notice));
-        match &mut self.text[..] {
-            // A text that is the JSON itself stays that.
-            [only] if only.starts_with('{') => *only = Value::Object(self.structured.clone()).to_string(),
-            _ => self.text.push(format!("\n\n> {notice}")),
+        self.facts.insert("notice".to_owned(), json!(notice));
+        self.json = serialised(&self.facts);
+        if let Some(parts) = &mut self.text {
+            parts.push(format!("\n\n> {notice}"));
         }
+    }
+
+    /// To be kept until it is asked for.
+    pub fn to_json(&self) -> Value {
+        json!({ "structured": self.facts, "text": self.text(), "isError": self.is_error })
+    }
+
+    /// What was kept, if it is one.
+    pub fn from_json(mut kept: Value) -> Option<Self> {
+        let (Value::Object(facts), Value::Array(parts)) = (kept["structured"].take(), kept["text"].take()) else {
+            return None;
+        };
+        let parts: Vec<String> = parts.iter().filter_map(|part| part.as_str().map(str::to_owned)).collect();
+        let reply = Self::new(None, facts, kept["isError"] == true);
+        let is_own = parts.len() != 1 || parts[0] != reply.json;
+        Some(Self { text: is_own.then_some(parts), ..reply })
     }
 }
 
-pub fn render_answer(mut output: Map<String, Value>, text: Option<String>, notices: &[String]) -> Rendered {
+/// The one place where the facts of a reply become text.
+fn serialised(facts: &Map<String, Value>) -> String {
+    #[cfg(test)]
+    tests::SERIALISED.set(tests::SERIALISED.get() + 1);
+    // Keys of a map are strings and nothing else can fail.
+    serde_json::to_string(facts).unwrap_or_default()
+}
+
+pub fn render_answer(ToolAnswer { mut output, text }: ToolAnswer, notices: &[String]) -> Rendered {
     let own = output.get("notice").and_then(Value::as_str).map(str::to_owned);
     let notice = own.into_iter().chain(notices.iter().cloned()).collect::<Vec<_>>().join(" ");
     if !notice.is_empty() {
         output.insert("notice".to_owned(), json!(notice));
     }
-    let text = match text {
-        Some(text) if notice.is_empty() => vec![text],
-        Some(text) => vec![text, format!("\n\n> {notice}")],
-        None => vec![Value::Object(output.clone()).to_string()],
-    };
-    Rendered { text, structured: output, is_error: false }
+    let text = text.map(|text| match notice.is_empty() {
+        true => vec![text],
+        false => vec![text, format!("\n\n> {notice}")],
+    });
+    Rendered::new(text, output, false)
 }
 
-/// An answer with what only the commit knows: the name of what undoes it, and where files went.
-pub fn render_change(
-    mut output: Map<String, Value>,
-    text: Option<String>,
-    receipt: &Receipt,
-    notices: &[String],
-) -> Rendered {
-    tell_trash(&mut output, receipt);
-    let Some(checkpoint) = &receipt.checkpoint else { return render_answer(output, text, notices) };
-    output.insert("checkpoint".to_owned(), json!(checkpoint));
-    render_answer(output, text.map(|text| format!("{text}\n\nCheckpoint: `{checkpoint}`")), notices)
-}
-
-/// In which folder of the vault a trashed file is now; an answer for several operations tells it for each. Not under which
-/// name: a number in it would tell of files in there that the caller may not see.
-fn tell_trash(output: &mut Map<String, Value>, receipt: &Receipt) {
-    if output.get("trashed") == Some(&json!(true)) {
-        let named = output.get("file").or_else(|| output.get("path")).and_then(Value::as_str);
-        let path = named.and_then(|named| VaultPath::parse(named).ok());
-        let went = |changed: &&Changed| changed.after.is_none() && Some(&changed.path) == path.as_ref();
-        let place = receipt.changed.iter().find(went).and_then(|changed| changed.moved_to.as_ref()?.folder());
-        output.extend(place.map(|place| ("trashedTo".to_owned(), json!(place.to_string()))));
+/// An answer with the name of what undoes the change.
+pub fn render_change(mut answer: ToolAnswer, checkpoint: Option<&str>, notices: &[String]) -> Rendered {
+    if let Some(checkpoint) = checkpoint {
+        answer.output.insert("checkpoint".to_owned(), json!(checkpoint));
+        answer.text = answer.text.map(|text| format!("{text}\n\nCheckpoint: `{checkpoint}`"));
     }
-    let results = output.get_mut("results").and_then(Value::as_array_mut);
-    for result in results.into_iter().flatten() {
-        if let Some(output) = result.get_mut("result").and_then(Value::as_object_mut) {
-            tell_trash(output, receipt);
-        }
-    }
+    render_answer(answer, notices)
 }
 
 /// Of a diff, as much as a model will look through.
@@ -88,69 +130,102 @@ pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
 }
 
 /// What would have been answered, and what would have changed.
-pub fn render_dry_run(
-    mut output: Map<String, Value>,
-    text: Option<String>,
-    diff: &str,
-    notices: &[String],
-) -> Rendered {
+pub fn render_dry_run(mut answer: ToolAnswer, diff: &str, notices: &[String]) -> Rendered {
     let diff = clip_diff(diff, SHOWN_DIFF);
-    output.insert("diff".to_owned(), json!(diff));
+    answer.output.insert("diff".to_owned(), json!(diff));
     let shown = if diff.is_empty() { "Nothing would change.".to_owned() } else { fenced(&diff) };
-    render_answer(output, text.map(|text| format!("{text}\n\n{shown}")), notices)
+    answer.text = answer.text.map(|text| format!("{text}\n\n{shown}"));
+    render_answer(answer, notices)
 }
 
-pub fn render_refusal(family: Family, reason: &Reason) -> Rendered {
+/// A refusal, with a hint that names only what the caller is offered.
+pub fn render_refusal(family: Family, reason: &Reason, offered: Offered<'_>) -> Rendered {
     match family {
-        Family::Files => file_form(reason),
-        Family::Obsidian | Family::Own => note_form(reason),
+        Family::Files => file_form(reason, offered),
+        Family::Obsidian | Family::Own => note_form(reason, offered),
     }
 }
 
-fn note_form(reason: &Reason) -> Rendered {
-    let facts = reason.kind().facts();
-    let (message, hint) = (reason.to_string(), reason.hint());
-    let mut data = Map::from_iter([("reason".to_owned(), json!(facts.id))]);
+fn note_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
+    let (message, hint) = (reason.to_string(), reason.hint(&offered));
+    let data = refusal_data(reason, offered);
+    let error = json!({ "code": reason.kind().wire_code().number, "message": message, "data": data });
+    let text = vec![format!("Error: {message}\n\nRecovery: {hint}")];
+    Rendered::new(Some(text), Map::from_iter([("error".to_owned(), error)]), true)
+}
+
+/// What is known of a refusal, for programs: in the answer of a tool of the note family, and in an error of the protocol.
+pub fn refusal_data(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
+    let mut data = Map::from_iter([("reason".to_owned(), json!(reason.kind().wire_code().id))]);
     data.extend(reason.data());
     data.extend(reason.current_hash().map(|hash| ("currentHash".to_owned(), json!(hash.to_string()))));
-    data.insert("recovery".to_owned(), json!({ "hint": hint }));
-    let structured =
-        Map::from_iter([("error".to_owned(), json!({ "code": facts.number, "message": message, "data": data }))]);
-    Rendered { text: vec![format!("Error: {message}\n\nRecovery: {hint}")], structured, is_error: true }
+    data.insert("recovery".to_owned(), json!({ "hint": reason.hint(&offered) }));
+    data
 }
 
-fn file_form(reason: &Reason) -> Rendered {
-    let facts = reason.kind().facts();
-    let mut error = Map::from_iter([("code".to_owned(), json!(facts.code)), ("reason".to_owned(), json!(facts.id))]);
+fn file_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
+    let code = reason.kind().wire_code();
+    let mut error = Map::from_iter([("code".to_owned(), json!(code.code)), ("reason".to_owned(), json!(code.id))]);
     error.extend(reason.current_hashes());
     let mut structured = Map::from_iter([("ok".to_owned(), json!(false))]);
-    structured.extend(said(reason));
+    structured.extend(said(reason, offered));
     structured.insert("error".to_owned(), json!(error));
-    Rendered { text: vec![Value::Object(structured.clone()).to_string()], structured, is_error: true }
+    Rendered::new(None, structured, true)
 }
 
-fn said(reason: &Reason) -> Map<String, Value> {
+fn said(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
     Map::from_iter([
-        ("code".to_owned(), json!(reason.kind().facts().code)),
+        ("code".to_owned(), json!(reason.kind().wire_code().code)),
         ("message".to_owned(), json!(reason.to_string())),
         ("details".to_owned(), json!(reason.data())),
-        ("hint".to_owned(), json!(reason.hint())),
+        ("hint".to_owned(), json!(reason.hint(&offered))),
     ])
 }
 
 /// Why one of several operations was refused, beside what became of the others.
-pub(crate) fn operation_error(reason: &Reason) -> Map<String, Value> {
-    let mut error = said(reason);
-    error.insert("reason".to_owned(), json!(reason.kind().facts().id));
+pub(crate) fn operation_error(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
+    let mut error = said(reason, offered);
+    error.insert("reason".to_owned(), json!(reason.kind().wire_code().id));
     error.extend(reason.current_hashes());
     error
 }
 
 #[cfg(test)]
 mod tests {
-    use lapidary_note::{ContentHash, ExpectedHash};
+    use std::cell::Cell;
+
+    use lapidary_note::ExpectedHash;
+    use lapidary_vault::VaultPath;
 
     use super::*;
+
+    thread_local! {
+        /// How often the facts of a reply became text on this thread.
+        pub(super) static SERIALISED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn a_reply_is_serialised_once_whatever_is_asked_of_it() {
+        let answer = || ToolAnswer { output: Map::from_iter([("a".to_owned(), json!([1, 2]))]), text: None };
+        let before = SERIALISED.get();
+        let rendered = render_answer(answer(), &["Read as x.".into()]);
+        let text: Vec<String> = rendered.text().into_iter().map(str::to_owned).collect();
+        assert_eq!(rendered.bytes(), 2 * rendered.structured().len());
+        assert_eq!(rendered.digest(), render_answer(answer(), &["Read as x.".into()]).digest());
+        assert_eq!(SERIALISED.get() - before, 2, "two replies");
+        let (parts, facts, json) = rendered.into_parts();
+        assert_eq!((parts, serde_json::to_string(&facts).unwrap()), (text, json));
+        assert_eq!(SERIALISED.get() - before, 2);
+    }
+
+    #[test]
+    fn a_reply_that_was_kept_is_the_same_again() {
+        for text in [None, Some("text".to_owned())] {
+            let reply = render_answer(ToolAnswer { output: Map::from_iter([("a".to_owned(), json!(1))]), text }, &[]);
+            assert_eq!(Rendered::from_json(reply.to_json()), Some(reply));
+        }
+        assert_eq!(Rendered::from_json(json!({ "rejected": true })), None);
+    }
 
     fn stale() -> Reason {
         Reason::Stale {
@@ -164,18 +239,19 @@ mod tests {
     #[test]
     fn both_families_say_the_same_in_their_own_form() {
         let now = ContentHash::of(b"now").to_string();
-        let note = render_refusal(Family::Obsidian, &stale());
-        assert_eq!(note.structured["error"]["code"], -32002);
-        assert_eq!(note.structured["error"]["data"]["reason"], "stale_precondition");
-        assert_eq!(note.structured["error"]["data"]["actual"], now);
-        assert!(note.text[0].starts_with("Error: ") && note.text[0].contains("\n\nRecovery: "));
+        let all = crate::catalogue::everything();
+        let note = render_refusal(Family::Obsidian, &stale(), Offered::of(&all));
+        assert_eq!(note.facts["error"]["code"], -32002);
+        assert_eq!(note.facts["error"]["data"]["reason"], "stale_precondition");
+        assert_eq!(note.facts["error"]["data"]["actual"], now);
+        assert!(note.text()[0].starts_with("Error: ") && note.text()[0].contains("\n\nRecovery: "));
 
-        let file = render_refusal(Family::Files, &stale());
-        assert_eq!(file.structured["ok"], false);
-        assert_eq!(file.structured["code"], "STALE_PRECONDITION");
-        assert_eq!(file.structured["details"]["actual"], now);
-        assert_eq!(file.structured["error"]["current_content_hash"], now);
-        assert_eq!(serde_json::from_str::<Value>(&file.text[0]).unwrap(), Value::Object(file.structured));
+        let file = render_refusal(Family::Files, &stale(), Offered::of(&all));
+        assert_eq!(file.facts["ok"], false);
+        assert_eq!(file.facts["code"], "STALE_PRECONDITION");
+        assert_eq!(file.facts["details"]["actual"], now);
+        assert_eq!(file.facts["error"]["current_content_hash"], now);
+        assert_eq!(serde_json::from_str::<Value>(file.text()[0]).unwrap(), Value::Object(file.facts));
     }
 
     #[test]
@@ -192,8 +268,9 @@ mod tests {
 
     #[test]
     fn notices_stand_in_both_renderings() {
-        let rendered = render_answer(Map::new(), Some("text".into()), &["Read as x.".into()]);
-        assert_eq!(rendered.text, ["text", "\n\n> Read as x."]);
-        assert_eq!(rendered.structured["notice"], "Read as x.");
+        let rendered =
+            render_answer(ToolAnswer { output: Map::new(), text: Some("text".into()) }, &["Read as x.".into()]);
+        assert_eq!(rendered.text(), ["text", "\n\n> Read as x."]);
+        assert_eq!(rendered.facts["notice"], "Read as x.");
     }
 }

@@ -143,7 +143,7 @@ fn commit(vault: &Vault, names: &[String], text: &[u8]) -> Result<(), Failure> {
     for name in names {
         let path = VaultPath::parse(name)?;
         let before = view.read(&path).map_err(|error| format!("{error:?}"))?;
-        changes.push(Change::Write { path, before, guard: Guard::Plan, bytes: text.to_vec() });
+        changes.push(Change::Write { path, before, guard: Guard::Plan, content: text.to_vec().into() });
     }
     let origin = Origin { tool: "bench".to_owned(), client: "bench".to_owned(), time: SystemTime::now() };
     vault.turn(&|| true)?.commit(&ChangeSet { changes }, &Scope::default(), &origin)?;

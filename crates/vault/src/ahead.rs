@@ -1,9 +1,9 @@
 //! A vault as it will be once changes that are only planned have been made: what the next step of a batch plans on.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
+use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use lapidary_index::{IndexError, PlannedIndex};
-use lapidary_note::ContentHash;
+use lapidary_note::FileContent;
 use lapidary_store::rebased;
 use unicode_normalization::UnicodeNormalization;
 
@@ -20,8 +20,8 @@ pub(crate) struct Ahead {
     /// Folders by their old and their new path, in the order in which they move.
     folders: Vec<(VaultPath, VaultPath)>,
     steps: Vec<Arc<ChangeSet>>,
-    /// Shared by all views of one batch, which are made one after the other.
-    index: Rc<RefCell<Option<Indexed>>>,
+    /// Handed on to the next view of a batch, which is made from this one.
+    index: RefCell<Option<Indexed>>,
 }
 
 /// What is at a path.
@@ -33,6 +33,7 @@ pub(crate) enum There {
     Elsewhere(VaultPath),
 }
 
+#[derive(Clone)]
 struct Indexed {
     /// How many of the steps are in it.
     steps: usize,
@@ -48,7 +49,7 @@ impl Ahead {
     pub(crate) fn with(&self, changes: &ChangeSet, base: Option<PlannedIndex>) -> Self {
         let mut next = self.clone();
         if let Some(base) = base {
-            self.index.borrow_mut().get_or_insert(Indexed { steps: 0, index: base });
+            next.index.get_mut().get_or_insert(Indexed { steps: 0, index: base });
         }
         changes.changes.iter().for_each(|change| next.apply(change));
         next.steps.push(Arc::new(changes.clone()));
@@ -107,11 +108,11 @@ impl Ahead {
 
     fn apply(&mut self, change: &Change) {
         match change {
-            Change::Write { path, before, bytes, .. } => self.put(path, planned(Some(before), bytes)),
-            Change::Create { path, bytes } => self.put(path, planned(None, bytes)),
-            Change::Move { from, to, before, bytes, .. } => {
-                let there = match (before, bytes) {
-                    (before, Some(bytes)) => There::File(to.clone(), planned(before.as_ref(), bytes)),
+            Change::Write { path, before, content, .. } => self.put(path, planned(Some(before), content)),
+            Change::Create { path, content } => self.put(path, planned(None, content)),
+            Change::Move { from, to, before, content, .. } => {
+                let there = match (before, content) {
+                    (before, Some(content)) => There::File(to.clone(), planned(before.as_ref(), content)),
                     (Some(before), None) => There::File(to.clone(), Arc::clone(before)),
                     (None, None) => There::Elsewhere(self.on_disk(from).unwrap_or_else(|| from.clone())),
                 };
@@ -164,10 +165,9 @@ fn key(path: &VaultPath) -> String {
 }
 
 /// A file as a change leaves it.
-fn planned(before: Option<&Arc<File>>, bytes: &[u8]) -> Arc<File> {
+fn planned(before: Option<&Arc<File>>, content: &FileContent) -> Arc<File> {
     Arc::new(File {
-        bytes: bytes.to_vec(),
-        hash: ContentHash::of(bytes),
+        content: content.clone(),
         modified: before.and_then(|file| file.modified),
         created: before.and_then(|file| file.created),
     })

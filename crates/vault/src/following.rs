@@ -59,7 +59,7 @@ impl View {
         }
         let now = store.now();
         let content = match self.read(&sight.path) {
-            Ok(file) => Some(file.hash),
+            Ok(file) => Some(file.hash()),
             Err(error) if is_passing(&error) => return false,
             Err(_) => None,
         };

@@ -20,7 +20,9 @@ pub(crate) fn keep(live: &Arc<Live>, search: &Arc<SearchKeeper>) {
         if live.is_cached() {
             let (live, search) = (Arc::downgrade(live), Arc::downgrade(search));
             // Without it the next start is slower and memory stays in use; every answer is the same.
-            schedule(LOOK_EVERY, move || watch_over(&live, &search)).unwrap_or_default();
+            if let Err(error) = schedule(LOOK_EVERY, move || watch_over(&live, &search)) {
+                tracing::warn!(%error, "nobody looks after the index");
+            }
         }
     });
 }

@@ -16,7 +16,8 @@ pub use app_settings::DeletedFiles;
 pub use following::Sight;
 pub use history::{Checkpoint, CheckpointError, LateSave};
 pub use lapidary_index::{
-    Backlink, Budget, Digest, FileEntry, Files, Hit, IndexError, Notes, Properties, ScannedNotes, Stop, Window, links,
+    Backlink, Budget, Digest, FileEntry, FileRow, Files, Hit, IndexError, NoteRows, Notes, ScannedNotes, Stop, Window,
+    links,
 };
 pub use lapidary_search::{PassageSize, Ranked, RankedNotes, RankedPage};
 pub use lapidary_store::{
@@ -35,8 +36,8 @@ pub mod store {
         EntryRecord, History, LedgerError, Look, MemoryStore, Open, Origin, PathFilter, PlaceState, Retention, Stamp,
         Stat, StoreError, StoredFile, Walked,
         posix::{
-            DemoFolder, ExportFolder, FolderStore, LogFile, Observer, PosixBackend, Progress, StateFolder, SystemTrash,
-            Waiting, folder_exists, read_settings,
+            DemoFolder, ExportFolder, FolderStore, LogFile, Observer, PosixBackend, Progress, RotatedFile, StateFolder,
+            SystemTrash, Waiting, folder_exists, read_settings,
         },
     };
 }

@@ -71,7 +71,13 @@ impl Vault {
     /// What callers may read and change now, by the policy and by the rule files in the vault. As long as the rules
     /// say the same, this is the same `Arc`.
     pub fn scope(&self, now: SystemTime) -> Result<Arc<Scope>, RulesError> {
-        self.scope.scope(&*self.backend, now)
+        self.scope.scope(&*self.backend, now, None)
+    }
+
+    /// The same for a caller who is granted no more than this policy opens. The same `Arc` of a policy gives the same
+    /// `Arc` of a scope.
+    pub fn scope_for(&self, now: SystemTime, grant: &Arc<Policy>) -> Result<Arc<Scope>, RulesError> {
+        self.scope.scope(&*self.backend, now, Some(grant))
     }
 
     pub fn view(&self, scope: Arc<Scope>, max_file_bytes: u64) -> View {

@@ -1,12 +1,9 @@
 use std::{
     cell::{OnceCell, RefCell},
-    collections::BTreeMap,
-    rc::Rc,
     sync::Arc,
 };
 
-use lapidary_index::{Live, PlannedIndex};
-use lapidary_note::ContentHash;
+use lapidary_index::{Live, PlannedIndex, SortedMap};
 use lapidary_query::Period;
 use lapidary_search::SearchKeeper;
 use lapidary_store::Backend;
@@ -30,8 +27,8 @@ pub struct View {
     pub(crate) search: Arc<SearchKeeper>,
     /// What is taken for made; nothing but in a batch.
     ahead: Ahead,
-    /// Files that were read, by all views of one call, which is one thread.
-    seen: Rc<RefCell<BTreeMap<VaultPath, Arc<File>>>>,
+    /// Files that were read. A view belongs to one call, which is one thread.
+    seen: RefCell<SortedMap<VaultPath, Arc<File>>>,
     files: OnceCell<Files>,
     notes: OnceCell<Notes>,
 }
@@ -59,7 +56,7 @@ impl View {
             live,
             search,
             ahead: Ahead::default(),
-            seen: Rc::default(),
+            seen: RefCell::default(),
             files: OnceCell::new(),
             notes: OnceCell::new(),
         }
@@ -77,7 +74,7 @@ impl View {
             live: Arc::clone(&self.live),
             search: Arc::clone(&self.search),
             ahead: self.ahead.with(changes, base),
-            seen: Rc::clone(&self.seen),
+            seen: self.seen.clone(),
             files: OnceCell::new(),
             notes: OnceCell::new(),
         }
@@ -167,8 +164,8 @@ impl View {
             return Ok(Arc::clone(file));
         }
         let found = self.backend.read(path, self.max_file_bytes, &|place| self.shows(place)).map_err(narrowed)?;
-        let hash = ContentHash::of(&found.bytes);
-        let file = Arc::new(File { bytes: found.bytes, hash, modified: found.modified, created: found.created });
+        let (modified, created) = (found.modified, found.created);
+        let file = Arc::new(File { content: found.bytes.into(), modified, created });
         self.seen.borrow_mut().insert(path.clone(), Arc::clone(&file));
         Ok(file)
     }

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, apply, lines::whole_lines, outline::keeps_headings, preview};
-use crate::{Block, BlockKind, Note, Text, blocks, text::plain_line_ends};
+use super::{Change, EditError, Edited, lines::whole_lines, outline::keeps_headings};
+use crate::{Block, BlockKind, Document, ListItem, Note, NoteStructure, text::plain_line_ends};
 
 mod extend;
 mod frame;
@@ -11,40 +11,59 @@ mod quote;
 mod row;
 mod table;
 
-pub use extend::{append_to_block, prepend_to_block};
-pub(super) use item::margin as item_margin;
-pub(super) use marker::Marker;
-pub use table::{append_rows, prepend_rows, replace_rows};
+use marker::Marker;
 
-/// Gives a block another content.
-///
-/// List marker, task box, indentation, quote prefix, heading marks, code fence, comment marks, the outer pipes of a row
-/// and the id stay; the content may come with or without them. A box in the content wins over the old one. What would not be
-/// read back as this one block among the same others is refused.
-pub fn replace_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let span = own_span(shown, block)?;
-    let old = &shown[span.clone()];
-    let marker = Marker::within(shown, block, &span)?;
-    let content = plain_line_ends(content);
-    let content = marker::without_id(content.trim_matches('\n').trim_end(), &block.id);
-    let new = match block.kind {
-        BlockKind::Item => item::replaced(shown, &span, &content, &marker),
-        BlockKind::Quote | BlockKind::Callout => quote::replaced(old, &content, &marker),
-        BlockKind::Row => row::replaced(old, &content, &marker)?,
-        BlockKind::Heading => heading(old, &content, &marker)?,
-        BlockKind::Code | BlockKind::Math => frame::fenced(old, &content, &marker),
-        BlockKind::Comment => frame::comment(old, &content),
-        BlockKind::Footnote => footnote(old, &content, &marker),
-        _ => format!("{content}{}{}", marker.tail, marker.rest),
-    };
-    write(file, text, block, Change::new(span, new), &block.id)
+impl Document {
+    /// Gives a block another content.
+    ///
+    /// List marker, task box, indentation, quote prefix, heading marks, code fence, comment marks, the outer pipes of a row
+    /// and the id stay; the content may come with or without them. A box in the content wins over the old one. What would not be
+    /// read back as this one block among the same others is refused.
+    pub fn replace_block(&self, block: &Block, content: &str) -> Result<Edited, EditError> {
+        let shown = self.shown();
+        let span = own_span(self, block)?;
+        let old = &shown[span.clone()];
+        let marker = Marker::within(shown, block, &span)?;
+        let content = plain_line_ends(content);
+        let content = marker::without_id(content.trim_matches('\n').trim_end(), &block.id);
+        let new = match block.kind {
+            BlockKind::Item => item::replaced(shown, &span, &content, &marker),
+            BlockKind::Quote | BlockKind::Callout => quote::replaced(old, &content, &marker),
+            BlockKind::Row => row::replaced(old, &content, &marker)?,
+            BlockKind::Heading => heading(old, &content, &marker)?,
+            BlockKind::Code | BlockKind::Math => frame::fenced(old, &content, &marker),
+            BlockKind::Comment => frame::comment(old, &content),
+            BlockKind::Footnote => footnote(old, &content, &marker),
+            _ => format!("{content}{}{}", marker.tail, marker.rest),
+        };
+        self.write_block(block, Change::new(span, new), &block.id)
+    }
+
+    /// Makes the change if the block is found again, where it was, and all other blocks too.
+    pub(super) fn write_block(&self, block: &Block, change: Change, id: &str) -> Result<Edited, EditError> {
+        self.write_block_if(block, change, id, |_, _| true)
+    }
+
+    /// The same, if a comparison of the two texts allows it too.
+    fn write_block_if(
+        &self,
+        block: &Block,
+        change: Change,
+        id: &str,
+        allows: impl Fn(&Note<'_>, &Note<'_>) -> bool,
+    ) -> Result<Edited, EditError> {
+        let lost = || EditError::BlockLost { id: id.to_owned() };
+        let changed = change.span.clone();
+        let draft = self.draft(vec![change]).map_err(|_| lost())?;
+        let (before, after) = (self.note(), draft.note());
+        let is_right = allows(&before, &after) && keeps_block(&before, &after, block, &changed, id);
+        if is_right { draft.finish() } else { Err(lost()) }
+    }
 }
 
 /// The block without blank lines around it.
-fn own_span(shown: &str, block: &Block) -> Result<Range<usize>, EditError> {
-    let outside = || EditError::OutsideText { span: block.span.clone(), length: shown.len() };
-    let old = shown.get(block.span.clone()).ok_or_else(outside)?;
+fn own_span(document: &Document, block: &Block) -> Result<Range<usize>, EditError> {
+    let old = document.shown().get(block.span.clone()).ok_or_else(|| document.outside(block.span.clone()))?;
     // The parser lets an item that is indented by a tab begin with the line end before it.
     let lead = old.len() - old.trim_start_matches('\n').len();
     let start = block.span.start + lead;
@@ -101,46 +120,33 @@ fn footnote_label(text: &str) -> usize {
     end + text[end..].len() - text[end..].trim_start_matches([' ', '\t']).len()
 }
 
-/// Makes the change if the block is found again, where it was, and all other blocks too.
-pub(super) fn write(
-    file: &[u8],
-    text: &Text<'_>,
-    block: &Block,
-    change: Change,
-    id: &str,
-) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let lost = || EditError::BlockLost { id: id.to_owned() };
-    let edited = preview(shown, std::slice::from_ref(&change)).ok_or_else(lost)?;
+/// Whether a block is found again where it was, under `id`, and all other blocks and headings are as they were.
+fn keeps_block(before: &Note<'_>, after: &Note<'_>, block: &Block, changed: &Range<usize>, id: &str) -> bool {
+    let (shown, edited) = (before.text, after.text);
+    // An item can hold a list in the middle of its own text; replacing around it would lose that list.
+    let inside = |item: &ListItem| item.span.start > changed.start && item.span.start < changed.end;
+    if block.kind == BlockKind::Item && before.items.iter().any(inside) {
+        return false;
+    }
     let touched = whole_lines(shown, block.span.start..block.span.end.max(block.marker.end));
     let behind = shown.len() - touched.end;
-    let others = |text: &str| -> Vec<String> {
-        let end = text.len().saturating_sub(behind);
-        let other = |block: &Block| block.span.start < touched.start || block.span.end > end;
-        blocks(text).into_iter().filter(other).map(|block| block.id).collect()
+    let others = |note: &'_ NoteStructure, length: usize| -> Vec<String> {
+        let end = length.saturating_sub(behind);
+        let other = |block: &&Block| block.span.start < touched.start || block.span.end > end;
+        note.blocks.iter().filter(other).map(|block| block.id.clone()).collect()
     };
-    let found: Vec<Range<usize>> = blocks(&edited)
-        .into_iter()
+    let found = after
+        .blocks
+        .iter()
         .filter(|found| found.id.eq_ignore_ascii_case(id) && alike(found.kind, block.kind))
-        .map(|block| whole_lines(&edited, trimmed(&edited, block.span)))
-        .collect();
+        .map(|block| whole_lines(edited, trimmed(edited, block.span.clone())));
     let old = trimmed(shown, block.span.clone());
     // A marker that stands below its block is no part of it; one inside moves its end.
-    let below = change.span.start > old.end;
+    let below = changed.start > old.end;
     let end = if below { old.end } else { (old.end + edited.len()).saturating_sub(shown.len()) };
-    let expected = whole_lines(&edited, old.start..end.max(old.start));
-    let once = found.iter().filter(|found| **found == expected).count() == 1;
-    // An item can hold a list in the middle of its own text; replacing around it would lose that list.
-    let inside = |item: &crate::ListItem| item.span.start > change.span.start && item.span.start < change.span.end;
-    let items = Note::parse(shown).items;
-    if block.kind == BlockKind::Item && items.iter().any(inside) {
-        return Err(lost());
-    }
-    if once && others(shown) == others(&edited) && keeps_headings(shown, &edited, &touched) {
-        apply(file, text, &[change])
-    } else {
-        Err(lost())
-    }
+    let expected = whole_lines(edited, old.start..end.max(old.start));
+    let once = found.filter(|found| *found == expected).count() == 1;
+    once && others(before, shown.len()) == others(after, edited.len()) && keeps_headings(before, after, &touched)
 }
 
 fn trimmed(text: &str, span: Range<usize>) -> Range<usize> {

@@ -1,55 +1,58 @@
-use super::{Change, EditError, Edited, apply, outline::outline, preview};
-use crate::{Heading, Text, blocks::is_block_id};
+use super::{Change, EditError, Edited, outline::outline};
+use crate::{Document, Heading, blocks::is_block_id};
 
-/// Gives a heading another text. `#` marks, closing marks and the underline stay.
-///
-/// What would not be read back as exactly this heading among the same others is refused.
-pub fn rename_heading(file: &[u8], text: &Text<'_>, heading: &Heading, new_text: &str) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let new_text = new_text.trim();
-    if new_text.contains(['\n', '\r']) {
-        return Err(EditError::SeveralLines);
+impl Document {
+    /// Gives a heading another text. `#` marks, closing marks and the underline stay.
+    ///
+    /// What would not be read back as exactly this heading among the same others is refused.
+    pub fn rename_heading(&self, heading: &Heading, new_text: &str) -> Result<Edited, EditError> {
+        let shown = self.shown();
+        let new_text = new_text.trim();
+        if new_text.contains(['\n', '\r']) {
+            return Err(EditError::SeveralLines);
+        }
+        let outside = || self.outside(heading.words.clone());
+        let before = shown.get(..heading.words.start).ok_or_else(outside)?;
+        let after = shown.get(heading.words.end..).ok_or_else(outside)?;
+        // What the heading is linked by belongs to it, not to its text.
+        let id = heading.text.rsplit_once(" ^").filter(|(_, id)| is_block_id(id)).map(|(_, id)| format!(" ^{id}"));
+        let named = new_text.rsplit_once('^').is_some_and(|(_, id)| is_block_id(id));
+        let new_text: &str = &format!("{new_text}{}", id.filter(|_| !named).unwrap_or_default());
+        let mut written = new_text.to_owned();
+        // An empty heading may have no space after its marks.
+        if !written.is_empty() && before.ends_with('#') {
+            written.insert(0, ' ');
+        }
+        if after.starts_with('#') {
+            written.push(' ');
+        }
+        let lost = || EditError::HeadingLost { text: new_text.to_owned() };
+        let draft = self.draft(vec![Change::new(heading.words.clone(), written)]).map_err(|_| lost())?;
+        let (before, after) = (self.note(), draft.note());
+        let (old, new) = (outline(&before), outline(&after));
+        let length = draft.shown().len();
+        let shift = |start: usize| if start > heading.words.start { start + length - shown.len() } else { start };
+        let kept = old.len() == new.len()
+            && old.iter().zip(&new).all(|(a, b)| {
+                let renamed = a.start == heading.section.start;
+                let expected = if renamed { new_text } else { a.text };
+                (a.level, expected, shift(a.start)) == (b.level, b.text, b.start)
+            });
+        if kept { draft.finish() } else { Err(lost()) }
     }
-    let outside = || EditError::OutsideText { span: heading.words.clone(), length: shown.len() };
-    let before = shown.get(..heading.words.start).ok_or_else(outside)?;
-    let after = shown.get(heading.words.end..).ok_or_else(outside)?;
-    // What the heading is linked by belongs to it, not to its text.
-    let id = heading.text.rsplit_once(" ^").filter(|(_, id)| is_block_id(id)).map(|(_, id)| format!(" ^{id}"));
-    let named = new_text.rsplit_once('^').is_some_and(|(_, id)| is_block_id(id));
-    let new_text: &str = &format!("{new_text}{}", id.filter(|_| !named).unwrap_or_default());
-    let mut written = new_text.to_owned();
-    // An empty heading may have no space after its marks.
-    if !written.is_empty() && before.ends_with('#') {
-        written.insert(0, ' ');
-    }
-    if after.starts_with('#') {
-        written.push(' ');
-    }
-    let change = [Change::new(heading.words.clone(), written)];
-    let lost = || EditError::HeadingLost { text: new_text.to_owned() };
-    let edited = preview(shown, &change).ok_or_else(lost)?;
-    let (old, new) = (outline(shown), outline(&edited));
-    let shift = |start: usize| if start > heading.words.start { start + edited.len() - shown.len() } else { start };
-    let kept = old.len() == new.len()
-        && old.iter().zip(&new).all(|(a, b)| {
-            let renamed = a.start == heading.section.start;
-            let expected = if renamed { new_text } else { &a.text };
-            (a.level, expected, shift(a.start)) == (b.level, b.text.as_str(), b.start)
-        });
-    if kept { apply(file, text, &change) } else { Err(lost()) }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
     use crate::{
+        NoteStructure,
         edit::variants::{check, refuse},
-        headings,
     };
 
     /// The first heading with this text.
     pub(in crate::edit) fn find(shown: &str, name: &str) -> Heading {
-        headings(shown).into_iter().find(|heading| heading.text == name).expect(name)
+        NoteStructure::parse(shown).headings.into_iter().find(|heading| heading.text == name).expect(name)
     }
 
     #[test]
@@ -71,7 +74,7 @@ pub(super) mod tests {
             ("# **A** `c`\n", "**A** `c`", "[[x|y]] #tag", "# [[x|y]] #tag\n"),
             ("---\nA: 1\n---\n# A\n", "A", "B", "---\nA: 1\n---\n# B\n"),
         ] {
-            check(before, after, |file, text| rename_heading(file, text, &find(text.shown(), name), new));
+            check(before, after, |document| document.rename_heading(&find(document.shown(), name), new));
         }
     }
 
@@ -89,7 +92,7 @@ pub(super) mod tests {
             ("# A\n", "B #", lost("B #")),
             ("# Z\n\nA\n---\n\n# Y\n", "<!-- B", lost("<!-- B")),
         ] {
-            refuse(before, &error, |file, text| rename_heading(file, text, &find(text.shown(), "A"), new));
+            refuse(before, &error, |document| document.rename_heading(&find(document.shown(), "A"), new));
         }
     }
 }

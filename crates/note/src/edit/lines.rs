@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, apply, begins_line};
-use crate::{Text, text::plain_line_ends};
+use super::{Change, EditError, Edited, begins_line};
+use crate::{Document, text::plain_line_ends};
 
 /// Whole lines, counted from 1, both ends included. A last line beyond the text means the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,37 +50,35 @@ fn line_start(shown: &str, line: usize) -> Option<usize> {
     }
 }
 
-/// Puts new lines in place of others. `""` deletes them, `"\n"` leaves one blank line.
-///
-/// The final line end of `content` is understood: the new lines end as the old ones did.
-pub fn replace_lines(file: &[u8], text: &Text<'_>, lines: Lines, content: &str) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let span = lines.span(shown)?;
-    let mut content = plain_line_ends(content).into_owned();
-    if shown[span.clone()].ends_with('\n') {
+impl Document {
+    /// Puts new lines in place of others. `""` deletes them, `"\n"` leaves one blank line.
+    ///
+    /// The final line end of `content` is understood: the new lines end as the old ones did.
+    pub fn replace_lines(&self, lines: Lines, content: &str) -> Result<Edited, EditError> {
+        let shown = self.shown();
+        let span = lines.span(shown)?;
+        let mut content = plain_line_ends(content).into_owned();
+        if shown[span.clone()].ends_with('\n') {
+            terminate(&mut content);
+        } else if let Some(rest) = content.strip_suffix('\n').filter(|rest| !rest.is_empty() && !rest.ends_with('\n')) {
+            content.truncate(rest.len());
+        }
+        self.apply(vec![Change::new(span, content)])
+    }
+
+    /// Inserts lines before line `line`; one past the last line is the end of the text.
+    pub fn insert_lines(&self, line: usize, content: &str) -> Result<Edited, EditError> {
+        let shown = self.shown();
+        let lines = count(shown);
+        let at = if line == lines + 1 { Some(shown.len()) } else { line_start(shown, line).filter(|_| line <= lines) };
+        let Some(at) = at else { return Err(EditError::OutsideLines { line, lines }) };
+        let mut content = plain_line_ends(content).into_owned();
         terminate(&mut content);
-    } else if let Some(rest) = content.strip_suffix('\n').filter(|rest| !rest.is_empty() && !rest.ends_with('\n')) {
-        content.truncate(rest.len());
+        if !content.is_empty() && !begins_line(shown, at) {
+            content.insert(0, '\n');
+        }
+        self.apply(vec![Change::new(at..at, content)])
     }
-    apply(file, text, &[Change::new(span, content)])
-}
-
-/// Inserts lines before line `line`; one past the last line is the end of the text.
-pub fn insert_lines(file: &[u8], text: &Text<'_>, line: usize, content: &str) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let lines = count(shown);
-    let at = if line == lines + 1 { Some(shown.len()) } else { line_start(shown, line).filter(|_| line <= lines) };
-    let Some(at) = at else { return Err(EditError::OutsideLines { line, lines }) };
-    let mut content = plain_line_ends(content).into_owned();
-    terminate(&mut content);
-    if !content.is_empty() && !begins_line(shown, at) {
-        content.insert(0, '\n');
-    }
-    apply(file, text, &[Change::new(at..at, content)])
-}
-
-pub fn delete_lines(file: &[u8], text: &Text<'_>, lines: Lines) -> Result<Edited, EditError> {
-    apply(file, text, &[Change::new(lines.span(text.shown())?, "")])
 }
 
 /// Ends a text that is not empty with a line end.
@@ -112,7 +110,7 @@ mod tests {
             ("a\nb", 1, 1, "x\n", "x\nb"),
             ("\n\n", 2, 2, "x", "\nx\n"),
         ] {
-            check(before, after, |file, text| replace_lines(file, text, Lines { from, to }, content));
+            check(before, after, |document| document.replace_lines(Lines { from, to }, content));
         }
     }
 
@@ -129,23 +127,21 @@ mod tests {
             ("a", 2, "", "a"),
             ("", 1, "x", "x\n"),
         ] {
-            check(before, after, |file, text| insert_lines(file, text, line, content));
+            check(before, after, |document| document.insert_lines(line, content));
         }
-        check("a\nb\nc\n", "a\n", |file, text| delete_lines(file, text, Lines { from: 2, to: 3 }));
     }
 
     #[test]
     fn lines_that_are_not_there_are_refused() {
-        let file = b"a\nb\n";
-        let text = Text::decode(file).unwrap();
+        let document = Document::open("a\nb\n".to_owned()).unwrap();
         for (from, to) in [(0, 1), (3, 3), (2, 1), (usize::MAX, usize::MAX)] {
             assert!(matches!(
-                replace_lines(file, &text, Lines { from, to }, "x"),
+                document.replace_lines(Lines { from, to }, "x"),
                 Err(EditError::OutsideLines { lines: 2, .. })
             ));
         }
         for line in [0, 4, usize::MAX] {
-            assert_eq!(insert_lines(file, &text, line, "x"), Err(EditError::OutsideLines { line, lines: 2 }));
+            assert_eq!(document.insert_lines(line, "x"), Err(EditError::OutsideLines { line, lines: 2 }));
         }
     }
 

@@ -1,15 +1,13 @@
 use std::{fmt::Write as _, ops::Range};
 
-use super::{
-    Change, EditError, Edited, PropertyEdit, PropertyError, PropertyPath, apply, edit_property, outline::frame, preview,
-};
-use crate::{Frontmatter, Link, LinkDefinition, LinkKind, Note, Text, Value};
+use super::{Change, EditError, Edited, PropertyEdit, PropertyError, PropertyPath, outline::same_frame, preview};
+use crate::{Document, Link, LinkDefinition, LinkKind, Value};
 
 mod kept;
 mod relocate;
 
 use kept::Aim;
-pub use relocate::{Relocate, relocate_links, relocate_property_link};
+pub use relocate::Relocate;
 
 /// How a link writes what it leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,52 +56,59 @@ impl<'a> Retarget<'a> {
     }
 }
 
-/// Lets links lead to other files. Alias, subpath, size, title and the kind of link stay; links are in order.
-pub fn retarget_links(file: &[u8], text: &Text<'_>, links: &[Retarget<'_>]) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let changes = changes(shown, links)?;
-    let Some(edited) = preview(shown, &changes) else { return apply(file, text, &changes) };
-    match kept::lost(&Note::parse(shown), &Note::parse(&edited), links) {
-        None if frame(shown) == frame(&edited) => apply(file, text, &changes),
-        lost => Err(EditError::LinkLost { target: lost.or(links.first()).map_or("", |link| link.target).to_owned() }),
+impl Document {
+    /// Lets links lead to other files. Alias, subpath, size, title and the kind of link stay; links are in order.
+    pub fn retarget_links(&self, links: &[Retarget<'_>]) -> Result<Edited, EditError> {
+        let changes = changes(self.shown(), links)?;
+        self.write_links(changes, links, |link| link.target.to_owned())
     }
-}
 
-/// Lets a link in a property lead to another file; its spans are those of the value at `path`, which is nothing but
-/// this link.
-pub fn retarget_property_link(
-    file: &[u8],
-    text: &Text<'_>,
-    path: &PropertyPath,
-    link: &Retarget<'_>,
-) -> Result<Edited, EditError> {
-    let lost = EditError::LinkLost { target: link.target.to_owned() };
-    edit_property_link(file, text, path, link, &lost, |value| changes(value, std::slice::from_ref(link)))
-}
+    /// Lets a link in a property lead to another file; its spans are those of the value at `path`, which is nothing but
+    /// this link.
+    pub fn retarget_property_link(&self, path: &PropertyPath, link: &Retarget<'_>) -> Result<Edited, EditError> {
+        let lost = EditError::LinkLost { target: link.target.to_owned() };
+        self.edit_property_link(path, link, &lost, |value| changes(value, std::slice::from_ref(link)))
+    }
 
-/// Makes a change in a property that is nothing but a link, if that link then is what it should be, and no other
-/// link changed.
-fn edit_property_link(
-    file: &[u8],
-    text: &Text<'_>,
-    path: &PropertyPath,
-    aim: &impl Aim,
-    lost: &EditError,
-    changes: impl Fn(&str) -> Result<Vec<Change>, EditError>,
-) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let missing = || PropertyError::Missing { path: path.to_string() };
-    let block = Frontmatter::find(shown).ok_or_else(missing)?;
-    let properties = Value::Map(block.properties(shown).map_err(PropertyError::from)?);
-    let Some(Value::Text(value)) = path.find(&properties) else { return Err(missing().into()) };
-    let changes = changes(value)?;
-    let span = || changes.first().map_or(0..0, |change| change.span.clone());
-    let outside = || EditError::OutsideText { span: span(), length: value.len() };
-    let value = Value::Text(preview(value, &changes).ok_or_else(outside)?);
-    let edited = edit_property(file, text, &PropertyEdit::Set { path, value: &value })?;
-    let new = Text::decode(&edited.file).map_err(|_| lost.clone())?;
-    let kept = kept::keeps_property_links(&Note::parse(shown), &Note::parse(new.shown()), path, aim);
-    if kept { Ok(edited) } else { Err(lost.clone()) }
+    /// Makes the changes if the links are what they should be, and all others and the blocks around them as before.
+    fn write_links<A: Aim>(
+        &self,
+        changes: Vec<Change>,
+        links: &[A],
+        name: impl Fn(&A) -> String,
+    ) -> Result<Edited, EditError> {
+        if changes.is_empty() {
+            return Ok(self.unchanged());
+        }
+        let draft = self.draft(changes)?;
+        let (before, after) = (self.note(), draft.note());
+        match kept::lost(&before, &after, links) {
+            None if same_frame(&before, &after) => draft.finish(),
+            lost => Err(EditError::LinkLost { target: lost.or(links.first()).map(name).unwrap_or_default() }),
+        }
+    }
+
+    /// Makes a change in a property that is nothing but a link, if that link then is what it should be, and no other
+    /// link changed.
+    fn edit_property_link(
+        &self,
+        path: &PropertyPath,
+        aim: &impl Aim,
+        lost: &EditError,
+        changes: impl Fn(&str) -> Result<Vec<Change>, EditError>,
+    ) -> Result<Edited, EditError> {
+        let missing = || PropertyError::Missing { path: path.to_string() };
+        self.frontmatter().ok_or_else(missing)?;
+        let properties = Value::Map(self.properties().map_err(PropertyError::from)?);
+        let Some(Value::Text(value)) = path.find(&properties) else { return Err(missing().into()) };
+        let changes = changes(value)?;
+        let span = || changes.first().map_or(0..0, |change| change.span.clone());
+        let outside = || EditError::OutsideText { span: span(), length: value.len() };
+        let value = Value::Text(preview(value, &changes).ok_or_else(outside)?);
+        let edited = self.edit_property(&PropertyEdit::Set { path, value: &value })?;
+        let kept = kept::keeps_property_links(&self.note(), &edited.document.note(), path, aim);
+        if kept { Ok(edited) } else { Err(lost.clone()) }
+    }
 }
 
 fn changes(text: &str, links: &[Retarget<'_>]) -> Result<Vec<Change>, EditError> {

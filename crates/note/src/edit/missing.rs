@@ -1,68 +1,105 @@
 //! Headings and blocks that are made because something shall stand there.
 
 use super::{
-    Change, EditError, Edited, apply, block_id,
+    Change, Draft, EditError, Edited, block_id,
     outline::{keeps_blocks, keeps_others, outline_paths},
-    preview,
 };
-use crate::{Heading, HeadingMatch, Note, Text, text::plain_line_ends};
+use crate::{Document, Heading, HeadingMatch, Note, text::plain_line_ends};
 
-/// Adds the headings of a path (`A::B`) that are not there yet, and text under the last of them.
-///
-/// They go to the end of the section that the known begin of the path leads to, each one level deeper; without one to
-/// the end of the note, on the level of its outermost headings.
-pub fn append_heading(file: &[u8], text: &Text<'_>, path: &str, content: &str) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let note = Note::parse(shown);
-    if note.find_heading(path) != HeadingMatch::None {
-        return Err(EditError::HeadingTaken { path: path.to_owned() });
-    }
-    let lost = |name: &str| EditError::HeadingLost { text: name.to_owned() };
-    let names: Vec<&str> = path.split("::").collect();
-    if let Some(bad) = names.iter().find(|name| name.is_empty() || name.contains(['\n', '\r'])) {
-        return Err(lost(bad));
-    }
-    let (parent, known) = parent(&note, &names)?;
-    let outermost = note.headings.iter().map(|heading| heading.level).min().unwrap_or(1);
-    let level = parent.map_or(outermost, |parent| parent.level + 1);
-    let missing = &names[known..];
-    let depth = usize::from(level) + missing.len() - 1;
-    if depth > 6 {
-        return Err(EditError::TooDeep { path: path.to_owned() });
-    }
-    let end = parent.map_or(shown.len(), |parent| parent.section.end);
-    let headings: Vec<String> = missing
-        .iter()
-        .enumerate()
-        .map(|(below, name)| format!("{} {name}", "#".repeat(usize::from(level) + below)))
-        .collect();
-    let mut new = format!("{}{}", separator(&note, end), headings.join("\n"));
-    if !content.is_empty() {
-        new.push('\n');
-        new += &plain_line_ends(content);
-    }
-    end_lines(&mut new, shown, end);
-    let change = Change::new(end..end, new);
+impl Document {
+    /// Adds the headings of a path (`A::B`) that are not there yet, and text under the last of them.
+    ///
+    /// They go to the end of the section that the known begin of the path leads to, each one level deeper; without one to
+    /// the end of the note, on the level of its outermost headings.
+    pub fn append_heading(&self, path: &str, content: &str) -> Result<Edited, EditError> {
+        let shown = self.shown();
+        let note = self.note();
+        if note.find_heading(path) != HeadingMatch::None {
+            return Err(EditError::HeadingTaken { path: path.to_owned() });
+        }
+        let lost = |name: &str| EditError::HeadingLost { text: name.to_owned() };
+        let names: Vec<&str> = path.split("::").collect();
+        if let Some(bad) = names.iter().find(|name| name.is_empty() || name.contains(['\n', '\r'])) {
+            return Err(lost(bad));
+        }
+        let (parent, known) = parent(&note, &names)?;
+        let outermost = note.headings.iter().map(|heading| heading.level).min().unwrap_or(1);
+        let level = parent.map_or(outermost, |parent| parent.level + 1);
+        let missing = &names[known..];
+        let depth = usize::from(level) + missing.len() - 1;
+        if depth > 6 {
+            return Err(EditError::TooDeep { path: path.to_owned() });
+        }
+        let end = parent.map_or(shown.len(), |parent| parent.section.end);
+        let headings: Vec<String> = missing
+            .iter()
+            .enumerate()
+            .map(|(below, name)| format!("{} {name}", "#".repeat(usize::from(level) + below)))
+            .collect();
+        let mut new = format!("{}{}", separator(&note, end), headings.join("\n"));
+        if !content.is_empty() {
+            new.push('\n');
+            new += &plain_line_ends(content);
+        }
+        end_lines(&mut new, shown, end);
+        let change = Change::new(end..end, new);
+        let added = end..end + change.text.len();
+        let text_end = end + change.text.trim_end().len();
 
-    let edited = preview(shown, std::slice::from_ref(&change)).ok_or_else(|| lost(path))?;
-    let added = end..end + change.text.len();
-    let after = Note::parse(&edited);
-    let mut expected: Vec<&str> = parent.map_or_else(Vec::new, |parent| note.heading_path(parent));
-    expected.extend(missing);
-    let created = after
-        .headings
-        .iter()
-        .find(|heading| heading.section.start >= added.start && after.heading_path(heading) == expected);
-    // The name that was given must lead there from now on.
-    let is_found = created.is_some_and(|created| after.find_heading(path) == HeadingMatch::One(created));
-    let holds = created.is_some_and(|created| created.section.end >= end + change.text.trim_end().len());
-    if !is_found || !holds {
-        return Err(lost(names.last().copied().unwrap_or_default()));
+        let draft = self.draft(vec![change]).map_err(|_| lost(path))?;
+        let after = draft.note();
+        let mut expected: Vec<&str> = parent.map_or_else(Vec::new, |parent| note.heading_path(parent));
+        expected.extend(missing);
+        let created = after
+            .headings
+            .iter()
+            .find(|heading| heading.section.start >= added.start && after.heading_path(heading) == expected);
+        // The name that was given must lead there from now on.
+        let is_found = created.is_some_and(|created| after.find_heading(path) == HeadingMatch::One(created));
+        let holds = created.is_some_and(|created| created.section.end >= text_end);
+        if !is_found || !holds {
+            return Err(lost(names.last().copied().unwrap_or_default()));
+        }
+        if outline_paths(&note, &(0..0)) != outline_paths(&after, &added) || !keeps_blocks(&note, &after, &(end..end)) {
+            return Err(EditError::HeadingsLost);
+        }
+        drop(after);
+        draft.finish()
     }
-    if outline_paths(&note, &(0..0)) != outline_paths(&after, &added) || !keeps_blocks(shown, &edited, &(end..end)) {
-        return Err(EditError::HeadingsLost);
+
+    /// Adds a block with a name at the end of the note. The name ends the text if that makes one block of it, else it gets
+    /// a line of its own below.
+    pub fn append_block(&self, id: &str, content: &str) -> Result<Edited, EditError> {
+        let shown = self.shown();
+        let note = self.note();
+        let id = block_id::valid(id)?;
+        block_id::free(&note, id)?;
+        let content = plain_line_ends(content);
+        let content = content.trim_matches('\n').trim_end();
+        let end = shown.len();
+        let separator = separator(&note, end);
+        let change = |marker: &str| {
+            let mut new = format!("{separator}{content}{marker}");
+            end_lines(&mut new, shown, end);
+            Change::new(end..end, new)
+        };
+        let is_right = |draft: &Draft<'_>| {
+            let start = end + separator.len();
+            let whole = start + content.len() - content.trim_start().len()..start + content.len();
+            let after = draft.note();
+            let mut found = after.blocks.iter().filter(|block| block.id == id);
+            let named =
+                found.next().is_some_and(|block| block.span.start == whole.start && block.span.end >= whole.end);
+            named && found.next().is_none() && keeps_others(&note, &after, &(end..end))
+        };
+        let lost = || EditError::BlockLost { id: id.to_owned() };
+        if content.is_empty() {
+            return Err(lost());
+        }
+        let changes = [change(&format!(" ^{id}")), change(&format!("\n\n^{id}"))];
+        let mut drafts = changes.into_iter().filter_map(|change| self.draft(vec![change]).ok());
+        drafts.find(is_right).ok_or_else(lost)?.finish()
     }
-    apply(file, text, &[change])
 }
 
 /// The heading that the longest known begin of a path leads to, and how many of its names that are.
@@ -76,37 +113,6 @@ fn parent<'n>(note: &'n Note<'_>, names: &[&str]) -> Result<(Option<&'n Heading>
         }
     }
     Ok((None, 0))
-}
-
-/// Adds a block with a name at the end of the note. The name ends the text if that makes one block of it, else it gets
-/// a line of its own below.
-pub fn append_block(file: &[u8], text: &Text<'_>, id: &str, content: &str) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let note = Note::parse(shown);
-    let id = block_id::valid(id)?;
-    block_id::free(&note, id)?;
-    let content = plain_line_ends(content);
-    let content = content.trim_matches('\n').trim_end();
-    let end = shown.len();
-    let separator = separator(&note, end);
-    let change = |marker: &str| {
-        let mut new = format!("{separator}{content}{marker}");
-        end_lines(&mut new, shown, end);
-        Change::new(end..end, new)
-    };
-    let is_right = |change: &Change| {
-        let Some(edited) = preview(shown, std::slice::from_ref(change)) else { return false };
-        let start = end + separator.len();
-        let whole = start + content.len() - content.trim_start().len()..start + content.len();
-        let after = Note::parse(&edited);
-        let mut found = after.blocks.iter().filter(|block| block.id == id);
-        let named = found.next().is_some_and(|block| block.span.start == whole.start && block.span.end >= whole.end);
-        named && found.next().is_none() && keeps_others(shown, &edited, &(end..end))
-    };
-    let lost = || EditError::BlockLost { id: id.to_owned() };
-    let changes = [change(&format!(" ^{id}")), change(&format!("\n\n^{id}"))];
-    let change = changes.into_iter().find(|change| !content.is_empty() && is_right(change)).ok_or_else(lost)?;
-    apply(file, text, &[change])
 }
 
 /// What makes a blank line of the end of a text, unless nothing stands before it.

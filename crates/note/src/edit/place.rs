@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::{
-    Block, BlockKind, CodeKind, FootnoteKind, Form, Note,
+    Block, BlockKind, CodeKind, FootnoteKind, Form, Note, NoteStructure,
     span::{is_blank_line, line_end, line_start},
 };
 
@@ -24,7 +24,7 @@ pub(super) struct Standing {
 pub(super) fn last_block(text: &str) -> Option<Standing> {
     let probe = format!("{}\n\n^probe", text.trim_end_matches('\n'));
     let named = |block: &Block| block.marker.end == probe.len();
-    let Block { kind, span, .. } = Note::parse(&probe).blocks.into_iter().find(named)?;
+    let Block { kind, span, .. } = NoteStructure::parse(&probe).blocks.into_iter().find(named)?;
     Some(Standing { kind, span })
 }
 

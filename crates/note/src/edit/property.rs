@@ -1,10 +1,9 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, apply, lines::whole_lines, preview};
+use super::{Change, EditError, Edited, lines::whole_lines, shared_ends};
 use crate::{
-    Frontmatter, FrontmatterError, Text, Value,
-    replace::shared_ends,
-    yaml::{self, Document, Problem, YamlError},
+    Document, Frontmatter, FrontmatterError, Value,
+    yaml::{self, Problem, YamlDocument, YamlError},
 };
 
 mod model;
@@ -97,37 +96,41 @@ impl PropertyEdit<'_> {
     }
 }
 
-/// Changes one property and leaves all others as they are written: comments, order, quotes, line ends.
-///
-/// A note without properties gets a block for the first, and loses it with the last. The new YAML is read again: if
-/// it says anything but the old values with this one change, the edit is refused.
-pub fn edit_property(file: &[u8], text: &Text<'_>, edit: &PropertyEdit<'_>) -> Result<Edited, EditError> {
-    edit_properties(file, text, std::slice::from_ref(edit))
-}
+impl Document {
+    /// Changes one property and leaves all others as they are written: comments, order, quotes, line ends.
+    ///
+    /// A note without properties gets a block for the first, and loses it with the last. The new YAML is read again: if
+    /// it says anything but the old values with this one change, the edit is refused.
+    pub fn edit_property(&self, edit: &PropertyEdit<'_>) -> Result<Edited, EditError> {
+        self.edit_properties(std::slice::from_ref(edit))
+    }
 
-/// Makes several changes, each on what the one before left; all of them or none.
-pub fn edit_properties(file: &[u8], text: &Text<'_>, edits: &[PropertyEdit<'_>]) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let block = Frontmatter::find(shown);
-    let mut yaml = block.as_ref().map(|block| shown[block.yaml.clone()].to_owned());
-    for edit in edits {
-        yaml = edited_yaml(&yaml.unwrap_or_default(), edit)?;
+    /// Makes several changes, each on what the one before left; all of them or none.
+    pub(crate) fn edit_properties(&self, edits: &[PropertyEdit<'_>]) -> Result<Edited, EditError> {
+        let shown = self.shown();
+        let block = self.frontmatter();
+        let mut yaml = block.as_ref().map(|block| shown[block.yaml.clone()].to_owned());
+        for edit in edits {
+            yaml = edited_yaml(&yaml.unwrap_or_default(), edit)?;
+        }
+        let change = match (block, &yaml) {
+            (None, None) => return Ok(self.unchanged()),
+            (None, Some(yaml)) => Change::new(0..0, format!("---\n{yaml}---\n")),
+            (Some(block), Some(yaml)) => Change::new(block.yaml, yaml.clone()),
+            // Where the body itself looks like properties, an empty block keeps it a body.
+            (Some(block), None) if Frontmatter::find(&shown[block.span.end..]).is_some() => {
+                Change::new(block.yaml, "\n")
+            }
+            (Some(block), None) => Change::new(block.span, ""),
+        };
+        let draft = self.draft(vec![change])?;
+        let found = Frontmatter::find(draft.shown()).map(|block| &draft.shown()[block.yaml]);
+        if yaml.is_some() && found != yaml.as_deref() {
+            let path = edits.last().map(|edit| edit.path().to_string()).unwrap_or_default();
+            return Err(PropertyError::Unsafe { path }.into());
+        }
+        draft.finish()
     }
-    let change = match (block, &yaml) {
-        (None, None) => return apply(file, text, &[]),
-        (None, Some(yaml)) => Change::new(0..0, format!("---\n{yaml}---\n")),
-        (Some(block), Some(yaml)) => Change::new(block.yaml, yaml.clone()),
-        // Where the body itself looks like properties, an empty block keeps it a body.
-        (Some(block), None) if Frontmatter::find(&shown[block.span.end..]).is_some() => Change::new(block.yaml, "\n"),
-        (Some(block), None) => Change::new(block.span, ""),
-    };
-    let edited = preview(shown, std::slice::from_ref(&change)).unwrap_or_default();
-    let found = Frontmatter::find(&edited).map(|block| &edited[block.yaml]);
-    if yaml.is_some() && found != yaml.as_deref() {
-        let path = edits.last().map(|edit| edit.path().to_string()).unwrap_or_default();
-        return Err(PropertyError::Unsafe { path }.into());
-    }
-    apply(file, text, &[change])
 }
 
 /// The YAML after the edit; nothing if no property and no comment is left.
@@ -206,7 +209,7 @@ fn tidy(old: &str, mut new: String) -> String {
 }
 
 /// The properties of a document; an empty one has none.
-fn map(document: &Document) -> Option<Value> {
+fn map(document: &YamlDocument) -> Option<Value> {
     match document.to_value() {
         Value::Null => Some(Value::Map(Vec::new())),
         map @ Value::Map(_) => Some(map),
@@ -215,7 +218,11 @@ fn map(document: &Document) -> Option<Value> {
 }
 
 /// Whether every comment outside the addressed lines is still there, in order.
-fn keeps_comments((old, before): (&str, &Document), addressed: &Range<usize>, (new, after): (&str, &Document)) -> bool {
+fn keeps_comments(
+    (old, before): (&str, &YamlDocument),
+    addressed: &Range<usize>,
+    (new, after): (&str, &YamlDocument),
+) -> bool {
     let lines = if addressed.is_empty() { 0..0 } else { whole_lines(old, addressed.clone()) };
     let mut left = after.comments.iter().map(|span| &new[span.clone()]);
     let mut others = before.comments.iter().filter(|span| !lines.contains(&span.start)).map(|span| &old[span.clone()]);

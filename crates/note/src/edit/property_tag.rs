@@ -1,5 +1,5 @@
-use super::{EditError, Edited, PropertyEdit, PropertyError, PropertyPath, property::edit_properties, tag::checked};
-use crate::{Frontmatter, Text, Value};
+use super::{EditError, Edited, PropertyEdit, PropertyError, PropertyPath, tag::checked};
+use crate::{Document, Value};
 
 /// What happens to a tag of the properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,19 +12,21 @@ pub enum TagEdit<'a> {
     Rename { from: &'a str, to: &'a str },
 }
 
-/// Changes the tags in the properties of a note. Names are given with or without `#` and compared without case, as
-/// Obsidian does. A note that does not have the tag stays as it is.
-pub fn edit_property_tag(file: &[u8], text: &Text<'_>, edit: &TagEdit<'_>) -> Result<Edited, EditError> {
-    let (name, value) = tags_property(text.shown())?;
-    let path = PropertyPath::name(&name);
-    let steps = match &value {
-        Value::List(items) => in_list(items, &name, edit)?,
-        Value::Text(written) => in_text(written, &path, edit)?,
-        Value::Null => in_text("", &path, edit)?,
-        _ => return Err(PropertyError::NotAList { path: name }.into()),
-    };
-    let edits: Vec<PropertyEdit<'_>> = steps.iter().map(Step::edit).collect();
-    edit_properties(file, text, &edits)
+impl Document {
+    /// Changes the tags in the properties of a note. Names are given with or without `#` and compared without case, as
+    /// Obsidian does. A note that does not have the tag stays as it is.
+    pub fn edit_property_tag(&self, edit: &TagEdit<'_>) -> Result<Edited, EditError> {
+        let (name, value) = tags_property(self);
+        let path = PropertyPath::name(&name);
+        let steps = match &value {
+            Value::List(items) => in_list(items, &name, edit)?,
+            Value::Text(written) => in_text(written, &path, edit)?,
+            Value::Null => in_text("", &path, edit)?,
+            _ => return Err(PropertyError::NotAList { path: name }.into()),
+        };
+        let edits: Vec<PropertyEdit<'_>> = steps.iter().map(Step::edit).collect();
+        self.edit_properties(&edits)
+    }
 }
 
 enum Step {
@@ -44,12 +46,11 @@ impl Step {
 }
 
 /// The property that Obsidian reads tags from, as it is spelled, and its value.
-fn tags_property(shown: &str) -> Result<(String, Value), EditError> {
-    let none = ("tags".to_owned(), Value::Null);
-    let Some(block) = Frontmatter::find(shown) else { return Ok(none) };
+fn tags_property(document: &Document) -> (String, Value) {
     // What is wrong with the YAML is said by the edit.
-    let Ok(properties) = block.properties(shown) else { return Ok(none) };
-    Ok(properties.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("tags")).unwrap_or(none))
+    let properties = document.properties().unwrap_or_default();
+    let tags = properties.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("tags"));
+    tags.unwrap_or_else(|| ("tags".to_owned(), Value::Null))
 }
 
 fn bare(tag: &str) -> &str {
@@ -170,22 +171,20 @@ mod tests {
             ("tags: [1, true, a]\n", RENAME, "tags: [1, true, z/y]\n"),
         ] {
             let (before, after) = (format!("---\n{before}---\nbody\n"), format!("---\n{after}---\nbody\n"));
-            check(&before, &after, |file, text| edit_property_tag(file, text, &edit));
+            check(&before, &after, |document| document.edit_property_tag(&edit));
         }
-        check("body\n", "---\ntags:\n  - new\n---\nbody\n", |file, text| edit_property_tag(file, text, &ADD));
-        check("body\n", "body\n", |file, text| edit_property_tag(file, text, &REMOVE));
-        check("---\ntags: [a]\n---\nbody\n", "body\n", |file, text| edit_property_tag(file, text, &REMOVE));
+        check("body\n", "---\ntags:\n  - new\n---\nbody\n", |document| document.edit_property_tag(&ADD));
+        check("body\n", "body\n", |document| document.edit_property_tag(&REMOVE));
+        check("---\ntags: [a]\n---\nbody\n", "body\n", |document| document.edit_property_tag(&REMOVE));
     }
 
     #[test]
     fn what_is_no_tag_or_no_list_of_tags_is_refused() {
-        refuse(
-            "---\ntags: {a: 1}\n---\n",
-            &PropertyError::NotAList { path: "tags".to_owned() }.into(),
-            |file, text| edit_property_tag(file, text, &ADD),
-        );
-        refuse("x\n", &EditError::BadTag { tag: "a b".to_owned() }, |file, text| {
-            edit_property_tag(file, text, &TagEdit::Add { tag: "a b" })
+        refuse("---\ntags: {a: 1}\n---\n", &PropertyError::NotAList { path: "tags".to_owned() }.into(), |document| {
+            document.edit_property_tag(&ADD)
+        });
+        refuse("x\n", &EditError::BadTag { tag: "a b".to_owned() }, |document| {
+            document.edit_property_tag(&TagEdit::Add { tag: "a b" })
         });
     }
 }

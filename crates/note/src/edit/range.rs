@@ -1,35 +1,31 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, apply};
-use crate::Text;
+use super::{Change, EditError, Edited};
+use crate::Document;
 
-/// Puts `new` in place of a span.
-pub fn replace_range(file: &[u8], text: &Text<'_>, span: Range<usize>, new: &str) -> Result<Edited, EditError> {
-    apply(file, text, &[Change::new(span, new)])
-}
+impl Document {
+    /// Puts `new` in place of a span.
+    pub fn replace_range(&self, span: Range<usize>, new: &str) -> Result<Edited, EditError> {
+        self.apply(vec![Change::new(span, new)])
+    }
 
-/// Puts new texts in place of several spans, which are in order and do not overlap.
-pub fn replace_ranges(
-    file: &[u8],
-    text: &Text<'_>,
-    changes: impl IntoIterator<Item = (Range<usize>, String)>,
-) -> Result<Edited, EditError> {
-    let changes: Vec<Change> = changes.into_iter().map(|(span, new)| Change::new(span, new)).collect();
-    apply(file, text, &changes)
-}
+    /// Puts new texts in place of several spans, which are in order and do not overlap.
+    pub fn replace_ranges(
+        &self,
+        changes: impl IntoIterator<Item = (Range<usize>, String)>,
+    ) -> Result<Edited, EditError> {
+        self.apply(changes.into_iter().map(|(span, new)| Change::new(span, new)).collect())
+    }
 
-pub fn insert_at(file: &[u8], text: &Text<'_>, at: usize, new: &str) -> Result<Edited, EditError> {
-    replace_range(file, text, at..at, new)
-}
-
-pub fn delete_range(file: &[u8], text: &Text<'_>, span: Range<usize>) -> Result<Edited, EditError> {
-    replace_range(file, text, span, "")
+    pub fn insert_at(&self, at: usize, new: &str) -> Result<Edited, EditError> {
+        self.replace_range(at..at, new)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::edit::variants::check;
+    use super::EditError;
+    use crate::{Document, edit::variants::check};
 
     #[test]
     fn a_span_is_replaced_and_nothing_else() {
@@ -41,36 +37,32 @@ mod tests {
             ("a\nb\n", 1..2, "", "ab\n"),
             ("größe 石\n", 2..4, "oe", "groeße 石\n"),
         ] {
-            check(before, after, |file, text| replace_range(file, text, span.clone(), new));
+            check(before, after, |document| document.replace_range(span.clone(), new));
         }
-        check("abc\n", "aXbc\n", |file, text| insert_at(file, text, 1, "X"));
-        check("abc\n", "ac\n", |file, text| delete_range(file, text, 1..2));
+        check("abc\n", "aXbc\n", |document| document.insert_at(1, "X"));
+        check("abc\n", "ac\n", |document| document.replace_range(1..2, ""));
     }
 
     #[test]
     fn the_answer_says_where_the_new_text_stands() {
-        let file = "\u{feff}a\r\nb\r\n".as_bytes();
-        let text = Text::decode(file).unwrap();
-        assert_eq!(replace_range(file, &text, 2..3, "x\ny").unwrap().span, 2..5);
+        let document = Document::open("\u{feff}a\r\nb\r\n".to_owned()).unwrap();
+        assert_eq!(document.replace_range(2..3, "x\ny").unwrap().span, 2..5);
     }
 
     #[test]
     #[expect(clippy::reversed_empty_ranges, reason = "a caller may send one")]
     fn a_place_that_is_no_place_is_refused() {
-        let file = "aé石\n".as_bytes();
-        let text = Text::decode(file).unwrap();
+        let document = Document::open("aé石\n".to_owned()).unwrap();
         for span in [0..2, 2..3, 9..9, 0..99, 3..1, usize::MAX..usize::MAX] {
-            assert!(matches!(delete_range(file, &text, span), Err(EditError::OutsideText { .. })));
+            assert!(matches!(document.replace_range(span, ""), Err(EditError::OutsideText { .. })));
         }
     }
 
     #[test]
     fn two_line_ends_never_become_one_in_silence() {
-        let file = b"a\rb\nc\n";
-        let text = Text::decode(file).unwrap();
-        assert_eq!(delete_range(file, &text, 2..3), Err(EditError::MergedLineEnds));
-        let file = b"abc";
-        let text = Text::decode(file).unwrap();
-        assert_eq!(insert_at(file, &text, 0, "\u{feff}"), Err(EditError::MergedLineEnds));
+        let document = Document::open("a\rb\nc\n".to_owned()).unwrap();
+        assert_eq!(document.replace_range(2..3, ""), Err(EditError::MergedLineEnds));
+        let document = Document::open("abc".to_owned()).unwrap();
+        assert_eq!(document.insert_at(0, "\u{feff}"), Err(EditError::MergedLineEnds));
     }
 }

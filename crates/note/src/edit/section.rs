@@ -1,11 +1,14 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, apply, begins_line, outline::keeps_others, preview};
-use crate::{BlockKind, Heading, Note, Text, span::line_end, text::plain_line_ends};
+use super::{
+    Change, EditError, Edited, begins_line,
+    outline::{cuts_block, keeps_others},
+};
+use crate::{BlockKind, Document, Heading, span::line_end, text::plain_line_ends};
 
 mod fit;
 
-use fit::{Begin, Ending, Paragraphs};
+use fit::{Begin, Ending, LastBlock};
 
 /// How far a section reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +48,12 @@ impl Section<'_> {
     }
 
     /// What stands under the heading. An id on a line of its own that names the heading belongs to it.
-    fn body(&self, shown: &str) -> Result<Range<usize>, EditError> {
+    fn body(&self, document: &Document) -> Result<Range<usize>, EditError> {
         let Heading { span, body, .. } = self.heading;
+        let shown = document.shown();
         let end = self.end();
-        let outside = || EditError::OutsideText { span: *body..end, length: shown.len() };
-        shown.get(*body..end).ok_or_else(outside)?;
-        let note = Note::parse(shown);
+        shown.get(*body..end).ok_or_else(|| document.outside(*body..end))?;
+        let note = document.note();
         let id = note
             .blocks
             .iter()
@@ -60,100 +63,97 @@ impl Section<'_> {
     }
 }
 
-/// Puts new text under a heading. The heading stays, a setext heading with its underline.
-pub fn replace_body(file: &[u8], text: &Text<'_>, section: &Section<'_>, content: &str) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let body = section.body(shown)?;
-    let after = &shown[body.end..];
-    let separated = section.blanks != Blanks::AsSent && !after.is_empty() && shown[..body.end].ends_with("\n\n");
-    let content = Wanted { separated, ..Wanted::below(&shown[..body.start], content) }.above(shown, after);
-    write(file, text, &Change::new(body, content))
-}
-
-/// Puts new text in place of a heading and what stands under it. `""` deletes the section.
-pub fn replace_section(
-    file: &[u8],
-    text: &Text<'_>,
-    section: &Section<'_>,
-    content: &str,
-) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let span = section.heading.section.start..section.end();
-    let outside = || EditError::OutsideText { span: span.clone(), length: shown.len() };
-    let old = shown.get(span.clone()).ok_or_else(outside)?;
-    let (before, after) = (&shown[..span.start], &shown[span.end..]);
-    let separated =
-        section.blanks != Blanks::AsSent && !after.is_empty() && !content.is_empty() && old.ends_with("\n\n");
-    let wanted = Wanted { separated, ..Wanted::below(before, content) };
-    let content = wanted.apart_from(before, Paragraphs::Part).above(shown, after);
-    write(file, text, &Change::new(span, content))
-}
-
-/// Adds text at the end of a section.
-pub fn append_to_section(
-    file: &[u8],
-    text: &Text<'_>,
-    section: &Section<'_>,
-    content: &str,
-) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let body = section.body(shown)?;
-    let last_text = body.start + shown[body.clone()].trim_end().len();
-    let blank_line = shown[..body.end].ends_with("\n\n");
-    let ending = Ending::of(&shown[..last_text]);
-    if ending == Ending::Open {
-        return Err(EditError::Unclosed);
+impl Document {
+    /// Puts new text under a heading. The heading stays, a setext heading with its underline.
+    pub fn replace_body(&self, section: &Section<'_>, content: &str) -> Result<Edited, EditError> {
+        let shown = self.shown();
+        let body = section.body(self)?;
+        let after = &shown[body.end..];
+        let separated = section.blanks != Blanks::AsSent && !after.is_empty() && shown[..body.end].ends_with("\n\n");
+        let content = Wanted { separated, ..Wanted::below(&shown[..body.start], content) }.above(shown, after);
+        self.write_section(&Change::new(body, content))
     }
-    let joined = section.blanks == Blanks::Trimmed && last_text > body.start && ending.goes_on();
-    let (span, separated) = match section.blanks {
-        Blanks::Trimmed => (last_text..body.end, false),
-        Blanks::AsSent => {
-            let at = shown[last_text..body.end].find('\n').map_or(body.end, |at| last_text + at + 1);
-            let at = if last_text == body.start { body.start } else { at };
-            (at..at, false)
+
+    /// Adds text at the end of a section.
+    pub fn append_to_section(&self, section: &Section<'_>, content: &str) -> Result<Edited, EditError> {
+        let shown = self.shown();
+        let body = section.body(self)?;
+        let last_text = body.start + shown[body.clone()].trim_end().len();
+        let blank_line = shown[..body.end].ends_with("\n\n");
+        let last_block = LastBlock::of(&shown[..last_text]);
+        let ending = last_block.ending(&shown[..last_text]);
+        if ending == Ending::Open {
+            return Err(EditError::Unclosed);
         }
-        Blanks::Kept if body.end < shown.len() => (body.end..body.end, blank_line),
-        Blanks::Kept => {
-            let unblanked = shown[..body.end].trim_end_matches('\n').len();
-            let end = (unblanked + 1).clamp(body.start, body.end);
-            (end..body.end, false)
-        }
-    };
-    let wanted = if joined {
-        Wanted { content: plain_line_ends(content).into_owned(), separated }
-    } else {
-        let above = &shown[..span.start];
-        Wanted { separated, ..Wanted::below(above, content) }.apart_from(above, Paragraphs::Join)
-    };
-    let content = wanted.above(shown, &shown[span.end..]);
-    write(file, text, &Change::new(span, content))
-}
+        let joined = section.blanks == Blanks::Trimmed && last_text > body.start && ending.goes_on();
+        let (span, separated) = match section.blanks {
+            Blanks::Trimmed => (last_text..body.end, false),
+            Blanks::AsSent => {
+                let at = shown[last_text..body.end].find('\n').map_or(body.end, |at| last_text + at + 1);
+                let at = if last_text == body.start { body.start } else { at };
+                (at..at, false)
+            }
+            Blanks::Kept if body.end < shown.len() => (body.end..body.end, blank_line),
+            Blanks::Kept => {
+                let unblanked = shown[..body.end].trim_end_matches('\n').len();
+                let end = (unblanked + 1).clamp(body.start, body.end);
+                (end..body.end, false)
+            }
+        };
+        let wanted = if joined {
+            Wanted { content: plain_line_ends(content).into_owned(), separated }
+        } else {
+            let above = &shown[..span.start];
+            let ending = last_block.or_of(above).ending(above);
+            Wanted { separated, ..Wanted::below(above, content) }.apart_from(above, ending)
+        };
+        let content = wanted.above(shown, &shown[span.end..]);
+        self.write_section(&Change::new(span, content))
+    }
 
-/// Adds text right below a heading.
-pub fn prepend_to_section(
-    file: &[u8],
-    text: &Text<'_>,
-    section: &Section<'_>,
-    content: &str,
-) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let body = section.body(shown)?;
-    let first_text = body.end - shown[body.clone()].trim_start().len();
-    let joined = section.blanks == Blanks::Trimmed && first_text < body.end;
-    let span = if joined { body.start..first_text } else { body.start..body.start };
-    let below = &shown[span.end..body.end];
-    let wanted = Wanted::below(&shown[..span.start], content);
-    // Only words can go on behind other words.
-    if joined && Begin::of(below) == Begin::Words {
-        return write(file, text, &Change::new(span, wanted.content));
+    /// Adds text right below a heading.
+    pub fn prepend_to_section(&self, section: &Section<'_>, content: &str) -> Result<Edited, EditError> {
+        let shown = self.shown();
+        let body = section.body(self)?;
+        let first_text = body.end - shown[body.clone()].trim_start().len();
+        let joined = section.blanks == Blanks::Trimmed && first_text < body.end;
+        let span = if joined { body.start..first_text } else { body.start..body.start };
+        let below = &shown[span.end..body.end];
+        let wanted = Wanted::below(&shown[..span.start], content);
+        // Only words can go on behind other words.
+        if joined && Begin::of(below) == Begin::Words {
+            return self.write_section(&Change::new(span, wanted.content));
+        }
+        let mut content = wanted.above(shown, &shown[span.end..]);
+        match Ending::of(&format!("\n{}", content.trim_end_matches('\n'))) {
+            Ending::Open if !below.trim().is_empty() => return Err(EditError::Unclosed),
+            ending if !content.ends_with("\n\n") && ending.takes_in(below) => content.push('\n'),
+            _ => {}
+        }
+        self.write_section(&Change::new(span, content))
     }
-    let mut content = wanted.above(shown, &shown[span.end..]);
-    match Ending::of(&format!("\n{}", content.trim_end_matches('\n'))) {
-        Ending::Open if !below.trim().is_empty() => return Err(EditError::Unclosed),
-        ending if !content.ends_with("\n\n") && ending.takes_in(below, Paragraphs::Join) => content.push('\n'),
-        _ => {}
+
+    /// Makes the change if the headings around it stay what they are. A setext heading below takes in the line above it,
+    /// so it gets a blank line where it needs one.
+    fn write_section(&self, change: &Change) -> Result<Edited, EditError> {
+        let before = self.note();
+        // No blank line mends that.
+        if cuts_block(&before, &change.span) {
+            return Err(EditError::HeadingsLost);
+        }
+        // A blank line before or behind may be all that is missing to leave a neighbour as it is; two line ends where the
+        // text would have gone on behind an id.
+        for lead in ["", "\n", "\n\n"] {
+            for trail in ["", "\n"] {
+                let spaced = Change::new(change.span.clone(), format!("{lead}{}{trail}", change.text));
+                let Ok(draft) = self.draft(vec![spaced]) else { continue };
+                if keeps_others(&before, &draft.note(), &change.span) {
+                    return draft.finish();
+                }
+            }
+        }
+        Err(EditError::HeadingsLost)
     }
-    write(file, text, &Change::new(span, content))
 }
 
 /// Whether the first line is one that stands below a heading.
@@ -181,12 +181,11 @@ impl Wanted {
     }
 
     /// Text with a blank line above it where the block there would take it in.
-    fn apart_from(mut self, before: &str, paragraphs: Paragraphs) -> Self {
+    fn apart_from(mut self, before: &str, ending: Ending) -> Self {
         let text = self.content.strip_prefix('\n').filter(|_| !begins_line(before, before.len()));
-        let ending = Ending::of(before);
         let text = text.unwrap_or(&self.content);
         // A line of `===` would make a heading of the words above it.
-        if ending.takes_in(text, paragraphs) || (ending.goes_on() && begins_with_underline(text)) {
+        if ending.takes_in(text) || (ending.goes_on() && begins_with_underline(text)) {
             self.content.insert(0, '\n');
         }
         self
@@ -204,26 +203,6 @@ impl Wanted {
         }
         content
     }
-}
-
-/// Makes the change if the headings around it stay what they are. A setext heading below takes in the line above it,
-/// so it gets a blank line where it needs one.
-fn write(file: &[u8], text: &Text<'_>, change: &Change) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let keeps = |change: &Change| {
-        preview(shown, std::slice::from_ref(change)).is_some_and(|edited| keeps_others(shown, &edited, &change.span))
-    };
-    // A blank line before or behind may be all that is missing to leave a neighbour as it is; two line ends where the
-    // text would have gone on behind an id.
-    for lead in ["", "\n", "\n\n"] {
-        for trail in ["", "\n"] {
-            let spaced = Change::new(change.span.clone(), format!("{lead}{}{trail}", change.text));
-            if keeps(&spaced) {
-                return apply(file, text, &[spaced]);
-            }
-        }
-    }
-    Err(EditError::HeadingsLost)
 }
 
 #[cfg(test)]

@@ -1,33 +1,112 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, apply, begins_line, block::Marker, outline::frame, preview};
-use crate::{BlockKind, Note, Text, tags::tag_length};
+use super::{Change, EditError, Edited, begins_line, outline::same_frame};
+use crate::{Document, Note, tags::tag_length};
 
-/// Gives tags in the text another name. Each span is one `#tag`; they are in order.
-pub fn rename_tags(file: &[u8], text: &Text<'_>, tags: &[Range<usize>], new_name: &str) -> Result<Edited, EditError> {
-    let new_name = checked(new_name)?;
-    let change = |tag: &Range<usize>| Change::new(tag.clone(), format!("#{new_name}"));
-    write(file, text, &tags.iter().map(change).collect::<Vec<_>>(), new_name, Expected::Renamed)
+/// Changes of tags in the text, and what has to be read afterwards.
+pub(super) struct TagChanges {
+    pub(super) changes: Vec<Change>,
+    /// Without its `#`.
+    tag: String,
+    expected: ExpectedTags,
 }
 
-/// Takes tags out of the text, each with at most one space beside it. Each span is one `#tag`; they are in order.
-pub fn remove_tags(file: &[u8], text: &Text<'_>, tags: &[Range<usize>]) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let mut changes: Vec<Change> = Vec::with_capacity(tags.len());
-    // From the back: whether a tag ends its line depends on what is left behind it.
-    for tag in tags.iter().rev() {
-        let next = changes.last().map(|change| change.span.clone()).filter(|next| next.start == tag.end);
-        let after = next.as_ref().map_or(tag.end, |next| next.end);
-        let (Some(before), Some(after)) = (shown.get(..tag.start), shown.get(after..)) else {
-            return Err(EditError::OutsideText { span: tag.clone(), length: shown.len() });
-        };
-        let span =
-            with_one_space(before, tag.clone(), if next.is_some() { after.trim_start_matches(' ') } else { after });
-        changes.push(Change::new(span, ""));
+/// What an edit does to the number of tags.
+#[derive(Clone, Copy)]
+enum ExpectedTags {
+    Renamed,
+    Fewer,
+    More(usize),
+}
+
+impl Document {
+    /// Gives tags in the text another name. Each span is one `#tag`; they are in order.
+    pub fn rename_tags(&self, tags: &[Range<usize>], new_name: &str) -> Result<Edited, EditError> {
+        self.write_tags(TagChanges::renaming(tags, new_name)?)
     }
-    changes.reverse();
-    let removed = tags.first().and_then(|tag| shown.get(tag.start + 1..tag.end)).unwrap_or_default();
-    write(file, text, &changes, removed, Expected::Fewer)
+
+    /// Takes tags out of the text, each with at most one space beside it. Each span is one `#tag`; they are in order.
+    pub fn remove_tags(&self, tags: &[Range<usize>]) -> Result<Edited, EditError> {
+        self.write_tags(TagChanges::removing(self, tags)?)
+    }
+
+    /// Writes tags on a line of their own at the end of the note.
+    pub fn append_tags(&self, names: &[&str]) -> Result<Edited, EditError> {
+        let [right_below, blank_line] = TagChanges::appending(self, names)?;
+        self.write_tags(right_below).or_else(|_| self.write_tags(blank_line))
+    }
+
+    /// Makes the changes if the tags in them are read as such, and the others as before.
+    fn write_tags(&self, tags: TagChanges) -> Result<Edited, EditError> {
+        if tags.changes.is_empty() {
+            return Ok(self.unchanged());
+        }
+        let draft = self.draft(tags.changes.clone())?;
+        if tags.are_read(&self.note(), &draft.note()) {
+            draft.finish()
+        } else {
+            Err(EditError::TagLost { tag: tags.tag })
+        }
+    }
+}
+
+impl TagChanges {
+    pub(super) fn renaming(tags: &[Range<usize>], new_name: &str) -> Result<Self, EditError> {
+        let new_name = checked(new_name)?;
+        let change = |tag: &Range<usize>| Change::new(tag.clone(), format!("#{new_name}"));
+        let changes = tags.iter().map(change).collect();
+        Ok(Self { changes, tag: new_name.to_owned(), expected: ExpectedTags::Renamed })
+    }
+
+    pub(super) fn removing(document: &Document, tags: &[Range<usize>]) -> Result<Self, EditError> {
+        let shown = document.shown();
+        let mut changes: Vec<Change> = Vec::with_capacity(tags.len());
+        // From the back: whether a tag ends its line depends on what is left behind it.
+        for tag in tags.iter().rev() {
+            let next = changes.last().map(|change| change.span.clone()).filter(|next| next.start == tag.end);
+            let after = next.as_ref().map_or(tag.end, |next| next.end);
+            let (Some(before), Some(after)) = (shown.get(..tag.start), shown.get(after..)) else {
+                return Err(document.outside(tag.clone()));
+            };
+            let span =
+                with_one_space(before, tag.clone(), if next.is_some() { after.trim_start_matches(' ') } else { after });
+            changes.push(Change::new(span, ""));
+        }
+        changes.reverse();
+        let removed = tags.first().and_then(|tag| shown.get(tag.start + 1..tag.end)).unwrap_or_default();
+        Ok(Self { changes, tag: removed.to_owned(), expected: ExpectedTags::Fewer })
+    }
+
+    /// Right below the last line, and with a blank line between: below a table or a block id, the line would become a
+    /// part of it.
+    pub(super) fn appending(document: &Document, names: &[&str]) -> Result<[Self; 2], EditError> {
+        let shown = document.shown();
+        let tags: Vec<String> =
+            names.iter().map(|name| Ok(format!("#{}", checked(name)?))).collect::<Result<_, EditError>>()?;
+        let lead = if begins_line(shown, shown.len()) { "" } else { "\n" };
+        let line = |blank: &str| format!("{lead}{blank}{}\n", tags.join(" "));
+        let change = |blank: &str| Change::new(shown.len()..shown.len(), line(blank));
+        Ok(["", "\n"].map(|blank| Self {
+            changes: if tags.is_empty() { Vec::new() } else { vec![change(blank)] },
+            tag: names.first().copied().unwrap_or_default().to_owned(),
+            expected: ExpectedTags::More(tags.len()),
+        }))
+    }
+
+    /// Whether the tags are there as they should be in `after`, and all else is read as in `before`.
+    pub(super) fn are_read(&self, before: &Note<'_>, after: &Note<'_>) -> bool {
+        let (old, new) = (before.tags.len(), after.tags.len());
+        let right = match self.expected {
+            ExpectedTags::Renamed => {
+                let is_tag = |change: &Change| before.tags.iter().any(|tag| tag.span == change.span);
+                let named = after.tags.iter().filter(|tag| after.text[tag.name()] == self.tag).count();
+                old == new && named >= self.changes.len() && self.changes.iter().all(is_tag)
+            }
+            ExpectedTags::Fewer => old == new + self.changes.len(),
+            ExpectedTags::More(tags) => old + tags == new,
+        };
+        right && same_frame(before, after)
+    }
 }
 
 /// The tag and the space that would be one too many without it.
@@ -42,87 +121,6 @@ fn with_one_space(before: &str, tag: Range<usize>, after: &str) -> Range<usize> 
     let is_prefix = words.is_empty() || (words.starts_with('[') && words.trim_end().chars().count() == 3);
     let ends_here = after.is_empty() || after.starts_with(['\n', '.', ',', ';', ':', '!', '?', ')']);
     if line.ends_with(' ') && !is_prefix && ends_here { tag.start - 1..tag.end } else { tag }
-}
-
-/// Writes a tag at a place, with the spaces it needs to stand alone. At a block id it goes before it, as an id behind
-/// which anything stands is none.
-pub fn insert_tag(file: &[u8], text: &Text<'_>, at: usize, name: &str) -> Result<Edited, EditError> {
-    let name = checked(name)?;
-    let shown = text.shown();
-    let at = before_id(shown, at)?;
-    let (Some(before), Some(after)) = (shown.get(..at), shown.get(at..)) else {
-        return Err(EditError::OutsideText { span: at..at, length: shown.len() });
-    };
-    let lead = if before.is_empty() || before.ends_with(char::is_whitespace) { "" } else { " " };
-    let trail = if after.is_empty() || after.starts_with(char::is_whitespace) { "" } else { " " };
-    write(file, text, &[Change::new(at..at, format!("{lead}#{name}{trail}"))], name, Expected::More(1))
-}
-
-/// The place, or the end of the text before the block id that it stands in or behind.
-fn before_id(shown: &str, at: usize) -> Result<usize, EditError> {
-    for block in Note::parse(shown).blocks {
-        let marker = Marker::within(shown, &block, &block.span)?;
-        let (text_end, id_start) = if marker.is_inside() {
-            let text_end = block.marker.end - marker.tail.len();
-            (text_end, text_end)
-        } else {
-            (block.span.end, block.marker.start)
-        };
-        // Only a paragraph and its like take more text at their end.
-        let takes_text = marker.is_inside() || block.kind == BlockKind::Paragraph;
-        if takes_text && (id_start..=block.marker.end).contains(&at) {
-            return Ok(text_end);
-        }
-    }
-    Ok(at)
-}
-
-/// Writes tags on a line of their own at the end of the note.
-pub fn append_tags(file: &[u8], text: &Text<'_>, names: &[&str]) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let tags: Vec<String> =
-        names.iter().map(|name| Ok(format!("#{}", checked(name)?))).collect::<Result<_, EditError>>()?;
-    if tags.is_empty() {
-        return apply(file, text, &[]);
-    }
-    let lead = if begins_line(shown, shown.len()) { "" } else { "\n" };
-    let first = names.first().copied().unwrap_or_default();
-    let append = |blank: &str| {
-        let change = Change::new(shown.len()..shown.len(), format!("{lead}{blank}{}\n", tags.join(" ")));
-        write(file, text, &[change], first, Expected::More(tags.len()))
-    };
-    // Right below a table or a block id, the line would become a part of it.
-    append("").or_else(|_| append("\n"))
-}
-
-/// What an edit does to the number of tags.
-#[derive(Clone, Copy)]
-enum Expected {
-    Renamed,
-    Fewer,
-    More(usize),
-}
-
-/// Makes the changes if the tags in them are read as such, and the others as before.
-fn write(file: &[u8], text: &Text<'_>, changes: &[Change], tag: &str, expected: Expected) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let Some(edited) = preview(shown, changes) else { return apply(file, text, changes) };
-    let names =
-        |text: &str| -> Vec<String> { Note::parse(text).tags.iter().map(|tag| text[tag.name()].to_owned()).collect() };
-    let (before, after) = (names(shown), names(&edited));
-    let count = |names: &[String]| names.iter().filter(|name| *name == tag).count();
-    let spans: Vec<Range<usize>> = Note::parse(shown).tags.iter().map(|tag| tag.span.clone()).collect();
-    let are_tags = changes.iter().all(|change| spans.contains(&change.span));
-    let right = match expected {
-        Expected::Renamed => are_tags && before.len() == after.len() && count(&after) >= changes.len(),
-        Expected::Fewer => before.len() == after.len() + changes.len(),
-        Expected::More(tags) => before.len() + tags == after.len(),
-    };
-    if right && frame(shown) == frame(&edited) {
-        apply(file, text, changes)
-    } else {
-        Err(EditError::TagLost { tag: tag.to_owned() })
-    }
 }
 
 /// A tag without its `#`.
@@ -159,11 +157,11 @@ mod tests {
             ("#t #t\n#t\n", "#x/y", "#x/y #x/y\n#x/y\n"),
             ("**#t**#t", "größe", "**#größe**#größe"),
         ] {
-            check(before, after, |file, text| rename_tags(file, text, &places(text.shown()), new));
+            check(before, after, |document| document.rename_tags(&places(document.shown()), new));
         }
         for bad in ["", "#", "12", "a b", "a#b", "a.b", "a\nb", "##a"] {
-            refuse("#t\n", &EditError::BadTag { tag: bad.to_owned() }, |file, text| {
-                rename_tags(file, text, &places(text.shown()), bad)
+            refuse("#t\n", &EditError::BadTag { tag: bad.to_owned() }, |document| {
+                document.rename_tags(&places(document.shown()), bad)
             });
         }
     }
@@ -191,35 +189,14 @@ mod tests {
             ("a #t #t\n", "a\n"),
             ("a #t\n\n\tkeep   this  \n", "a\n\n\tkeep   this  \n"),
         ] {
-            check(before, after, |file, text| remove_tags(file, text, &places(text.shown())));
+            check(before, after, |document| document.remove_tags(&places(document.shown())));
         }
     }
 
     #[test]
-    fn tags_are_added_at_a_place_or_at_the_end() {
-        for (before, at, after) in
-            [("a b\n", 1, "a #n b\n"), ("ab\n", 1, "a #n b\n"), ("a\n", 1, "a #n\n"), ("a\n", 0, "#n a\n")]
-        {
-            check(before, after, |file, text| insert_tag(file, text, at, "n"));
-        }
-        for (before, at, after) in [
-            ("a ^id\n", 5, "a #n ^id\n"),
-            ("a ^id\n", 3, "a #n ^id\n"),
-            ("a ^id\n", 2, "a #n ^id\n"),
-            ("a ^id\n", 1, "a #n ^id\n"),
-            ("- [ ] a ^id\n- b\n", 11, "- [ ] a #n ^id\n- b\n"),
-            ("a\n^id\n", 5, "a #n\n^id\n"),
-            ("a\n\n^id\n\nb\n", 6, "a #n\n\n^id\n\nb\n"),
-            ("# H ^id\n", 7, "# H #n ^id\n"),
-            ("> q\n> ^id\n", 9, "> q #n\n> ^id\n"),
-        ] {
-            check(before, after, |file, text| insert_tag(file, text, at, "n"));
-        }
-        refuse("```\nc\n```\n\n^id\n", &EditError::TagLost { tag: "n".into() }, |file, text| {
-            insert_tag(file, text, 14, "n")
-        });
+    fn tags_are_added_at_the_end() {
         for (before, after) in [("a\n", "a\n#n #m\n"), ("a", "a\n#n #m\n"), ("", "#n #m\n")] {
-            check(before, after, |file, text| append_tags(file, text, &["n", "#m"]));
+            check(before, after, |document| document.append_tags(&["n", "#m"]));
         }
     }
 }

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-use super::{EditError, TagEdit, append_tags, edit_property_tag, remove_tags, rename_tags};
-use crate::{Note, Text};
+use super::{EditError, TagEdit, begins_line, tag::TagChanges};
+use crate::Document;
 
 /// Where the tags of a note are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,35 +12,73 @@ pub enum TagPlaces {
     Both,
 }
 
-/// Changes a tag of a note wherever it is asked for. Names are compared without case, as Obsidian does; a note that
-/// needs no change keeps its bytes.
-pub fn edit_tag(file: &[u8], text: &Text<'_>, edit: &TagEdit<'_>, places: TagPlaces) -> Result<Vec<u8>, EditError> {
-    if places == TagPlaces::Properties {
-        return edit_property_tag(file, text, edit).map(|edited| edited.file);
+impl Document {
+    /// Changes a tag of a note wherever it is asked for. Names are compared without case, as Obsidian does; a note that
+    /// needs no change keeps its bytes.
+    pub fn edit_tag(&self, edit: &TagEdit<'_>, places: TagPlaces) -> Result<Self, EditError> {
+        if places == TagPlaces::Properties {
+            return Ok(self.edit_property_tag(edit)?.document);
+        }
+        if places == TagPlaces::Both
+            && let Some(edited) = self.edit_tag_at_once(edit)
+        {
+            return Ok(edited);
+        }
+        let in_text = self.edit_tag_in_text(edit)?;
+        match places {
+            TagPlaces::Both => Ok(in_text.edit_property_tag(edit)?.document),
+            _ => Ok(in_text),
+        }
     }
-    let file = edit_in_text(file, text, edit)?;
-    if places == TagPlaces::Text {
-        return Ok(file);
+
+    fn edit_tag_in_text(&self, edit: &TagEdit<'_>) -> Result<Self, EditError> {
+        let edited = match *edit {
+            TagEdit::Add { tag } if self.tags_named(tag).is_empty() => self.append_tags(&[tag])?,
+            TagEdit::Add { .. } => self.unchanged(),
+            TagEdit::Remove { tag } => self.remove_tags(&self.tags_named(tag))?,
+            TagEdit::Rename { from, to } => self.rename_tags(&self.tags_named(from), to)?,
+        };
+        Ok(edited.document)
     }
-    let text = Text::decode(&file).map_err(|_| EditError::MergedLineEnds)?;
-    edit_property_tag(&file, &text, edit).map(|edited| edited.file)
+
+    /// The edit in the text and in the properties, decided by one parse of the outcome. Nothing where that does not
+    /// suffice, above all where the edit has to be refused.
+    fn edit_tag_at_once(&self, edit: &TagEdit<'_>) -> Option<Self> {
+        for tags in self.ways_to_edit_tag(edit).ok()? {
+            let in_text = self.apply(tags.changes.clone()).ok()?.document;
+            let edited = in_text.edit_property_tag(edit).ok()?.document;
+            // Of the same body the same tags are read, whatever stands in the properties.
+            if body(&in_text)? != body(&edited)? {
+                return None;
+            }
+            if tags.changes.is_empty() || tags.are_read(&self.note(), &edited.note()) {
+                return Some(edited);
+            }
+        }
+        None
+    }
+
+    fn ways_to_edit_tag(&self, edit: &TagEdit<'_>) -> Result<Vec<TagChanges>, EditError> {
+        Ok(match *edit {
+            TagEdit::Add { tag } if self.tags_named(tag).is_empty() => TagChanges::appending(self, &[tag])?.into(),
+            TagEdit::Add { .. } => vec![TagChanges::removing(self, &[])?],
+            TagEdit::Remove { tag } => vec![TagChanges::removing(self, &self.tags_named(tag))?],
+            TagEdit::Rename { from, to } => vec![TagChanges::renaming(&self.tags_named(from), to)?],
+        })
+    }
+
+    fn tags_named(&self, tag: &str) -> Vec<Range<usize>> {
+        let wanted = tag.trim_start_matches('#').to_lowercase();
+        let note = self.note();
+        let spans = note.tags.iter().filter(|found| note.text[found.name()].to_lowercase() == wanted);
+        spans.map(|found| found.span.clone()).collect()
+    }
 }
 
-fn edit_in_text(file: &[u8], text: &Text<'_>, edit: &TagEdit<'_>) -> Result<Vec<u8>, EditError> {
-    let edited = match *edit {
-        TagEdit::Add { tag } if in_text(text, tag).is_empty() => append_tags(file, text, &[tag])?,
-        TagEdit::Add { .. } => return Ok(file.to_vec()),
-        TagEdit::Remove { tag } => remove_tags(file, text, &in_text(text, tag))?,
-        TagEdit::Rename { from, to } => rename_tags(file, text, &in_text(text, from), to)?,
-    };
-    Ok(edited.file)
-}
-
-fn in_text(text: &Text<'_>, tag: &str) -> Vec<Range<usize>> {
-    let wanted = tag.trim_start_matches('#').to_lowercase();
-    let note = Note::parse(text.shown());
-    let spans = note.tags.iter().filter(|found| note.text[found.name()].to_lowercase() == wanted);
-    spans.map(|found| found.span.clone()).collect()
+/// What stands behind the properties, unless it goes on in the line that ends them.
+fn body(document: &Document) -> Option<&str> {
+    let start = document.frontmatter().map_or(0, |block| block.span.end);
+    begins_line(document.shown(), start).then(|| &document.shown()[start..])
 }
 
 #[cfg(test)]
@@ -48,8 +86,8 @@ mod tests {
     use super::*;
 
     fn edited(before: &str, edit: &TagEdit<'_>, places: TagPlaces) -> Result<String, EditError> {
-        let text = Text::decode(before.as_bytes()).unwrap();
-        edit_tag(before.as_bytes(), &text, edit, places).map(|file| String::from_utf8(file).unwrap())
+        let document = Document::open(before.to_owned()).unwrap();
+        document.edit_tag(edit, places).map(|edited| edited.raw().to_owned())
     }
 
     #[test]

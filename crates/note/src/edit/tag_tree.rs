@@ -1,19 +1,19 @@
 use super::{
-    Change, EditError, TagEdit, apply, edit_property_tag,
-    outline::frame,
-    preview,
+    Change, EditError, Replaced, TagEdit,
+    outline::same_frame,
     tag::{checked, tag_name},
 };
-use crate::{Note, Replaced, Text};
+use crate::{Document, Note, Tag};
 
-/// Gives a tag and all tags nested in it another name, in the text and in the properties: with `a` to `b`, `#a/x`
-/// becomes `#b/x`. Names are given with or without `#` and compared without case.
-pub fn rename_tag_tree(file: &[u8], text: &Text<'_>, from: &str, to: &str) -> Result<Replaced, EditError> {
-    let tree = Tree { from: tag_name(from), to: checked(to)? };
-    let in_text = tree.in_text(file, text)?;
-    let new_text = Text::decode(&in_text.file).map_err(|_| EditError::MergedLineEnds)?;
-    let in_properties = tree.in_properties(&in_text.file, &new_text)?;
-    Ok(Replaced { file: in_properties.file, count: in_text.count + in_properties.count })
+impl Document {
+    /// Gives a tag and all tags nested in it another name, in the text and in the properties: with `a` to `b`, `#a/x`
+    /// becomes `#b/x`. Names are given with or without `#` and compared without case.
+    pub fn rename_tag_tree(&self, from: &str, to: &str) -> Result<Replaced, EditError> {
+        let tree = Tree { from: tag_name(from), to: checked(to)? };
+        let in_text = tree.in_text(self)?;
+        let in_properties = tree.in_properties(&in_text.document)?;
+        Ok(Replaced { document: in_properties.document, count: in_text.count + in_properties.count })
+    }
 }
 
 /// Whether a tag is another or nested in it; both without `#`.
@@ -47,24 +47,26 @@ impl Tree<'_> {
         below(tag, self.from).map(|rest| format!("{}{rest}", self.to))
     }
 
-    fn in_text(&self, file: &[u8], text: &Text<'_>) -> Result<Replaced, EditError> {
-        let shown = text.shown();
-        let note = Note::parse(shown);
+    fn in_text(&self, document: &Document) -> Result<Replaced, EditError> {
+        let note = document.note();
         let names =
             |note: &Note<'_>| -> Vec<String> { note.tags.iter().map(|tag| note.text[tag.name()].to_owned()).collect() };
-        let expected: Vec<String> = names(&note).into_iter().map(|name| self.renamed(&name).unwrap_or(name)).collect();
-        let change = |tag: &crate::Tag| Some(Change::new(tag.name(), self.renamed(&shown[tag.name()])?));
+        let change = |tag: &Tag| Some(Change::new(tag.name(), self.renamed(&note.text[tag.name()])?));
         let changes: Vec<Change> = note.tags.iter().filter_map(change).collect();
-        let edited = preview(shown, &changes).unwrap_or_default();
-        if names(&Note::parse(&edited)) != expected || frame(shown) != frame(&edited) {
+        let count = changes.len();
+        if count == 0 {
+            return Ok(Replaced { document: document.clone(), count });
+        }
+        let expected: Vec<String> = names(&note).into_iter().map(|name| self.renamed(&name).unwrap_or(name)).collect();
+        let draft = document.draft(changes)?;
+        if names(&draft.note()) != expected || !same_frame(&note, &draft.note()) {
             return Err(EditError::TagLost { tag: self.to.to_owned() });
         }
-        Ok(Replaced { file: apply(file, text, &changes)?.file, count: changes.len() })
+        Ok(Replaced { document: draft.finish()?.document, count })
     }
 
-    fn in_properties(&self, file: &[u8], text: &Text<'_>) -> Result<Replaced, EditError> {
-        let note = Note::parse(text.shown());
-        let mut tags: Vec<String> = note.property_tags().into_iter().map(|tag| tag.name).collect();
+    fn in_properties(&self, document: &Document) -> Result<Replaced, EditError> {
+        let mut tags: Vec<String> = document.note().property_tags().into_iter().map(|tag| tag.name).collect();
         tags.retain(|tag| is_tag_within(tag, self.from));
         let count = tags.len();
         // A new name may be that of another tag which is still to be renamed; that one has to go first.
@@ -73,13 +75,12 @@ impl Tree<'_> {
             tags.reverse();
         }
         tags.dedup_by_key(|tag| tag.to_lowercase());
-        let mut file = file.to_vec();
+        let mut document = document.clone();
         for tag in &tags {
             let Some(to) = self.renamed(tag) else { continue };
-            let text = Text::decode(&file).map_err(|_| EditError::MergedLineEnds)?;
-            file = edit_property_tag(&file, &text, &TagEdit::Rename { from: tag, to: &to })?.file;
+            document = document.edit_property_tag(&TagEdit::Rename { from: tag, to: &to })?.document;
         }
-        Ok(Replaced { file, count })
+        Ok(Replaced { document, count })
     }
 }
 
@@ -88,8 +89,8 @@ mod tests {
     use super::*;
 
     fn renamed(file: &str, from: &str, to: &str) -> Result<(String, usize), EditError> {
-        let replaced = rename_tag_tree(file.as_bytes(), &Text::decode(file.as_bytes()).unwrap(), from, to)?;
-        Ok((String::from_utf8(replaced.file).unwrap(), replaced.count))
+        let replaced = Document::open(file.to_owned()).unwrap().rename_tag_tree(from, to)?;
+        Ok((replaced.document.raw().to_owned(), replaced.count))
     }
 
     #[test]

@@ -2,15 +2,18 @@
 //! mark, with and without a final line end.
 
 use super::{EditError, Edited};
-use crate::Text;
+use crate::Document;
 
 /// Runs an edit on all forms of `before` and expects the same form of `after`.
-pub(crate) fn check(before: &str, after: &str, edit: impl Fn(&[u8], &Text<'_>) -> Result<Edited, EditError>) {
+pub(crate) fn check(before: &str, after: &str, edit: impl Fn(&Document) -> Result<Edited, EditError>) {
     let run = |file: &str| {
-        let edited = edit(file.as_bytes(), &Text::decode(file.as_bytes()).unwrap())?;
-        let new = String::from_utf8(edited.file).unwrap();
-        let shown = Text::decode(new.as_bytes()).unwrap().shown().to_owned();
+        let edited = edit(&Document::open(file.to_owned()).unwrap())?;
+        let new = edited.document.raw().to_owned();
+        let shown = edited.document.shown().to_owned();
         assert!(shown.get(edited.span.clone()).is_some(), "{file:?} {:?}", edited.span);
+        let reopened = Document::open(new.clone()).unwrap();
+        assert_eq!((reopened.shown(), reopened.eol()), (&*shown, edited.document.eol()), "{file:?}");
+        assert_eq!(reopened.note(), edited.document.note(), "what is kept of a parse is what would be parsed");
         Ok((new, shown))
     };
     for eol in ["\n", "\r\n", "\r"] {
@@ -42,10 +45,9 @@ pub(crate) fn check(before: &str, after: &str, edit: impl Fn(&[u8], &Text<'_>) -
 }
 
 /// Runs an edit on all forms of `before` and expects it to be refused in the same way.
-pub(crate) fn refuse(before: &str, error: &EditError, edit: impl Fn(&[u8], &Text<'_>) -> Result<Edited, EditError>) {
+pub(crate) fn refuse(before: &str, error: &EditError, edit: impl Fn(&Document) -> Result<Edited, EditError>) {
     for eol in ["\n", "\r\n"] {
         let file = before.replace('\n', eol);
-        let text = Text::decode(file.as_bytes()).unwrap();
-        assert_eq!(edit(file.as_bytes(), &text).as_ref(), Err(error), "{file:?}");
+        assert_eq!(edit(&Document::open(file.clone()).unwrap()).as_ref(), Err(error), "{file:?}");
     }
 }

@@ -49,16 +49,6 @@ impl Note<'_> {
         self.headings.iter().filter(is_named).collect()
     }
 
-    /// The n-th heading, counted from 1, that a name leads to.
-    pub fn find_heading_occurrence(&self, name: &str, occurrence: usize) -> Option<&Heading> {
-        let index = occurrence.checked_sub(1)?;
-        match self.find_heading(name) {
-            HeadingMatch::None => None,
-            HeadingMatch::One(heading) => (index == 0).then_some(heading),
-            HeadingMatch::Several(headings) => headings.get(index).copied(),
-        }
-    }
-
     /// The heading that stands on a line, counted from 1; an underline belongs to its heading.
     pub fn heading_at_line(&self, line: usize) -> Option<&Heading> {
         let after = self.headings.partition_point(|heading| heading.line <= line);
@@ -67,14 +57,10 @@ impl Note<'_> {
         (line < heading.line + lines).then_some(heading)
     }
 
-    /// The heading that the parts of a link's subpath lead to, as Obsidian finds it: each part is compared loosely
-    /// (see [`heading_key`]) and must lie below the one before it. The first that fits wins.
-    pub fn heading_of_link(&self, parts: &[&str]) -> Option<&Heading> {
-        self.headings.get(*self.headings_of_link(parts)?.last()?)
-    }
-
-    /// The same with the headings that the parts before the last lead over, as indexes.
-    pub fn headings_of_link(&self, parts: &[&str]) -> Option<Vec<usize>> {
+    /// The headings that the parts of a link's subpath lead over, as indexes, the one it leads to last. As Obsidian finds
+    /// it: each part is compared loosely (see [`heading_key`]) and must lie below the one before it. The first that
+    /// fits wins.
+    pub(crate) fn headings_of_link(&self, parts: &[&str]) -> Option<Vec<usize>> {
         let keys: Vec<String> = parts.iter().map(|part| heading_key(part)).collect();
         let mut matched: Vec<usize> = Vec::new();
         for (index, heading) in self.headings.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! What links to a part of a note have to say after the part got another name.
 
 use super::Place;
-use crate::{Note, heading_for_link};
+use crate::{Note, headings::heading_for_link};
 
 /// What becomes of the place that a link names.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use pulldown_cmark::LinkType;
 
 use super::brackets::Brackets;
 use crate::{
-    Code, CodeKind, Comment, Field, FieldForm, Footnote, FootnoteKind, Form, Highlight, Math, Note, Tag,
+    Code, CodeKind, Comment, Field, FieldForm, Footnote, FootnoteKind, Form, Math, NoteStructure, Tag,
     fields::line_key,
     span::{line_end, trim},
     tags::{is_space, tag_length},
@@ -53,12 +53,12 @@ pub(super) struct Leaf<'a> {
 
 /// Adds what stands in a leaf to the parts of a note. The brackets are only lent: most leaves have a few, and memory
 /// for them is asked for once.
-pub(super) fn scan(note: &mut Note<'_>, leaf: &Leaf<'_>, brackets: &mut Brackets) {
+pub(super) fn scan(text: &str, note: &mut NoteStructure, leaf: &Leaf<'_>, brackets: &mut Brackets) {
     let start = leaf.span.start;
     brackets.clear();
     let mut scan = Scan {
-        text: note.text,
-        bytes: &note.text.as_bytes()[..leaf.span.end],
+        text,
+        bytes: &text.as_bytes()[..leaf.span.end],
         leaf,
         at: start,
         border: None,
@@ -103,7 +103,7 @@ struct Scan<'a, 'n, 't> {
     /// Up to the end of the leaf.
     bytes: &'t [u8],
     leaf: &'a Leaf<'a>,
-    note: &'n mut Note<'t>,
+    note: &'n mut NoteStructure,
     at: usize,
     /// Where the next token begins, or what is being read ends, if that is known.
     border: Option<usize>,
@@ -428,11 +428,7 @@ impl Scan<'_, '_, '_> {
             return;
         }
         match self.highlight.take() {
-            Some(opened) => {
-                let content = opened.at + 2..at;
-                self.note.highlights.push(Highlight { span: opened.at..at + 2, content });
-                self.jump(at + 2);
-            }
+            Some(_) => self.jump(at + 2),
             None => {
                 let next = self.text[at + 2..self.bytes.len()].chars().next();
                 if next.is_some_and(|c| !is_space(c)) {

@@ -11,7 +11,7 @@ use super::{
     options,
 };
 use crate::{
-    BlockKind, Comment, Footnote, FootnoteKind, Form, ListItem, Math, Note,
+    BlockKind, Comment, Footnote, FootnoteKind, Form, ListItem, Math, NoteStructure,
     blocks::{Trailing, trailing_id},
     callouts::callout,
     headings::heading,
@@ -24,15 +24,15 @@ mod code;
 mod names;
 
 /// Adds the structure of the body, which begins at `start`, to a note.
-pub(crate) fn walk(note: &mut Note<'_>, start: usize) {
-    let visible = without_returns(note.text);
+pub(crate) fn walk(text: &str, note: &mut NoteStructure, start: usize) {
+    let visible = without_returns(text);
     let (body, mut masked) = mask(&visible[start..]);
     for region in &mut masked {
         for span in [&mut region.span, &mut region.content] {
             *span = span.start + start..span.end + start;
         }
     }
-    let mut walk = Walk::new(note, &masked, Part::Body);
+    let mut walk = Walk::new(text, note, &masked, Part::Body);
     walk.events(&body, start);
     walk.finish();
     for region in masked {
@@ -42,7 +42,7 @@ pub(crate) fn walk(note: &mut Note<'_>, start: usize) {
             MaskedKind::Comment => {
                 note.comments.push(Comment { span, content: content.clone(), form: Form::Block });
                 // Obsidian reads what is in a comment as one run of text, so links and tags count and nothing else.
-                Walk::new(note, &[], Part::Comment).events(&visible[content.clone()], content.start);
+                Walk::new(text, note, &[], Part::Comment).events(&visible[content.clone()], content.start);
             }
         }
     }
@@ -84,7 +84,8 @@ enum LeafKind {
 }
 
 struct Walk<'n, 'm, 't> {
-    note: &'n mut Note<'t>,
+    text: &'t str,
+    note: &'n mut NoteStructure,
     masked: &'m [Masked],
     part: Part,
     /// Where the walked text ends.
@@ -116,8 +117,9 @@ struct Walk<'n, 'm, 't> {
 }
 
 impl<'n, 'm, 't> Walk<'n, 'm, 't> {
-    fn new(note: &'n mut Note<'t>, masked: &'m [Masked], part: Part) -> Self {
+    fn new(text: &'t str, note: &'n mut NoteStructure, masked: &'m [Masked], part: Part) -> Self {
         Self {
+            text,
             note,
             masked,
             part,
@@ -145,7 +147,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         let events = Parser::new_ext(body, options()).into_offset_iter();
         self.definitions(&events, base);
         self.end = base + body.len();
-        let text = self.note.text;
+        let text = self.text;
         let exact = self.masked.is_empty();
         for (event, range) in events {
             let range = range.start + base..range.end + base;
@@ -161,7 +163,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         let from = self.note.definitions.len();
         for (_, definition) in events.reference_definitions().iter() {
             let span = definition.span.start + base..definition.span.end + base;
-            self.note.definitions.extend(links::definition(self.note.text, span));
+            self.note.definitions.extend(links::definition(self.text, span));
         }
         // They come in no order.
         self.note.definitions[from..].sort_by_key(|definition| definition.span.start);
@@ -195,7 +197,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
 
     /// At the end of a heading the parser counts the blanks behind a code span to it.
     fn code_span(&mut self, range: Range<usize>) {
-        let ticks = memchr::memrchr(b'`', self.note.text[range.clone()].as_bytes());
+        let ticks = memchr::memrchr(b'`', self.text[range.clone()].as_bytes());
         let end = ticks.map_or(range.end, |last| range.start + last + 1);
         self.token(TokenKind::Code, range.start..end);
     }
@@ -223,7 +225,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
 
     fn mark(&mut self, range: &Range<usize>, length: usize) {
         // Text may be struck out with one tilde or two.
-        let length = length + usize::from(self.note.text[range.clone()].starts_with("~~"));
+        let length = length + usize::from(self.text[range.clone()].starts_with("~~"));
         self.inline(&(range.start..range.start + length));
         self.marks.push(range.start + length);
     }
@@ -261,7 +263,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
                     && let Some(item) = self.note.items.get_mut(*item)
                 {
                     // Only the first list counts; the whitespace in front of it is short.
-                    item.span = trim_end(self.note.text, item.span.start..item.span.end.min(range.start));
+                    item.span = trim_end(self.text, item.span.start..item.span.end.min(range.start));
                 }
                 self.containers.push(Container::List);
             }
@@ -278,7 +280,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
     }
 
     fn start_quote(&mut self, range: Range<usize>) {
-        let text = self.note.text;
+        let text = self.text;
         let span = self.trimmed(range);
         let found = if self.part == Part::Body { callout(text, span.clone()) } else { None };
         let callout = found.map(|mut callout| {
@@ -292,7 +294,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
     }
 
     fn start_item(&mut self, range: Range<usize>) {
-        let text = self.note.text;
+        let text = self.text;
         let index = self.note.items.len();
         if self.part == Part::Comment {
             return self.containers.push(Container::Item(usize::MAX));
@@ -312,7 +314,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
     }
 
     fn start_footnote(&mut self, range: Range<usize>) {
-        let text = self.note.text;
+        let text = self.text;
         let span = self.trimmed(range);
         // As written: the parser's own label is another one where odd blanks stand in it.
         let from = (span.start + 2).min(span.end);
@@ -394,7 +396,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         let mut end = span.end;
         loop {
             if !(self.blank.start..=self.blank.end).contains(&end) {
-                self.blank = self.note.text[..end].trim_end_matches(is_blank).len()..end;
+                self.blank = self.text[..end].trim_end_matches(is_blank).len()..end;
             }
             end = self.blank.start;
             let before = self.masked.partition_point(|region| region.span.start < end);
@@ -414,7 +416,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
     fn end_leaf(&mut self) {
         let Some((kind, span)) = self.leaf.take() else { return };
         let span = self.unmasked(span);
-        let text = self.note.text;
+        let text = self.text;
         match kind {
             LeafKind::Cell => self.scan(span),
             LeafKind::Paragraph => {
@@ -435,7 +437,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
     }
 
     fn end_heading(&mut self, level: u8, span: Range<usize>) {
-        let text = self.note.text;
+        let text = self.text;
         let top = self.containers.is_empty();
         let found = if top { heading(text, level, span.clone()) } else { None };
         if let Some(found) = found.filter(|_| self.part == Part::Body) {
@@ -482,7 +484,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         let (tokens, marks, ends, quotes) = (&self.tokens, &self.marks, &self.ends, self.quotes);
         // A mask can stand within a leaf only where a line looked like a list item and was none.
         for span in visible_parts(self.masked, span) {
-            scan(self.note, &Leaf { span, tokens, marks, ends, quotes }, &mut self.brackets);
+            scan(self.text, self.note, &Leaf { span, tokens, marks, ends, quotes }, &mut self.brackets);
         }
         self.tokens.clear();
         self.marks.clear();

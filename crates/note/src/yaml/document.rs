@@ -4,7 +4,7 @@ use super::{Content, Node, Value};
 
 /// A YAML text with what an edit must know before it trusts itself to one.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Document {
+pub(crate) struct YamlDocument {
     /// Nothing if the text holds no value at all.
     pub(crate) root: Option<Node>,
     pub(crate) comments: Vec<Range<usize>>,
@@ -14,7 +14,7 @@ pub(crate) struct Document {
     pub(super) aliases: Vec<(usize, Range<usize>)>,
 }
 
-impl Document {
+impl YamlDocument {
     /// The root, which is null in an empty text.
     pub(super) fn into_node(self) -> Node {
         self.root.unwrap_or(Node { span: 0..0, content: Content::Scalar(Value::Null) })

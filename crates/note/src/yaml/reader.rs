@@ -5,7 +5,7 @@ use std::{
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 
-use super::{Content, Document, Node, Problem, Property, Value, YamlError, key_text, scalar};
+use super::{Content, Node, Problem, Property, Value, YamlDocument, YamlError, key_text, scalar};
 
 /// Nesting beyond this is hostile; people do not write it.
 const MAX_DEPTH: usize = 64;
@@ -14,14 +14,14 @@ const MAX_NODES: usize = 100_000;
 /// Aliases can multiply a small text into a huge value: what they stand for may weigh this much in all.
 const MAX_REPEATED: usize = 1 << 20;
 
-pub(super) fn read(yaml: &str) -> Result<Document, YamlError> {
+pub(super) fn read(yaml: &str) -> Result<YamlDocument, YamlError> {
     let mut reader = Reader {
         yaml,
         parser: Parser::new_from_str(yaml),
         line: 1,
         end: 0,
         anchors: HashMap::new(),
-        document: Document::default(),
+        document: YamlDocument::default(),
         nodes: 0,
         repeated: 0,
     };
@@ -38,7 +38,7 @@ pub(super) fn read(yaml: &str) -> Result<Document, YamlError> {
             return Err(reader.problem("more than one YAML document"));
         }
     }
-    Ok(Document { root, ..reader.document })
+    Ok(YamlDocument { root, ..reader.document })
 }
 
 struct Reader<'a> {
@@ -49,7 +49,7 @@ struct Reader<'a> {
     end: usize,
     anchors: HashMap<usize, Value>,
     /// What was met besides the values.
-    document: Document,
+    document: YamlDocument,
     nodes: usize,
     repeated: usize,
 }

@@ -152,7 +152,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{
-        super::{Document, document, reader},
+        super::{YamlDocument, document, reader},
         *,
     };
 
@@ -165,7 +165,7 @@ mod tests {
             "empty: []\nurl: https://x.y/z\ngröße: x\n要約: y\n",
             "k: größe 石\nlast:",
         ] {
-            assert_eq!(read(yaml), reader::read(yaml).ok().map(Document::into_node), "{yaml}");
+            assert_eq!(read(yaml), reader::read(yaml).ok().map(YamlDocument::into_node), "{yaml}");
             assert_eq!(document(yaml), reader::read(yaml), "{yaml}");
             assert!(read(yaml).is_some(), "{yaml}");
         }
@@ -183,7 +183,7 @@ mod tests {
         ) {
             let yaml: String = pieces.concat();
             if let Some(node) = read(&yaml) {
-                let document = Document { root: Some(node), ..Document::default() };
+                let document = YamlDocument { root: Some(node), ..YamlDocument::default() };
                 prop_assert_eq!(Ok(document), reader::read(&yaml), "{:?}", yaml);
             }
         }
@@ -196,7 +196,7 @@ mod tests {
         ) {
             let yaml: String = lines.into_iter().map(|(key, rest)| key + rest).collect();
             if let Some(node) = read(&yaml) {
-                let document = Document { root: Some(node), ..Document::default() };
+                let document = YamlDocument { root: Some(node), ..YamlDocument::default() };
                 prop_assert_eq!(Ok(document), reader::read(&yaml), "{:?}", yaml);
             }
         }

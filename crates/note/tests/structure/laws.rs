@@ -161,11 +161,6 @@ impl<'t> Laws<'t> {
             self.holds(self.cut(&math.span).starts_with(if math.display { "$$" } else { "$" }), &math.span);
         }
         self.apart(note.math.iter().map(|math| &math.span));
-        for highlight in &note.highlights {
-            let cut = self.cut(&highlight.span);
-            self.within(&highlight.span, &highlight.content);
-            self.holds(cut.starts_with("==") && cut.ends_with("==") && cut.len() > 4, &highlight.span);
-        }
         for field in &note.fields {
             let cut = self.cut(&field.span);
             self.within(&field.span, &field.key);
@@ -216,7 +211,10 @@ impl<'t> Laws<'t> {
         }
         for task in &note.tasks {
             self.within(&note.items[task.item].whole, &task.checkbox);
-            self.holds(self.cut(&task.status_span()) == task.status.to_string(), &task.checkbox);
+            self.holds(
+                self.cut(&(task.checkbox.start + 1..task.checkbox.end - 1)) == task.status.to_string(),
+                &task.checkbox,
+            );
             self.holds(task.checkbox.end <= task.text.start && !self.cut(&task.text).contains('\n'), &task.text);
             self.apart(task.fields.iter().map(|field| &field.span));
             for field in &task.fields {

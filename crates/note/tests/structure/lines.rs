@@ -1,12 +1,12 @@
-use lapidary_note::{Note, Text};
+use lapidary_note::Document;
 use proptest::prelude::*;
 
 use super::nasty;
 
 /// The parts of a note, each as the text of the file behind its span.
 fn behind(file: &str) -> Vec<String> {
-    let text = Text::decode(file.as_bytes()).expect("pieces are text");
-    let note = Note::parse(text.shown());
+    let text = Document::open(file.to_owned()).expect("pieces are text");
+    let note = text.note();
     let spans = [
         note.headings.iter().map(|heading| heading.section.clone()).collect::<Vec<_>>(),
         note.blocks.iter().map(|block| block.span.clone()).collect(),

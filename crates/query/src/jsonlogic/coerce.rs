@@ -2,17 +2,17 @@
 
 use std::{borrow::Cow, cmp::Ordering};
 
-use serde_json::{Number, Value};
+use crate::{Number, Value};
 
 /// As JsonLogic has it: an empty list is nothing.
 pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
-        Value::Bool(value) => *value,
-        Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(_) => true,
+        Value::Boolean(value) => *value,
+        Value::Number(number) => number.as_f64() != 0.0,
+        Value::Text(text) => !text.is_empty(),
+        Value::List(items) => !items.is_empty(),
+        Value::Object(_) | Value::Date(_) | Value::Duration(_) | Value::Link(_) => true,
     }
 }
 
@@ -23,17 +23,17 @@ pub(super) fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() <= EXACT {
         return Value::from(value as i64);
     }
-    Number::from_f64(value).map_or(Value::Null, Value::Number)
+    if value.is_finite() { Value::Number(Number::Float(value)) } else { Value::Null }
 }
 
 /// `Number(value)`
 pub(super) fn to_number(value: &Value) -> f64 {
     match value {
         Value::Null => 0.0,
-        Value::Bool(value) => f64::from(u8::from(*value)),
-        Value::Number(number) => number.as_f64().unwrap_or(f64::NAN),
-        Value::String(text) => text_to_number(text),
-        Value::Array(_) | Value::Object(_) => text_to_number(&to_text(value)),
+        Value::Boolean(value) => f64::from(u8::from(*value)),
+        Value::Number(number) => number.as_f64(),
+        Value::Text(text) => text_to_number(text),
+        _ => text_to_number(&to_text(value)),
     }
 }
 
@@ -62,7 +62,7 @@ fn text_to_number(text: &str) -> f64 {
 /// `parseFloat(value)`: as much of its text as is a number.
 pub(super) fn parse_float(value: &Value) -> f64 {
     if let Value::Number(number) = value {
-        return number.as_f64().unwrap_or(f64::NAN);
+        return number.as_f64();
     }
     let text = to_text(value);
     let text = text.trim_start();
@@ -85,23 +85,29 @@ pub(super) fn parse_float(value: &Value) -> f64 {
     text[..end].parse().unwrap_or(f64::NAN)
 }
 
-/// `String(value)`
+/// `String(value)`. JsonLogic has no dates, durations and links: they are the texts that say the same.
 pub(super) fn to_text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null => Cow::Borrowed("null"),
-        Value::Bool(true) => Cow::Borrowed("true"),
-        Value::Bool(false) => Cow::Borrowed("false"),
-        Value::Number(number) => Cow::Owned(number_to_text(number)),
-        Value::String(text) => Cow::Borrowed(text),
-        Value::Array(items) => Cow::Owned(joined(items, ",")),
+        Value::Boolean(true) => Cow::Borrowed("true"),
+        Value::Boolean(false) => Cow::Borrowed("false"),
+        Value::Number(number) => Cow::Owned(number_to_text(*number)),
+        Value::Text(text) => Cow::Borrowed(text),
+        Value::Date(date) => Cow::Owned(date.to_string()),
+        Value::Duration(duration) => Cow::Owned(duration.to_string()),
+        Value::Link(link) => Cow::Owned(link.to_string()),
+        Value::List(items) => Cow::Owned(joined(items, ",")),
         Value::Object(_) => Cow::Borrowed("[object Object]"),
     }
 }
 
-fn number_to_text(number: &Number) -> String {
-    match number.as_f64() {
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e21 => format!("{float:.0}"),
-        _ => number.to_string(),
+fn number_to_text(number: Number) -> String {
+    match number {
+        Number::Integer(number) => number.to_string(),
+        Number::Float(float) if float.fract() == 0.0 && float.abs() < 1e21 => format!("{float:.0}"),
+        Number::Float(float) => {
+            serde_json::Number::from_f64(float).map_or("null".to_owned(), |float| float.to_string())
+        }
     }
 }
 
@@ -121,31 +127,32 @@ pub(super) fn joined(items: &[Value], separator: &str) -> String {
 pub(super) fn strictly_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
-        (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => std::ptr::eq(a, b),
+        (Value::List(_), Value::List(_)) | (Value::Object(_), Value::Object(_)) => std::ptr::eq(a, b),
         _ => a == b,
     }
 }
 
 /// `a == b`
 pub(super) fn loosely_equal(a: &Value, b: &Value) -> bool {
-    use Value::{Array, Bool, Null, Number, Object, String};
+    use Value::{Boolean, List, Null, Number, Object};
     match (a, b) {
         (Null, _) | (_, Null) => a.is_null() && b.is_null(),
-        (String(_), String(_)) | (Number(_), Number(_)) | (Bool(_), Bool(_)) => strictly_equal(a, b),
-        (Array(_) | Object(_), Array(_) | Object(_)) => strictly_equal(a, b),
-        (Array(_) | Object(_), String(text)) | (String(text), Array(_) | Object(_)) => {
-            let other = if a.is_string() { b } else { a };
-            to_text(other) == *text
-        }
+        (Number(_), Number(_)) | (Boolean(_), Boolean(_)) => strictly_equal(a, b),
+        (List(_) | Object(_), List(_) | Object(_)) => strictly_equal(a, b),
+        _ if is_textual(a) && is_textual(b) => to_text(a) == to_text(b),
         _ => to_number(a) == to_number(b),
     }
 }
 
 /// The order of two values, if they have one.
 pub(super) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
-    let is_text = |value: &Value| matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_));
-    if is_text(a) && is_text(b) {
+    if is_textual(a) && is_textual(b) {
         return Some(to_text(a).encode_utf16().cmp(to_text(b).encode_utf16()));
     }
     to_number(a).partial_cmp(&to_number(b))
+}
+
+/// Whether JavaScript compares it as a text with another such value.
+fn is_textual(value: &Value) -> bool {
+    !matches!(value, Value::Null | Value::Boolean(_) | Value::Number(_))
 }

@@ -1,13 +1,11 @@
 use std::{borrow::Cow, cmp::Ordering};
 
-use serde_json::{Map, Value};
-
 use super::{
     Kind, Logic, LogicHalt, REGEXP, arguments,
     coerce::{compare, is_truthy, joined, loosely_equal, number, parse_float, strictly_equal, to_number, to_text},
     compile,
 };
-use crate::ReplaceError;
+use crate::{Object, ReplaceError, Value};
 
 /// What one rule may do with one note: operations, and values or bytes that it makes.
 const MAX_STEPS: usize = 1_000_000;
@@ -51,13 +49,13 @@ impl<'l> Evaluation<'l> {
     {
         self.spend(1)?;
         match rule {
-            Value::Array(items) => {
+            Value::List(items) => {
                 let mut values = Vec::with_capacity(items.len());
                 for item in items {
                     let value = self.apply(item, data)?;
                     values.push(self.kept(value)?);
                 }
-                Ok(Cow::Owned(Value::Array(values)))
+                Ok(Cow::Owned(Value::List(values)))
             }
             Value::Object(entries) if entries.len() == 1 => match entries.iter().next() {
                 Some((operator, given)) => self.operation(operator, arguments(given), data),
@@ -123,25 +121,25 @@ impl<'l> Evaluation<'l> {
     {
         let list = self.argument(given, 0, data)?;
         let rule = given.get(1).unwrap_or(&Value::Null);
-        let items = list.as_array().map(Vec::as_slice).unwrap_or_default();
+        let items = list.items();
         let mut kept = Vec::new();
         for item in items {
             let value = self.apply(rule, item)?;
             match operator {
                 "map" => kept.push(self.kept(value)?),
                 "filter" if is_truthy(&value) => kept.push(self.kept(Cow::Borrowed(item))?),
-                "all" if !is_truthy(&value) => return Ok(Cow::Owned(Value::Bool(false))),
-                "none" if is_truthy(&value) => return Ok(Cow::Owned(Value::Bool(false))),
-                "some" if is_truthy(&value) => return Ok(Cow::Owned(Value::Bool(true))),
+                "all" if !is_truthy(&value) => return Ok(Cow::Owned(Value::Boolean(false))),
+                "none" if is_truthy(&value) => return Ok(Cow::Owned(Value::Boolean(false))),
+                "some" if is_truthy(&value) => return Ok(Cow::Owned(Value::Boolean(true))),
                 _ => {}
             }
         }
         Ok(Cow::Owned(match operator {
             // All of nothing is false.
-            "all" => Value::Bool(!items.is_empty()),
-            "none" => Value::Bool(true),
-            "some" => Value::Bool(false),
-            _ => Value::Array(kept),
+            "all" => Value::Boolean(!items.is_empty()),
+            "none" => Value::Boolean(true),
+            "some" => Value::Boolean(false),
+            _ => Value::List(kept),
         }))
     }
 
@@ -153,9 +151,9 @@ impl<'l> Evaluation<'l> {
         let rule = given.get(1).unwrap_or(&Value::Null);
         let initial = self.argument(given, 2, data)?;
         let mut accumulator = self.kept(initial)?;
-        for item in list.as_array().map(Vec::as_slice).unwrap_or_default() {
+        for item in list.items() {
             let current = self.kept(Cow::Borrowed(item))?;
-            let scope = Value::Object(Map::from_iter([
+            let scope = Value::Object(Object::from_iter([
                 ("current".to_owned(), current),
                 ("accumulator".to_owned(), accumulator),
             ]));
@@ -190,16 +188,16 @@ impl<'l> Evaluation<'l> {
             pair(a, b) && values.get(2).is_none_or(|c| pair(b, c))
         };
         let result = match operator {
-            "==" => Value::Bool(loosely_equal(a, b)),
-            "!=" => Value::Bool(!loosely_equal(a, b)),
-            "===" => Value::Bool(values.len() > 1 && strictly_equal(a, b)),
-            "!==" => Value::Bool(values.len() < 2 || !strictly_equal(a, b)),
-            ">" => Value::Bool(compare(a, b).is_some_and(Ordering::is_gt)),
-            ">=" => Value::Bool(compare(a, b).is_some_and(Ordering::is_ge)),
-            "<" => Value::Bool(in_order(Ordering::is_lt)),
-            "<=" => Value::Bool(in_order(Ordering::is_le)),
-            "!!" => Value::Bool(is_truthy(a)),
-            "!" => Value::Bool(!is_truthy(a)),
+            "==" => Value::Boolean(loosely_equal(a, b)),
+            "!=" => Value::Boolean(!loosely_equal(a, b)),
+            "===" => Value::Boolean(values.len() > 1 && strictly_equal(a, b)),
+            "!==" => Value::Boolean(values.len() < 2 || !strictly_equal(a, b)),
+            ">" => Value::Boolean(compare(a, b).is_some_and(Ordering::is_gt)),
+            ">=" => Value::Boolean(compare(a, b).is_some_and(Ordering::is_ge)),
+            "<" => Value::Boolean(in_order(Ordering::is_lt)),
+            "<=" => Value::Boolean(in_order(Ordering::is_le)),
+            "!!" => Value::Boolean(is_truthy(a)),
+            "!" => Value::Boolean(!is_truthy(a)),
             "%" => number(to_number(a) % to_number(b)),
             "/" => number(to_number(a) / to_number(b)),
             "-" if values.len() < 2 => number(-to_number(a)),
@@ -209,13 +207,13 @@ impl<'l> Evaluation<'l> {
             "*" => number(values.iter().map(|value| parse_float(value)).product()),
             "min" => number(extreme(values, f64::min)),
             "max" => number(extreme(values, f64::max)),
-            "in" => Value::Bool(is_in(a, b)),
+            "in" => Value::Boolean(is_in(a, b)),
             "log" => return Ok(at(0).clone()),
             "cat" => {
                 let parts: Vec<Value> = values.iter().map(|value| value.clone().into_owned()).collect();
-                Value::String(joined(&parts, ""))
+                Value::Text(joined(&parts, ""))
             }
-            "substr" => Value::String(substr(
+            "substr" => Value::Text(substr(
                 &to_text(a),
                 values.get(1).map(|b| to_number(b)),
                 values.get(2).map(|c| to_number(c)),
@@ -226,13 +224,13 @@ impl<'l> Evaluation<'l> {
             "missing_some" => {
                 let wanted = vec![Cow::Borrowed(b)];
                 let missing = self.missing(&wanted, data);
-                let (all, gone) = (b.as_array().map_or(0, Vec::len), missing.as_array().map_or(0, Vec::len));
+                let (all, gone) = (b.items().len(), missing.items().len());
                 #[expect(clippy::cast_precision_loss, reason = "nobody asks for so many keys")]
                 let enough = (all - gone.min(all)) as f64 >= to_number(a);
-                if enough { Value::Array(Vec::new()) } else { missing }
+                if enough { Value::List(Vec::new()) } else { missing }
             }
-            "glob" => Value::Bool(self.matches(Kind::Glob, a, b)?),
-            REGEXP => Value::Bool(self.matches(Kind::Regexp, a, b)?),
+            "glob" => Value::Boolean(self.matches(Kind::Glob, a, b)?),
+            REGEXP => Value::Boolean(self.matches(Kind::Regexp, a, b)?),
             // All others have been refused when the rule was read.
             _ => Value::Null,
         };
@@ -241,7 +239,7 @@ impl<'l> Evaluation<'l> {
 
     fn var<'v>(&self, values: &[Cow<'v, Value>], data: &'v Value) -> Cow<'v, Value> {
         let name = values.first().map(|name| &**name).unwrap_or(&Value::Null);
-        if name.is_null() || name == "" {
+        if is_empty(name) {
             return Cow::Borrowed(data);
         }
         let missing = || values.get(1).cloned().unwrap_or(Cow::Owned(Value::Null));
@@ -264,18 +262,18 @@ impl<'l> Evaluation<'l> {
     /// The names of those that are not in the data, or are empty there.
     fn missing(&self, values: &[Cow<'_, Value>], data: &Value) -> Value {
         let names: Vec<Value> = match values.first().map(|first| &**first) {
-            Some(Value::Array(names)) => names.clone(),
+            Some(Value::List(names)) => names.clone(),
             _ => values.iter().map(|value| value.clone().into_owned()).collect(),
         };
         let gone = |name: &Value| {
             let found = self.var(&[Cow::Borrowed(name)], data);
-            found.is_null() || *found == ""
+            is_empty(&found)
         };
-        Value::Array(names.iter().filter(|name| gone(name)).cloned().collect())
+        Value::List(names.iter().filter(|name| gone(name)).cloned().collect())
     }
 
     fn matches(&mut self, kind: Kind, pattern: &Value, value: &Value) -> Result<bool, LogicHalt> {
-        let (Value::String(pattern), Value::String(text)) = (pattern, value) else { return Ok(false) };
+        let (Value::Text(pattern), Value::Text(text)) = (pattern, value) else { return Ok(false) };
         let known = self.logic.patterns.get(&(kind, pattern.clone()));
         let found = match known {
             Some(compiled) => compiled.is_match(text),
@@ -293,6 +291,10 @@ impl<'l> Evaluation<'l> {
     }
 }
 
+fn is_empty(value: &Value) -> bool {
+    value.is_null() || value.as_text() == Some("")
+}
+
 /// What a step of a path leads to.
 enum Member {
     Nothing,
@@ -302,11 +304,11 @@ enum Member {
 
 fn member(value: &Value, step: &str) -> Member {
     match value {
-        Value::Array(items) if step == "length" => Member::Owned(Value::from(items.len())),
-        Value::String(text) if step == "length" => Member::Owned(Value::from(text.encode_utf16().count())),
-        Value::String(text) => {
+        Value::List(items) if step == "length" => Member::Owned(Value::from(items.len())),
+        Value::Text(text) if step == "length" => Member::Owned(Value::from(text.encode_utf16().count())),
+        Value::Text(text) => {
             let letter = step.parse().ok().and_then(|at: usize| text.chars().nth(at));
-            letter.map_or(Member::Nothing, |letter| Member::Owned(Value::String(letter.to_string())))
+            letter.map_or(Member::Nothing, |letter| Member::Owned(Value::Text(letter.to_string())))
         }
         _ if inside(value, step).is_some() => Member::Inside,
         _ => Member::Nothing,
@@ -316,7 +318,7 @@ fn member(value: &Value, step: &str) -> Member {
 fn inside<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
     match value {
         Value::Object(entries) => entries.get(step),
-        Value::Array(items) => step.parse().ok().and_then(|at: usize| items.get(at)),
+        Value::List(items) => step.parse().ok().and_then(|at: usize| items.get(at)),
         _ => None,
     }
 }
@@ -329,8 +331,8 @@ fn extreme(values: &[Cow<'_, Value>], choose: fn(f64, f64) -> f64) -> f64 {
 
 fn is_in(wanted: &Value, all: &Value) -> bool {
     match all {
-        Value::String(text) => !text.is_empty() && text.contains(&*to_text(wanted)),
-        Value::Array(items) => items.iter().any(|item| strictly_equal(item, wanted)),
+        Value::Text(text) => !text.is_empty() && text.contains(&*to_text(wanted)),
+        Value::List(items) => items.iter().any(|item| strictly_equal(item, wanted)),
         _ => false,
     }
 }
@@ -339,11 +341,11 @@ fn merge(values: &[Cow<'_, Value>]) -> Value {
     let mut merged = Vec::new();
     for value in values {
         match &**value {
-            Value::Array(items) => merged.extend(items.iter().cloned()),
+            Value::List(items) => merged.extend(items.iter().cloned()),
             one => merged.push(one.clone()),
         }
     }
-    Value::Array(merged)
+    Value::List(merged)
 }
 
 /// A part of a text in characters. A negative start counts from its end, a negative length leaves out so many there.
@@ -368,8 +370,8 @@ fn substr(text: &str, start: Option<f64>, length: Option<f64>) -> String {
 fn weight(value: &Value) -> usize {
     const LETTERS_PER_STEP: usize = 16;
     match value {
-        Value::String(text) => 1 + text.len() / LETTERS_PER_STEP,
-        Value::Array(items) => items.iter().map(weight).sum::<usize>() + 1,
+        Value::Text(text) => 1 + text.len() / LETTERS_PER_STEP,
+        Value::List(items) => items.iter().map(weight).sum::<usize>() + 1,
         Value::Object(entries) => entries.values().map(weight).sum::<usize>() + entries.len() + 1,
         _ => 1,
     }

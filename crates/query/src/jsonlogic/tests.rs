@@ -1,15 +1,16 @@
-use serde_json::{Value, json};
+use serde_json::{Value as Json, json};
 
 use super::*;
+use crate::row::PlainRow;
 
-fn applied(rule: &Value, data: &Value) -> Result<Value, String> {
-    let logic = Logic::parse(rule.clone()).map_err(|error| error.to_string())?;
-    logic.apply(data).map_err(|halt| halt.to_string())
+fn applied(rule: &Json, data: &Json) -> Result<Json, String> {
+    let logic = Logic::parse(rule).map_err(|error| error.to_string())?;
+    logic.apply(&Value::from(data)).map(|value| Json::from(&value)).map_err(|halt| halt.to_string())
 }
 
 #[test]
 fn the_public_cases_pass() {
-    let cases: Vec<(Value, Value, Value)> =
+    let cases: Vec<(Json, Json, Json)> =
         serde_json::from_str(include_str!("../../../../fixtures/jsonlogic/cases.json")).unwrap();
     assert_eq!(cases.len(), 278);
     for (rule, data, expected) in cases {
@@ -86,7 +87,7 @@ fn what_is_no_rule_is_said_before_it_is_tried() {
         (json!({ "cat": vec![json!(1); 20_000] }), "more than 10000"),
         ((0..100).fold(json!(1), |rule, _| json!({ "!": [rule] })), "64 levels"),
     ] {
-        let problem = Logic::parse(rule).err().unwrap().to_string();
+        let problem = Logic::parse(&rule).err().unwrap().to_string();
         assert!(problem.contains(part), "{problem}");
     }
 }
@@ -106,7 +107,7 @@ fn no_rule_runs_on_or_grows_without_end() {
 
 #[test]
 fn a_rule_says_what_it_reads() {
-    let reads = |rule: Value, field: &str| Logic::parse(rule).unwrap().reads(field);
+    let reads = |rule: Json, field: &str| Logic::parse(&rule).unwrap().reads(field);
     assert!(reads(json!({ "==": [{ "var": "frontmatter.status" }, "open"] }), "frontmatter"));
     assert!(!reads(json!({ "==": [{ "var": "frontmatter.content" }, "open"] }), "content"));
     assert!(!reads(json!({ "some": [{ "var": "tags" }, { "==": [{ "var": "" }, "gem"] }] }), "content"));
@@ -114,4 +115,51 @@ fn a_rule_says_what_it_reads() {
     assert!(reads(json!({ "missing_some": [1, ["content", "tags"]] }), "tags"));
     assert!(reads(json!({ "var": "" }), "content"));
     assert!(reads(json!({ "var": { "cat": ["con", "tent"] } }), "content"));
+    let logic =
+        Logic::parse(&json!({ "or": [{ "var": "frontmatter.status" }, { "var": ["frontmatter.a.b", 1] }] })).unwrap();
+    let parts = ["status", "a", "b", "other"].map(|part| logic.reads_part("frontmatter", part));
+    assert_eq!(parts, [true, true, false, false]);
+    let whole = Logic::parse(&json!({ "merge": [{ "var": "frontmatter.a" }, { "var": "frontmatter" }] })).unwrap();
+    assert!(whole.reads_part("frontmatter", "other"));
+}
+
+#[test]
+fn a_rule_sees_of_a_note_what_it_asks_for() {
+    let row = PlainRow {
+        path: "a/Plan.md".to_owned(),
+        text: "slate".to_owned(),
+        tags: vec!["gem".to_owned()],
+        links: [("Home", Some("Home.md")), ("None", None), ("home", Some("Home.md")), ("", None), ("None", None)]
+            .map(|(target, path)| (target.to_owned(), path.map(str::to_owned)))
+            .to_vec(),
+        backlinks: vec!["Home.md".to_owned()],
+        ..PlainRow::with_properties(&json!({ "status": "open", "n": 9_007_199_254_740_993_i64, "none": null }))
+    };
+    let seen = |rule: Json| Json::from(&Logic::parse(&rule).unwrap().apply_to(&row).unwrap());
+    for (rule, expected) in [
+        (json!({ "var": "path" }), json!("a/Plan.md")),
+        (json!({ "var": "content" }), json!("slate")),
+        (json!({ "var": "frontmatter.n" }), json!(9_007_199_254_740_993_i64)),
+        (json!({ "var": "frontmatter" }), json!({ "status": "open", "n": 9_007_199_254_740_993_i64, "none": null })),
+        (json!({ "missing": ["frontmatter.status", "frontmatter.other"] }), json!(["frontmatter.other"])),
+        (json!({ "var": "tags" }), json!(["gem"])),
+        (json!({ "var": "stat" }), json!({ "ctime": 0, "mtime": 0, "size": 5 })),
+        (json!({ "var": "links" }), json!(["Home.md"])),
+        (json!({ "var": "unresolvedLinks" }), json!(["None"])),
+        (json!({ "var": "backlinks" }), json!(["Home.md"])),
+        (json!({ "var": "other" }), json!(null)),
+    ] {
+        assert_eq!(seen(rule.clone()), expected, "{rule}");
+    }
+    let Json::Object(everything) = seen(json!({ "var": "" })) else { panic!("an object") };
+    let names: Vec<&str> = everything.keys().map(String::as_str).collect();
+    assert_eq!(names, ["path", "content", "frontmatter", "tags", "stat", "links", "unresolvedLinks", "backlinks"]);
+}
+
+#[test]
+fn words_stand_for_what_json_cannot_say() {
+    let mut row = PlainRow::default();
+    row.properties.insert("far".to_owned(), Value::Number(crate::Number::Float(f64::NEG_INFINITY)));
+    let logic = Logic::parse(&json!({ "var": "frontmatter.far" })).unwrap();
+    assert_eq!(logic.apply_to(&row), Ok(Value::from("-inf")));
 }

@@ -1,20 +1,13 @@
+use std::{borrow::Cow, cmp::Ordering, ops::ControlFlow};
+
 use super::folded;
-use crate::Pattern;
+use crate::{Pattern, Row, Value};
 
 /// A test of one property.
 pub struct PropertyFilter {
     /// Folded.
     key: String,
     test: Test,
-}
-
-/// A value of a property, or one item of a list.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Scalar {
-    Null,
-    Bool(bool),
-    Number(f64),
-    Text(String),
 }
 
 enum Test {
@@ -47,10 +40,31 @@ impl PropertyFilter {
         (!key.is_empty()).then_some(Self { key, test })
     }
 
-    /// Of all properties of a note, where a list is each of its items, and nothing at all if it is empty.
-    pub fn holds<'p>(&self, properties: impl IntoIterator<Item = (&'p str, &'p [Scalar])>) -> bool {
-        let named = |(key, values): (&str, &'p [Scalar])| (folded(key) == self.key).then_some(values);
-        properties.into_iter().filter_map(named).any(|values| self.test.holds(values))
+    /// Of a note. A list is each of its items, and nothing at all if it is empty; so is an object.
+    pub fn holds(&self, row: &dyn Row) -> bool {
+        let mut holds = false;
+        row.visit_properties(&mut |key, value| {
+            if folded(key) == self.key {
+                holds = self.holds_for(&value());
+            }
+            if holds { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        holds
+    }
+
+    fn holds_for(&self, value: &Value) -> bool {
+        let mut values = Vec::new();
+        put_single(value, &mut values);
+        self.test.holds(&values)
+    }
+}
+
+/// The values in a value that are neither lists nor objects.
+fn put_single<'v>(value: &'v Value, into: &mut Vec<&'v Value>) {
+    match value {
+        Value::List(items) => items.iter().for_each(|item| put_single(item, into)),
+        Value::Object(entries) => entries.values().for_each(|value| put_single(value, into)),
+        single => into.push(single),
     }
 }
 
@@ -85,69 +99,73 @@ impl Test {
         }
     }
 
-    fn holds(&self, values: &[Scalar]) -> bool {
+    fn holds(&self, values: &[&Value]) -> bool {
         match self {
             Self::Exists => true,
             Self::Any(tests) => tests.iter().any(|test| test.holds(values)),
-            Self::Null => values == [Scalar::Null],
-            Self::Bool(wanted) => values
-                .iter()
-                .any(|value| *value == Scalar::Bool(*wanted) || folded(&value.text()) == wanted.to_string()),
-            Self::Less(than) => values.iter().any(|value| value.compare(than).is_some_and(|order| order.is_lt())),
-            Self::Greater(than) => values.iter().any(|value| value.compare(than).is_some_and(|order| order.is_gt())),
-            Self::Equals(wanted) => values.iter().any(|value| folded(&value.text()) == *wanted),
+            Self::Null => matches!(values, [Value::Null]),
+            Self::Bool(wanted) => {
+                let fits = |value: &Value| match value {
+                    Value::Boolean(value) => value == wanted,
+                    value => folded(&text(value)) == wanted.to_string(),
+                };
+                values.iter().any(|value| fits(value))
+            }
+            Self::Less(than) => values.iter().any(|value| compare(value, than).is_some_and(Ordering::is_lt)),
+            Self::Greater(than) => values.iter().any(|value| compare(value, than).is_some_and(Ordering::is_gt)),
+            Self::Equals(wanted) => values.iter().any(|value| folded(&text(value)) == *wanted),
             Self::Holds(wanted) => values.iter().any(|value| match (value, wanted.parse::<f64>()) {
-                (Scalar::Number(value), Ok(wanted)) => *value == wanted,
-                _ => folded(&value.text()).contains(wanted),
+                (Value::Number(value), Ok(wanted)) => value.as_f64() == wanted,
+                _ => folded(&text(value)).contains(wanted),
             }),
-            Self::Matches(pattern) => values.iter().any(|value| pattern.is_match(&value.text()) == Ok(true)),
+            Self::Matches(pattern) => values.iter().any(|value| pattern.is_match(&text(value)) == Ok(true)),
         }
     }
 }
 
-impl Scalar {
-    fn text(&self) -> String {
-        match self {
-            Self::Null => String::new(),
-            Self::Bool(value) => value.to_string(),
-            Self::Number(value) => value.to_string(),
-            Self::Text(text) => text.clone(),
-        }
+/// How the search language writes a single value.
+fn text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Null | Value::List(_) | Value::Object(_) => Cow::Borrowed(""),
+        Value::Boolean(value) => Cow::Owned(value.to_string()),
+        Value::Number(number) => Cow::Owned(number.as_f64().to_string()),
+        Value::Text(text) => Cow::Borrowed(text),
+        Value::Date(date) => Cow::Owned(date.to_string()),
+        Value::Duration(duration) => Cow::Owned(duration.to_string()),
+        Value::Link(link) => Cow::Owned(link.to_string()),
     }
+}
 
-    /// As numbers if both are, else as text, which is right for dates as they are usually written.
-    fn compare(&self, other: &str) -> Option<std::cmp::Ordering> {
-        match (self, other.parse::<f64>()) {
-            (Self::Null | Self::Bool(_), _) => None,
-            (Self::Number(value), Ok(other)) => value.partial_cmp(&other),
-            (Self::Text(text), Ok(other)) => text.trim().parse::<f64>().ok()?.partial_cmp(&other),
-            (Self::Number(_), Err(_)) => None,
-            (Self::Text(text), Err(_)) => Some(text.as_str().cmp(other)),
-        }
+/// As numbers if both are, else as text, which is right for dates as they are usually written.
+fn compare(value: &Value, other: &str) -> Option<Ordering> {
+    match (value, other.parse::<f64>()) {
+        (Value::Null | Value::Boolean(_) | Value::List(_) | Value::Object(_), _) => None,
+        (Value::Number(value), Ok(other)) => value.as_f64().partial_cmp(&other),
+        (Value::Number(_), Err(_)) => None,
+        (value, Ok(other)) => text(value).trim().parse::<f64>().ok()?.partial_cmp(&other),
+        (value, Err(_)) => Some((*text(value)).cmp(other)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::PlainRow;
 
     #[test]
     fn values_are_compared_as_obsidian_does() {
-        let text = |text: &str| Scalar::Text(text.into());
-        let properties: Vec<(&str, Vec<Scalar>)> = vec![
-            ("Status", vec![text("In Progress")]),
-            ("rating", vec![Scalar::Number(4.0)]),
-            ("done", vec![Scalar::Bool(true)]),
-            ("empty", vec![Scalar::Null]),
-            ("list", vec![text("Café"), text("b")]),
-            ("due", vec![text("2026-03-01")]),
-            ("none", vec![]),
-            ("a:b", vec![text("c")]),
-        ];
-        let holds = |inside: &str| {
-            let filter = PropertyFilter::parse(inside).unwrap();
-            filter.holds(properties.iter().map(|(key, values)| (*key, values.as_slice())))
-        };
+        let properties = serde_json::json!({
+            "Status": "In Progress",
+            "rating": 4,
+            "done": true,
+            "empty": null,
+            "list": ["Café", "b"],
+            "due": "2026-03-01",
+            "none": [],
+            "a:b": { "k": ["c"] },
+        });
+        let row = PlainRow::with_properties(&properties);
+        let holds = |inside: &str| PropertyFilter::parse(inside).unwrap().holds(&row);
         for inside in [
             "status",
             "STATUS:progress",

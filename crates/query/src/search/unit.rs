@@ -1,15 +1,15 @@
-use std::ops::Range;
+use std::{
+    convert::Infallible,
+    ops::{ControlFlow, Range},
+};
 
-use super::{Node, Words, folded, search_tokens};
-use crate::LineMatch;
+use super::{Leaf, Node, Resolver, Words, evaluate, folded, holds, search_tokens};
+use crate::{LineMatch, Row};
 
 /// Which terms stand for a word of a query: itself, other forms, what somebody probably meant.
 pub trait Lexicon {
     /// Whether this term may stand for the word with this number in `words`.
     fn accepts(&self, words: &Words, at: usize, term: &str) -> bool;
-
-    /// Whether what is asked of a whole note, its path and its properties, is true of the one that a piece is of.
-    fn of_note(&self, node: &Node) -> bool;
 }
 
 /// A piece of text that is looked at by itself.
@@ -64,19 +64,10 @@ impl<'t> Unit<'t> {
         }
     }
 
-    /// Whether a query is true of this piece alone; what is asked of paths and properties, of its note.
-    pub fn fulfils(&self, node: &Node, lexicon: &dyn Lexicon) -> bool {
-        match node {
-            Node::All(nodes) => nodes.iter().all(|node| self.fulfils(node, lexicon)),
-            Node::Any(nodes) => nodes.iter().any(|node| self.fulfils(node, lexicon)),
-            Node::Not(node) => !self.fulfils(node, lexicon),
-            Node::Words(words) => !self.find(words, lexicon).is_empty(),
-            // What cannot be decided is not claimed.
-            Node::Text(filter) => filter.pattern.is_match(self.text) == Ok(true),
-            Node::Within(_, node) => self.fulfils(node, lexicon),
-            Node::Tag(wanted) => self.has_tag(wanted),
-            Node::Path(_) | Node::Property(_) => lexicon.of_note(node),
-        }
+    /// Whether a query is true of this piece alone; what is asked of paths and properties, of the note that it is of.
+    /// Without one in view, nothing is claimed of it.
+    pub fn fulfils(&self, node: &Node, lexicon: &dyn Lexicon, note: Option<&dyn Row>) -> bool {
+        holds(node, &UnitResolver { unit: self, lexicon, note })
     }
 
     /// Whether a tag or one below it stands in this piece.
@@ -88,6 +79,41 @@ impl<'t> Unit<'t> {
         };
         self.text.match_indices('#').any(named)
     }
+}
+
+/// Answers for one piece of text.
+struct UnitResolver<'u> {
+    unit: &'u Unit<'u>,
+    lexicon: &'u dyn Lexicon,
+    note: Option<&'u dyn Row>,
+}
+
+impl Resolver for UnitResolver<'_> {
+    type Answers = bool;
+    type Error = Infallible;
+
+    fn leaf(&self, leaf: Leaf<'_>, within: &bool) -> Result<bool, Infallible> {
+        Ok(*within
+            && match leaf {
+                Leaf::Words(words) => !self.unit.find(words, self.lexicon).is_empty(),
+                // What cannot be decided is not claimed.
+                Leaf::Text(filter) => filter.pattern.is_match(self.unit.text) == Ok(true),
+                Leaf::Tag(wanted) => self.unit.has_tag(wanted),
+                Leaf::Path(filter) => self.note.is_some_and(|note| filter.holds(note.path())),
+                Leaf::Property(filter) => self.note.is_some_and(|note| filter.holds(note)),
+                Leaf::Within(_, node) => evaluate(node, within, self)?,
+            })
+    }
+}
+
+/// Whether a note has a tag, which is folded, or one below it.
+pub fn has_tag(row: &dyn Row, wanted: &str) -> bool {
+    let mut found = false;
+    row.visit_tags(&mut |tag| {
+        found = is_tag_or_below(tag.name, wanted);
+        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found
 }
 
 fn is_in_tag(c: char) -> bool {

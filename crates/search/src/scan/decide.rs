@@ -1,12 +1,11 @@
 //! What can be said of a note before its words are known: whether its path, its tags and its properties fit a query.
 
-use lapidary_query::{Node, Piece};
+use std::convert::Infallible;
 
-use super::super::{
-    evaluate::{digest_of, has_property, has_tag, holds, path_fits, without_ending},
-    piece::is_wanted,
-};
-use lapidary_index::FileState;
+use lapidary_index::{FileRow, FileState};
+use lapidary_query::{Bounds, Leaf, Node, Piece, Resolver, Row, evaluate, has_tag};
+
+use super::super::evaluate::{digest_of, surely_matches, without_ending};
 
 /// What is at hand of a note.
 #[derive(Clone, Copy)]
@@ -15,38 +14,51 @@ pub(super) enum AtHand<'t> {
     Digest,
 }
 
-/// Nothing if that cannot be said.
-pub(super) fn fits(node: &Node, state: &FileState, at_hand: AtHand<'_>) -> Option<bool> {
-    match (node, at_hand) {
-        (Node::All(nodes), _) => all(nodes.iter().map(|node| fits(node, state, at_hand))),
-        (Node::Any(nodes), _) => {
-            all(nodes.iter().map(|node| fits(node, state, at_hand).map(|fits| !fits))).map(|no| !no)
-        }
-        (Node::Not(node), _) => fits(node, state, at_hand).map(|fits| !fits),
-        (Node::Path(filter), _) => Some(path_fits(filter, state)),
-        (Node::Text(filter), AtHand::Text(text)) => {
-            let path = without_ending(state.path.as_str());
-            Some((!filter.content && holds(&filter.pattern, path)) || holds(&filter.pattern, text))
-        }
-        (Node::Tag(wanted), AtHand::Digest) => Some(has_tag(state, wanted)),
-        (Node::Property(filter), AtHand::Digest) => Some(has_property(state, filter)),
-        (Node::Within(Piece::Task(wanted), inside), AtHand::Digest) => {
-            let any = digest_of(state).structure().tasks.iter().any(|task| is_wanted(*wanted, task.status));
-            let every = matches!(&**inside, Node::All(nodes) if nodes.is_empty());
-            Some(any).filter(|any| !any || every)
-        }
-        (Node::Words(_) | Node::Text(_) | Node::Tag(_) | Node::Property(_) | Node::Within(..), _) => None,
+/// Whether a note may fit, as far as that can be said.
+pub(super) fn may_fit(node: &Node, row: &FileRow<'_>, state: &FileState, at_hand: AtHand<'_>) -> bool {
+    match evaluate(node, &Bounds::exactly(true), &BeforeWords { row, state, at_hand }) {
+        Ok(bounds) => bounds.possible,
+        Err(never) => match never {},
     }
 }
 
-/// Whether all are true, if one is false or all are known.
-fn all(mut parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    let mut known = true;
-    let refuted = parts.any(|part| {
-        known &= part.is_some();
-        part == Some(false)
-    });
-    if refuted { Some(false) } else { known.then_some(true) }
+/// Answers for a note whose words nobody has looked at.
+struct BeforeWords<'n> {
+    row: &'n FileRow<'n>,
+    state: &'n FileState,
+    at_hand: AtHand<'n>,
+}
+
+impl BeforeWords<'_> {
+    /// Nothing if that cannot be said.
+    fn fits(&self, leaf: Leaf<'_>) -> Option<bool> {
+        match (leaf, self.at_hand) {
+            (Leaf::Path(filter), _) => Some(filter.holds(self.row.path())),
+            (Leaf::Text(filter), AtHand::Text(text)) => {
+                let path = without_ending(self.row.path());
+                Some(
+                    (!filter.content && surely_matches(&filter.pattern, path)) || surely_matches(&filter.pattern, text),
+                )
+            }
+            (Leaf::Tag(wanted), AtHand::Digest) => Some(has_tag(self.row, wanted)),
+            (Leaf::Property(filter), AtHand::Digest) => Some(filter.holds(self.row)),
+            (Leaf::Within(Piece::Task(wanted), inside), AtHand::Digest) => {
+                let any = digest_of(self.state).structure().tasks.iter().any(|task| wanted.accepts(task.status));
+                let every = matches!(inside, Node::All(nodes) if nodes.is_empty());
+                Some(any).filter(|any| !any || every)
+            }
+            (Leaf::Words(_) | Leaf::Text(_) | Leaf::Tag(_) | Leaf::Property(_) | Leaf::Within(..), _) => None,
+        }
+    }
+}
+
+impl Resolver for BeforeWords<'_> {
+    type Answers = Bounds<bool>;
+    type Error = Infallible;
+
+    fn leaf(&self, leaf: Leaf<'_>, within: &Bounds<bool>) -> Result<Bounds<bool>, Infallible> {
+        Ok(self.fits(leaf).map_or_else(|| Bounds::unknown(within), |fits| Bounds::known(*within, fits)))
+    }
 }
 
 /// Whether no note fits that holds none of the words.
@@ -62,10 +74,5 @@ pub(super) fn needs_words(node: &Node) -> bool {
 
 /// Whether a digest says more.
 pub(super) fn needs_digest(node: &Node) -> bool {
-    match node {
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter().any(needs_digest),
-        Node::Not(node) => needs_digest(node),
-        Node::Tag(_) | Node::Property(_) | Node::Within(Piece::Task(_), _) => true,
-        Node::Within(..) | Node::Words(_) | Node::Text(_) | Node::Path(_) => false,
-    }
+    node.any_leaf(&mut |leaf| matches!(leaf, Leaf::Tag(_) | Leaf::Property(_) | Leaf::Within(Piece::Task(_), _)))
 }

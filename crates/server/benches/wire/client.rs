@@ -19,7 +19,12 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(vault: &Path, around: &Path) -> Result<Self, Failure> {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_lapidary"))
+        Self::start_as(&mut Command::new(env!("CARGO_BIN_EXE_lapidary")), vault, around)
+    }
+
+    /// The same through another command, such as a profiler, or of another version.
+    pub(crate) fn start_as(command: &mut Command, vault: &Path, around: &Path) -> Result<Self, Failure> {
+        let mut child = command
             .arg("--vault")
             .arg(vault)
             .env("LAPIDARY_STATE_DIR", around.join("state"))

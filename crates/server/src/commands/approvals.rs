@@ -1,41 +1,40 @@
 use std::io::{IsTerminal, Write, stderr, stdin};
 
-use lapidary_pipeline::{Decided, Pending, Pipeline};
+use lapidary_pipeline::{Decided, Executor, Pending};
 use serde_json::{Value, json};
 
-use super::{Done, Failure, print_json, printable, table};
+use super::{Done, Failure, print_json, printable, report, table};
 use crate::{
     assemble::Assembled,
     cli::{ApprovalWord, Approvals},
-    log,
 };
 
 /// What waits for a person, and their answer.
 pub(super) fn run(command: &Approvals, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
-    let pipeline = &assembled.pipeline;
-    let Some(word) = &command.word else { return list(pipeline, false, out) };
+    let executor = &assembled.executor;
+    let Some(word) = &command.word else { return list(executor, false, out) };
     match word {
-        ApprovalWord::List { json, .. } => list(pipeline, *json, out),
-        ApprovalWord::Show { id, .. } => match find(pipeline, id)? {
+        ApprovalWord::List { json, .. } => list(executor, *json, out),
+        ApprovalWord::Show { id, .. } => match find(executor, id)? {
             Some(pending) => {
                 writeln!(out, "{}", printable(&pending.question))?;
                 Ok(Done::Well)
             }
             None => Ok(Done::Refused),
         },
-        ApprovalWord::Accept { id, .. } => match find(pipeline, id)? {
-            Some(pending) => accept(pipeline, &pending, out),
+        ApprovalWord::Accept { id, .. } => match find(executor, id)? {
+            Some(pending) => accept(executor, &pending, out),
             None => Ok(Done::Refused),
         },
-        ApprovalWord::Reject { id, .. } => match find(pipeline, id)? {
-            Some(pending) => told(pipeline.decide(&pending, false)?, out),
+        ApprovalWord::Reject { id, .. } => match find(executor, id)? {
+            Some(pending) => told(executor.decide(&pending, false)?, out),
             None => Ok(Done::Refused),
         },
     }
 }
 
-fn list(pipeline: &Pipeline, as_json: bool, out: &mut dyn Write) -> Result<Done, Failure> {
-    let pending = pipeline.pending()?;
+fn list(executor: &Executor, as_json: bool, out: &mut dyn Write) -> Result<Done, Failure> {
+    let pending = executor.pending()?;
     if as_json {
         let all: Vec<Value> = pending.iter().map(one_as_json).collect();
         print_json(out, &json!({ "approvals": all }))?;
@@ -63,26 +62,26 @@ fn one_as_json(pending: &Pending) -> Value {
 }
 
 /// The one whose name begins like this.
-fn find(pipeline: &Pipeline, id: &str) -> Result<Option<Pending>, Failure> {
+fn find(executor: &Executor, id: &str) -> Result<Option<Pending>, Failure> {
     let mut found: Vec<Pending> =
-        pipeline.pending()?.into_iter().filter(|pending| pending.id.starts_with(id)).collect();
+        executor.pending()?.into_iter().filter(|pending| pending.id.starts_with(id)).collect();
     match found.len() {
         1 => Ok(found.pop()),
         0 => {
-            log::error(&format!("nothing waits under `{}`; `lapidary approvals` lists what does", printable(id)));
+            report::error(&format!("nothing waits under `{}`; `lapidary approvals` lists what does", printable(id)));
             Ok(None)
         }
         _ => {
-            log::error(&format!("several begin with `{}`; write more of it", printable(id)));
+            report::error(&format!("several begin with `{}`; write more of it", printable(id)));
             Ok(None)
         }
     }
 }
 
 /// Programs can start programs, so a yes has to be typed.
-fn accept(pipeline: &Pipeline, pending: &Pending, out: &mut dyn Write) -> Result<Done, Failure> {
+fn accept(executor: &Executor, pending: &Pending, out: &mut dyn Write) -> Result<Done, Failure> {
     if !(stdin().is_terminal() && stderr().is_terminal()) {
-        log::error("a change is accepted by a person at a terminal; run this command there");
+        report::error("a change is accepted by a person at a terminal; run this command there");
         return Ok(Done::Refused);
     }
     eprint!("{}\nApply this change? [y/N] ", printable(&pending.question));
@@ -92,13 +91,13 @@ fn accept(pipeline: &Pipeline, pending: &Pending, out: &mut dyn Write) -> Result
         writeln!(out, "Nothing was changed; it still waits. `lapidary approvals reject {}` refuses it.", pending.id)?;
         return Ok(Done::Refused);
     }
-    told(pipeline.decide(pending, true)?, out)
+    told(executor.decide(pending, true)?, out)
 }
 
 fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
     match decided {
         Decided::Tried(rendered) => {
-            writeln!(out, "{}", printable(&rendered.text.concat()))?;
+            writeln!(out, "{}", printable(&rendered.text().concat()))?;
             Ok(if rendered.is_error { Done::Refused } else { Done::Well })
         }
         Decided::MayRead => {
@@ -106,7 +105,7 @@ fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
             Ok(Done::Well)
         }
         Decided::NoSuchProfile(name) => {
-            log::error(&format!(
+            report::error(&format!(
                 "it was asked under the profile `{}`, which is not configured here; use the configuration of the server",
                 printable(&name)
             ));
@@ -117,7 +116,7 @@ fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
             Ok(Done::Well)
         }
         Decided::Gone => {
-            log::error("somebody has answered it already, or it has waited too long");
+            report::error("somebody has answered it already, or it has waited too long");
             Ok(Done::Refused)
         }
     }

@@ -12,7 +12,7 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(super) fn run(audit: Audit, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
     let mut lines = Vec::new();
     let mut tails = Vec::new();
-    for served in assembled.pipeline.vaults().iter() {
+    for served in assembled.executor.vaults().iter() {
         let (latest, tail) = served.log.tail(audit.limit)?;
         lines.extend(latest);
         tails.push(tail);

@@ -1,12 +1,12 @@
 use std::{
     collections::BTreeSet,
-    io::{self, BufWriter, IsTerminal, Write, stderr, stdin},
+    io::{self, BufWriter, Write},
     process::{Command, Stdio},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use lapidary_pipeline::{Reply, Request};
-use lapidary_tools::Reason;
+use lapidary_pipeline::Invocation;
+use lapidary_tools::{CheckpointHistory, ExportCheckpoints, Offered, Payload, Reason};
 use lapidary_vault::{
     Checkpoint, CheckpointError, File, VaultPath, View,
     store::{EntryRecord, ExportFolder},
@@ -15,13 +15,12 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Done, Failure,
-    call::{complete, owner},
-    print_json, printable,
+    call::{can_be_asked, complete, owner},
+    print_json, printable, report,
 };
 use crate::{
     assemble::Assembled,
     cli::{CheckpointWord, Checkpoints, Export},
-    log,
 };
 
 /// What was changed and how it was before, for people.
@@ -45,7 +44,7 @@ pub(super) fn run(command: &Checkpoints, assembled: &Assembled, out: &mut dyn Wr
     call(tool, arguments, word.json(), assembled, out)
 }
 
-/// Through the same pipeline as a client's calls, so what is closed to them is closed here.
+/// Through the same executor as a client's calls, so what is closed to them is closed here.
 fn call(
     tool: &str,
     arguments: Value,
@@ -57,33 +56,29 @@ fn call(
         Value::Object(arguments) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         _ => Map::new(),
     };
-    let can_ask = stdin().is_terminal() && stderr().is_terminal();
-    let caller = owner(&assembled.pipeline, can_ask);
-    let request = Request { tool: tool.to_owned(), arguments, caller, answer: None, progress: None };
-    let Reply::Done(rendered) = complete(&assembled.pipeline, request) else { return Ok(Done::Refused) };
+    let principal = owner(&assembled.executor, can_be_asked());
+    let invocation = Invocation::tool(tool, arguments, principal);
+    let Some(rendered) = complete(&assembled.executor, invocation).rendered() else { return Ok(Done::Refused) };
     if rendered.is_error {
-        log::error(&printable(&rendered.text.concat()));
+        report::error(&printable(&rendered.text().concat()));
         return Ok(Done::Refused);
     }
     if as_json {
-        print_json(out, &Value::Object(rendered.structured))?;
+        print_json(out, &Value::Object(rendered.facts().clone()))?;
     } else {
-        writeln!(out, "{}", printable(&rendered.text.concat()))?;
+        writeln!(out, "{}", printable(&rendered.text().concat()))?;
     }
     Ok(Done::Well)
 }
 
 fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
-    let served = match assembled.pipeline.vaults().pick(export.of.as_deref()) {
-        Ok(served) => served,
-        Err(reason) => return refused(&reason),
+    let operation = ExportCheckpoints { vault: export.of.clone() };
+    let invocation = Invocation::read(operation, owner(&assembled.executor, false));
+    let CheckpointHistory { checkpoints, view } = match complete(&assembled.executor, invocation).answer() {
+        Ok(Payload::History(history)) => history,
+        Ok(_) => return Ok(Done::Refused),
+        Err(reason) => return refused(&reason, assembled),
     };
-    let view = match assembled.pipeline.view(served) {
-        Ok(view) => view,
-        Err(reason) => return refused(&reason),
-    };
-    let mut checkpoints = all(&view)?;
-    checkpoints.reverse();
     let folder = ExportFolder::new(&export.folder)
         .map_err(|error| Failure::Serving(format!("cannot export to {}: {error}", export.folder.display())))?;
     if export.git {
@@ -95,14 +90,10 @@ fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Re
     Ok(Done::Well)
 }
 
-fn refused(reason: &Reason) -> Result<Done, Failure> {
-    log::error(&format!("{reason} {}", reason.hint()));
+fn refused(reason: &Reason, assembled: &Assembled) -> Result<Done, Failure> {
+    let offered = Offered::of(&assembled.executor.grant().profile.catalogue);
+    report::error(&format!("{reason} {}", reason.hint(&offered)));
     Ok(Done::Refused)
-}
-
-/// The newest first.
-fn all(view: &View) -> Result<Vec<Checkpoint>, Failure> {
-    view.checkpoints(None, None, usize::MAX).map(|page| page.checkpoints).map_err(|error| failed(&error))
 }
 
 fn failed(error: &CheckpointError) -> Failure {
@@ -173,7 +164,7 @@ fn write_commits(view: &View, checkpoints: &[Checkpoint], mut stream: impl Write
     begin_commit(&mut stream, newest, "As it is now")?;
     for path in paths {
         let now = view.read(path).ok();
-        write_file(&mut stream, path, now.as_deref().map(|File { bytes, .. }| bytes.as_slice()))?;
+        write_file(&mut stream, path, now.as_deref().map(File::bytes))?;
     }
     Ok(stream.flush()?)
 }

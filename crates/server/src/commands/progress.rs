@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use lapidary_pipeline::Pipeline;
+use lapidary_pipeline::Executor;
 
 /// What is over sooner needs no bar.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -13,7 +13,7 @@ const DRAW_EVERY: Duration = Duration::from_millis(100);
 const WIDTH: usize = 30;
 
 /// Does something that may have to wait for the index, and draws a bar meanwhile if a person is looking.
-pub(super) fn shown<T>(pipeline: &Pipeline, work: impl FnOnce() -> T) -> T {
+pub(super) fn shown<T>(executor: &Executor, work: impl FnOnce() -> T) -> T {
     if !stderr().is_terminal() {
         return work();
     }
@@ -24,7 +24,7 @@ pub(super) fn shown<T>(pipeline: &Pipeline, work: impl FnOnce() -> T) -> T {
             let mut wait = PATIENCE;
             while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(wait) {
                 wait = DRAW_EVERY;
-                if let Some(percent) = pipeline.indexing() {
+                if let Some(percent) = executor.indexing(executor.grant()) {
                     draw(&bar(percent));
                     drawn = true;
                 }

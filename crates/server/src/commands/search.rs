@@ -1,14 +1,14 @@
 use std::io::Write;
 
-use lapidary_pipeline::{Reply, Request};
+use lapidary_pipeline::Invocation;
 use serde_json::{Map, Value, json};
 
 use super::{
     Done, Failure, SAVING,
     call::{complete, owner},
-    print_json, printable, table,
+    print_json, printable, report, table,
 };
-use crate::{assemble::Assembled, cli::Search, log};
+use crate::{assemble::Assembled, cli::Search};
 
 const TOOL: &str = "obsidian_search_notes";
 
@@ -20,7 +20,7 @@ pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -
         let mut page = match ask(search, &cursor, assembled) {
             Ok(page) => page,
             Err(refusal) => {
-                log::error(&refusal);
+                report::error(&refusal);
                 return Ok(Done::Refused);
             }
         };
@@ -32,7 +32,7 @@ pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -
             break page;
         }
     };
-    assembled.pipeline.save_indexes(SAVING);
+    assembled.executor.save_indexes(SAVING);
     found.truncate(search.limit);
     if search.json {
         let notice = answer.get("notice").cloned().unwrap_or_default();
@@ -40,7 +40,7 @@ pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -
         return Ok(Done::Well);
     }
     if let Some(notice) = answer["notice"].as_str() {
-        log::info(&printable(notice));
+        report::note(&printable(notice));
     }
     table::print(out, &found.iter().map(row).collect::<Vec<_>>())?;
     let (shown, total) = (found.len(), answer["result"]["totalCount"].as_u64().unwrap_or_default());
@@ -59,17 +59,17 @@ fn ask(search: &Search, cursor: &Value, assembled: &Assembled) -> Result<Value, 
     if !cursor.is_null() {
         arguments.insert("cursor".to_owned(), cursor.clone());
     }
-    let caller = owner(&assembled.pipeline, false);
-    let request = Request { tool: TOOL.to_owned(), arguments, caller, answer: None, progress: None };
-    match complete(&assembled.pipeline, request) {
-        Reply::Done(rendered) if !rendered.is_error => Ok(Value::Object(rendered.structured)),
-        Reply::Done(rendered) => {
-            let said = rendered.text.join("\n");
-            // People are told that it is an error already.
-            Err(printable(said.strip_prefix("Error: ").unwrap_or(&said)))
-        }
-        Reply::NoSuchTool { .. } | Reply::Ask(_) => Err(format!("`{TOOL}` is not offered")),
+    let invocation = Invocation::tool(TOOL, arguments, owner(&assembled.executor, false));
+    let Some(rendered) = complete(&assembled.executor, invocation).rendered() else {
+        return Err(format!("`{TOOL}` is not offered"));
+    };
+    if rendered.is_error {
+        let said = rendered.text().join("\n");
+        // People are told that it is an error already.
+        return Err(printable(said.strip_prefix("Error: ").unwrap_or(&said)));
     }
+    let (_, facts, _) = rendered.into_parts();
+    Ok(Value::Object(facts))
 }
 
 /// Score, note, section, and the passage on one line.

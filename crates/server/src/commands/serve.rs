@@ -6,7 +6,7 @@ use crate::{
     config::{Config, Transport},
     http,
     instructions::policy,
-    log, stdio,
+    stdio,
 };
 
 /// How long a change that is being written may take to finish when the server ends.
@@ -15,20 +15,20 @@ const LAST_CHANGES: Duration = Duration::from_secs(5);
 pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failure> {
     let names: Vec<String> =
         assembled.vaults.iter().map(|vault| format!("{} ({})", vault.name, vault.path.display())).collect();
-    log::info(&format!("{} · {}", names.join(", "), policy(&assembled.pipeline, assembled.pipeline.profile())));
+    tracing::info!("{} · {}", names.join(", "), policy(&assembled.executor, assembled.executor.grant()));
     // One connection needs one thread; HTTP gets one per core.
     let mut builder = match config.transport {
         Transport::Stdio => tokio::runtime::Builder::new_current_thread(),
         Transport::Http => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = builder.enable_all().build().map_err(|error| Failure::Serving(error.to_string()))?;
-    let (pipeline, dotted) = (Arc::clone(&assembled.pipeline), config.tools.dotted_names);
+    let (executor, dotted) = (Arc::clone(&assembled.executor), config.tools.dotted_names);
     let ended = match config.transport {
-        Transport::Stdio => runtime.block_on(stdio::serve(pipeline, dotted)),
-        Transport::Http => runtime.block_on(http::serve(pipeline, dotted, &config.http, assembled.tokens.clone())),
+        Transport::Stdio => runtime.block_on(stdio::serve(executor, dotted)),
+        Transport::Http => runtime.block_on(http::serve(executor, dotted, &config.http, assembled.tokens.clone())),
     };
-    assembled.pipeline.stop_changes(LAST_CHANGES);
-    assembled.pipeline.save_indexes(SAVING);
+    assembled.executor.stop_changes(LAST_CHANGES);
+    assembled.executor.save_indexes(SAVING);
     // Not waited for: a thread that reads a terminal or a dead disk never ends.
     runtime.shutdown_background();
     ended.map(|()| Done::Well).map_err(Failure::Serving)

@@ -8,7 +8,7 @@ use crate::{assemble::Assembled, cli::Listing};
 
 /// Everything that is declared: listed, deferred, or off with the reason and how to switch it on.
 pub(super) fn run(listing: Listing, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
-    let entries = assembled.pipeline.profile().catalogue.entries();
+    let entries = assembled.executor.grant().profile.catalogue.entries();
     if listing.json {
         let tools: Vec<Value> = entries.iter().map(as_json).collect();
         print_json(out, &json!({ "tools": tools }))?;

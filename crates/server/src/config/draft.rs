@@ -1,5 +1,7 @@
 //! A configuration in the making: values from all layers, and the checks that need them together.
 
+use std::path::Path;
+
 use lapidary_tools::BUILT_IN_PROFILES;
 
 use super::error::ConfigError;
@@ -97,10 +99,14 @@ impl<'a> Draft<'a> {
     }
 
     fn keep_state_out_of_vaults(&self) -> Result<(), ConfigError> {
-        let state = &self.config.state_dir;
         let Vaults::Chosen(vaults) = &self.config.vaults else { return Ok(()) };
-        match vaults.iter().find(|vault| state.starts_with(&vault.path)) {
-            Some(vault) => Err(ConfigError::StateInVault { state: state.clone(), vault: vault.path.clone() }),
+        let vault_around = |folder: &Path| vaults.iter().find(|vault| folder.starts_with(&vault.path));
+        let state = &self.config.state_dir;
+        if let Some(vault) = vault_around(state) {
+            return Err(ConfigError::StateInVault { state: state.clone(), vault: vault.path.clone() });
+        }
+        match self.config.log.folder.as_ref().and_then(|folder| Some((folder, vault_around(folder)?))) {
+            Some((logs, vault)) => Err(ConfigError::LogsInVault { logs: logs.clone(), vault: vault.path.clone() }),
             None => Ok(()),
         }
     }

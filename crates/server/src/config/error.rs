@@ -76,6 +76,11 @@ pub(crate) enum ConfigError {
          outside the vaults", state.display(), vault.display()
     )]
     StateInVault { state: PathBuf, vault: PathBuf },
+    #[error(
+        "the folder for logs {} is inside the vault {}; set LOGS_DIR to a folder outside the vaults",
+        logs.display(), vault.display()
+    )]
+    LogsInVault { logs: PathBuf, vault: PathBuf },
 }
 
 fn looked_at(given: &str, path: &std::path::Path) -> String {

@@ -12,8 +12,12 @@ pub(super) fn complete(
     draft: &mut Draft<'_>,
     files: &dyn Files,
 ) -> Result<(), ConfigError> {
-    let closed: Vec<_> =
-        vaults.iter().map(|vault| vault.path.clone()).chain([draft.config.state_dir.clone()]).collect();
+    let closed: Vec<_> = vaults
+        .iter()
+        .map(|vault| vault.path.clone())
+        .chain([draft.config.state_dir.clone()])
+        .chain(draft.config.log.folder.clone())
+        .collect();
     for vault in vaults {
         let mut whole = Vec::new();
         for folder in &vault.access.follow {

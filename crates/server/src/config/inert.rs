@@ -60,12 +60,12 @@ pub(super) const WITHOUT_EFFECT: &[Inert] = &[
             "DEV_MCP_CLIENT_ID",
             "DEV_MCP_SCOPES",
         ],
-        reason: "this version has no authentication over HTTP; it listens on this computer only",
+        reason: "this version knows no JWT and no OAuth; clients over HTTP are told apart by LAPIDARY_TOKENS",
         warns: true,
     },
     Inert {
-        names: &["LOGS_DIR", "LOG_LLM_INTERACTIONS", "MCP_LOG_RATE_LIMIT_THRESHOLD", "MCP_LOG_RATE_LIMIT_WINDOW_MS"],
-        reason: "logs go to standard error, and calls to the log in LAPIDARY_STATE_DIR",
+        names: &["LOG_LLM_INTERACTIONS", "MCP_LOG_RATE_LIMIT_THRESHOLD", "MCP_LOG_RATE_LIMIT_WINDOW_MS"],
+        reason: "no text of calls is logged, and every event is; each call is a line of the log in LAPIDARY_STATE_DIR",
         warns: true,
     },
     Inert {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lapidary_note::ContentHash;
+use lapidary_pipeline::{Decision, RepetitionLimits};
 use lapidary_tools::{Effect, Group, ProfileRules};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(crate) struct Config {
     pub(crate) approval: Approval,
     /// Whether a person who can be asked is asked before a note goes to the trash.
     pub(crate) ask_before_deleting: bool,
-    pub(crate) repetition: Repetition,
+    pub(crate) repetition: RepetitionLimits,
     /// That of callers without a token of their own.
     pub(crate) profile: String,
     /// The owner's own profiles.
@@ -31,7 +32,7 @@ pub(crate) struct Config {
     /// Where the trash of the system is, if it has one that we know.
     pub(crate) trash_home: Option<PathBuf>,
     pub(crate) limits: Limits,
-    pub(crate) log_level: LogLevel,
+    pub(crate) log: LogSettings,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,27 +149,14 @@ pub(crate) struct Token {
     pub(crate) name: String,
     /// `None` is that of everybody.
     pub(crate) profile: Option<String>,
+    /// The vaults that there are for it; `None` is all.
+    pub(crate) vaults: Option<Vec<String>>,
+    /// As in [`Access`], within what that opens.
+    pub(crate) read_paths: Option<Vec<String>>,
+    pub(crate) write_paths: Option<Vec<String>>,
+    pub(crate) read_only: bool,
     /// Of the token.
     pub(crate) digest: ContentHash,
-}
-
-/// When a caller goes in circles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Repetition {
-    pub(crate) refused: bool,
-    /// How many of the last calls are looked at.
-    pub(crate) window: usize,
-    /// How often the same may be asked.
-    pub(crate) allowed: usize,
-    /// After how many failures in a row the caller is told to stop; 0 is never.
-    pub(crate) max_failures: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
-    Allow,
-    Ask,
-    Deny,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,6 +191,24 @@ pub(crate) enum LogLevel {
     Trace,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LogSettings {
+    pub(crate) level: LogLevel,
+    pub(crate) format: LogFormat,
+    /// Where a file is written besides.
+    pub(crate) folder: Option<PathBuf>,
+    /// At which the file is rotated.
+    pub(crate) max_bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Plain,
+    /// One JSON object a line.
+    Json,
+}
+
 impl Config {
     /// The configuration of somebody who set nothing, before a vault is chosen.
     pub(super) fn unset() -> Self {
@@ -231,7 +237,7 @@ impl Config {
             tools: Tools::default(),
             approval: Approval { write: Decision::Allow, destroy: Decision::Ask, rules: Vec::new(), pending: true },
             ask_before_deleting: true,
-            repetition: Repetition { refused: true, window: 15, allowed: 3, max_failures: 8 },
+            repetition: RepetitionLimits { noticed: true, window: 15, allowed: 3, max_failures: 8 },
             profile: "curator".to_owned(),
             profiles: BTreeMap::new(),
             tokens: Vec::new(),
@@ -251,7 +257,7 @@ impl Config {
                 max_bytes_read: 0,
                 max_bulk_ops: 0,
             },
-            log_level: LogLevel::Info,
+            log: LogSettings { level: LogLevel::Info, format: LogFormat::Plain, folder: None, max_bytes: 5_000_000 },
         }
     }
 }

@@ -5,14 +5,15 @@ use lapidary_query::nearest;
 use lapidary_tools::{BUILT_IN_PROFILES, Effect, ProfileRules};
 
 use super::model::Token;
+use super::prefixes::prefixes;
 use super::raw::Raw;
 use super::refused::Refused;
-use super::value::{names, one_of};
+use super::value::{names, one_of, toggle};
 
 /// Shorter ones could be guessed.
 const SHORTEST: usize = 16;
 const PROFILE_KEYS: &[&str] = &["allow", "exclude", "effect"];
-const TOKEN_KEYS: &[&str] = &["token", "profile"];
+const TOKEN_KEYS: &[&str] = &["token", "profile", "vaults", "read_paths", "write_paths", "read_only"];
 pub(super) const EFFECTS: &[(&str, Effect)] =
     &[("read", Effect::Read), ("write", Effect::Write), ("destroy", Effect::Destroy)];
 
@@ -44,7 +45,7 @@ fn profile(name: &str, raw: &Raw) -> Result<ProfileRules, Refused> {
     if rules.allow.is_empty() { Err(Refused::EmptyProfile { name: name.to_owned() }) } else { Ok(rules) }
 }
 
-/// A table of `[tokens.NAME]` with `token` and `profile`, or `NAME:PROFILE:TOKEN` separated by `;`.
+/// A table of `[tokens.NAME]` with `token`, `profile`, `vaults` and paths, or `NAME:PROFILE:TOKEN` separated by `;`.
 pub(super) fn tokens(raw: &Raw) -> Result<Vec<Token>, Refused> {
     let tokens: Vec<Token> = match raw {
         Raw::Table(tokens) => tokens.iter().map(|(name, raw)| from_table(name, raw)).collect::<Result<_, _>>()?,
@@ -63,16 +64,21 @@ pub(super) fn tokens(raw: &Raw) -> Result<Vec<Token>, Refused> {
 }
 
 fn from_table(name: &str, raw: &Raw) -> Result<Token, Refused> {
-    let (mut digest, mut profile) = (None, None);
+    let (mut digest, mut profile, mut vaults) = (None, None, None);
+    let (mut read_paths, mut write_paths, mut read_only) = (None, None, false);
     for (key, raw) in table(raw)? {
         match key.as_str() {
             "token" => digest = Some(token_digest(name, raw.text()?)?),
             "profile" => profile = Some(raw.text()?.to_owned()),
+            "vaults" => vaults = Some(names(raw)?),
+            "read_paths" => read_paths = Some(prefixes(raw)?),
+            "write_paths" => write_paths = Some(prefixes(raw)?),
+            "read_only" => read_only = toggle(raw)?,
             other => return Err(unknown("token", name, other, TOKEN_KEYS)),
         }
     }
     let digest = digest.ok_or_else(|| Refused::NoToken { name: name.to_owned() })?;
-    Ok(Token { name: plain(name)?, profile, digest })
+    Ok(Token { name: plain(name)?, profile, vaults, read_paths, write_paths, read_only, digest })
 }
 
 fn from_text(entry: &str) -> Result<Token, Refused> {
@@ -80,7 +86,8 @@ fn from_text(entry: &str) -> Result<Token, Refused> {
     let (name, rest) = entry.split_once(':').ok_or(Refused::NotToken)?;
     let (profile, token) = rest.split_once(':').ok_or(Refused::NotToken)?;
     let profile = Some(profile.trim().to_owned()).filter(|profile| !profile.is_empty());
-    Ok(Token { name: plain(name.trim())?, profile, digest: token_digest(name, token.trim())? })
+    let (name, digest) = (plain(name.trim())?, token_digest(name, token.trim())?);
+    Ok(Token { name, profile, vaults: None, read_paths: None, write_paths: None, read_only: false, digest })
 }
 
 /// Of the token itself, or the hash that somebody wrote instead of it.
@@ -141,6 +148,26 @@ mod tests {
         let by_table =
             tokens(&table_of(&[("phone", table_of(&[("token", text(secret)), ("profile", text("reader"))]))]));
         assert_eq!(by_table.unwrap()[0], by_text[0]);
+    }
+
+    #[test]
+    fn a_token_may_have_folders_and_vaults_of_its_own() {
+        let own = |pairs: &[(&str, Raw)]| {
+            let token = [&[("token", text("a-long-enough-secret"))], pairs].concat();
+            tokens(&table_of(&[("phone", table_of(&token))]))
+        };
+        let token = own(&[
+            ("vaults", text("Home, Work")),
+            ("read_paths", text("Inbox/, Notes")),
+            ("write_paths", text("Inbox")),
+            ("read_only", text("true")),
+        ]);
+        let token = token.unwrap().remove(0);
+        assert_eq!(token.vaults, Some(vec!["Home".to_owned(), "Work".to_owned()]));
+        assert_eq!(token.read_paths, Some(vec!["inbox".to_owned(), "notes".to_owned()]));
+        assert_eq!((token.write_paths, token.read_only), (Some(vec!["inbox".to_owned()]), true));
+        assert!(own(&[("read_paths", text("*.md"))]).is_err(), "folders, not patterns");
+        assert!(own(&[("read_pahts", text("a"))]).unwrap_err().to_string().contains("did you mean `read_paths`"));
     }
 
     #[test]

@@ -90,7 +90,7 @@ fn split(text: &str, separator: char) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Decision;
+    use lapidary_pipeline::Decision;
 
     fn text(text: &str) -> Raw {
         Raw::Text(text.to_owned())

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::model::{LogLevel, SessionMode, Transport};
+use super::model::{LogFormat, LogLevel, SessionMode, Transport};
 use super::prefixes::prefixes;
 use super::profiles::{profiles, tokens};
 use super::raw::Raw;
@@ -35,6 +35,8 @@ const LOG_LEVELS: &[(&str, LogLevel)] = &[
     ("warn", LogLevel::Warn),
     ("notice", LogLevel::Info),
 ];
+
+const LOG_FORMATS: &[(&str, LogFormat)] = &[("plain", LogFormat::Plain), ("json", LogFormat::Json)];
 
 pub(crate) static SETTINGS: &[Setting] = &[
     Setting {
@@ -290,7 +292,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         flag: None,
         default: Shown::Value("on"),
         doc: "Whether a call that repeats itself is refused. Scripts and benchmarks switch it off.",
-        apply: |draft, given| toggle(&given.raw).map(|refused| draft.config.repetition.refused = refused),
+        apply: |draft, given| toggle(&given.raw).map(|refused| draft.config.repetition.noticed = refused),
     },
     Setting {
         section: Section::Approval,
@@ -541,7 +543,10 @@ pub(crate) static SETTINGS: &[Setting] = &[
         doc: "The clients that may call over HTTP, each with a token that it sends as `Authorization: Bearer …` and a \
               profile of its own. In the file a table `[tokens.name]` with `token` and `profile`; in the variable \
               `name:profile:token`, separated by `;`. A token may be written as `sha256:` and its hash. With any token, \
-              nobody is served without one.",
+              nobody is served without one. In the file a token may also have `vaults` (the names of the vaults that \
+              exist for it; all if left out), `read_paths` and `write_paths` (folders, within those of `access`; \
+              `write_paths` are those of `read_paths` if left out) and `read_only`. What lies outside does not exist \
+              for that client.",
         apply: |draft, given| {
             draft.config.tokens = tokens(&given.raw)?;
             draft.tokens_place = Some(given.place.clone());
@@ -580,9 +585,46 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_LOG_LEVEL"),
         flag: None,
         default: Shown::Value("info"),
-        doc: "What is logged to standard error: `off`, `error`, `warning`, `info`, `debug` or `trace`. The syslog names \
-              and `silent`, `fatal`, `err` and `warn` are understood too.",
-        apply: |draft, given| word(&given.raw, LOG_LEVELS).map(|level| draft.config.log_level = level),
+        doc: "What is logged to standard error and to LOGS_DIR. `off`: nothing. `error`: internal errors, with the id that \
+              the caller was told, and what ends the server. `warning`: settings without effect, vaults that are closed, \
+              unfinished changes that were taken back, state that cannot be written. `info`: what is served, and where. \
+              `debug`: each call with its duration, indexes that are built, loaded or discarded, clients that do not answer. \
+              `trace`: each stage of a call, waits for locks. At no level text of notes, paths in the vault or tokens. \
+              `emerg`, `alert`, `crit`, `fatal` and `err` mean `error`, `warn` means `warning`, `notice` means `info`, \
+              `silent` means `off`.",
+        apply: |draft, given| word(&given.raw, LOG_LEVELS).map(|level| draft.config.log.level = level),
+    },
+    Setting {
+        section: Section::State,
+        key: Some("log.format"),
+        variable: Some("LAPIDARY_LOG_FORMAT"),
+        flag: None,
+        default: Shown::Value("plain"),
+        doc: "How it is logged: `plain` for people, or `json`, one object a line with `time`, `level`, `pid`, `target`, \
+              `msg`, `fields` and `spans`, the calls and stages in which it arose.",
+        apply: |draft, given| word(&given.raw, LOG_FORMATS).map(|format| draft.config.log.format = format),
+    },
+    Setting {
+        section: Section::State,
+        key: Some("log.dir"),
+        variable: Some("LOGS_DIR"),
+        flag: None,
+        default: Shown::Words("none"),
+        doc: "A folder in which the same lines are written to `lapidary.log`, besides standard error. It must be outside \
+              the vaults. Several servers may share it; five older files are kept as `lapidary.log.1` to `.5`.",
+        apply: |draft, given| {
+            draft.config.log.folder = Some(draft.places.whole(given.raw.text()?)?);
+            Ok(())
+        },
+    },
+    Setting {
+        section: Section::State,
+        key: Some("log.max_bytes"),
+        variable: Some("LAPIDARY_LOG_MAX_BYTES"),
+        flag: None,
+        default: Shown::Value("5000000"),
+        doc: "The size at which `lapidary.log` is rotated; at least 1024.",
+        apply: |draft, given| number(&given.raw, 1024..=u64::MAX).map(|most| draft.config.log.max_bytes = most),
     },
 ];
 

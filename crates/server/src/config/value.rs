@@ -6,7 +6,9 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::model::{Approval, Decision, Origins};
+use lapidary_pipeline::Decision;
+
+use super::model::{Approval, Origins};
 use super::raw::Raw;
 use super::refused::Refused;
 use super::rules::rules;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use axum::{
@@ -12,14 +12,36 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use lapidary_note::ContentHash;
-use lapidary_tools::Profile;
+use lapidary_pipeline::Grant;
+use parking_lot::{Mutex, MutexGuard};
 
 /// A client that is known by its token.
 #[derive(Clone)]
 pub(crate) struct Identity {
     /// Stands in the log.
     pub(crate) name: String,
-    pub(crate) profile: Arc<Profile>,
+    pub(crate) grant: Arc<Grant>,
+}
+
+impl Identity {
+    /// The name of the principal that it is.
+    pub(crate) fn principal_name(&self) -> String {
+        format!("http:{}", self.name)
+    }
+}
+
+tokio::task_local! {
+    /// Whose request this task handles. The protocol library makes a service for a session without a word on whose it
+    /// is.
+    static CURRENT: Identity;
+}
+
+/// Asks something of whoever sent the request that is being handled.
+pub(super) fn with_current<T>(ask: impl FnOnce(Option<&Identity>) -> T) -> T {
+    match CURRENT.try_with(Identity::clone) {
+        Ok(identity) => ask(Some(&identity)),
+        Err(_) => ask(None),
+    }
 }
 
 /// The tokens by which clients are known, as hashes. None of them means that nobody needs one.
@@ -84,9 +106,8 @@ impl Tokens {
         }
     }
 
-    /// A panic while it was held cannot have left it half changed.
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 }
 
@@ -105,8 +126,8 @@ pub(super) async fn identify(State(tokens): State<Tokens>, mut request: Request,
         return no_session();
     }
     let name = identity.name.clone();
-    request.extensions_mut().insert(identity);
-    let response = next.run(request).await;
+    request.extensions_mut().insert(identity.clone());
+    let response = CURRENT.scope(identity, next.run(request)).await;
     if let Some(session) = session(response.headers()) {
         tokens.opened(session, &name);
     }

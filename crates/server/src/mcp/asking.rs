@@ -49,7 +49,7 @@ pub(super) async fn ask_now(context: &RequestContext<RoleServer>, message: Strin
             Ok(result) => verdict(&result),
             Err(ServiceError::Timeout { .. }) => Verdict::Unanswered,
             Err(error) => {
-                crate::log::debug(&format!("the client could not ask: {error}"));
+                tracing::debug!(error = super::service_error(&error), "the client could not ask");
                 Verdict::Unanswered
             }
         },

@@ -8,63 +8,76 @@ use std::{
     time::Duration,
 };
 
-use lapidary_pipeline::{Pipeline, SeenPrompts};
-use lapidary_tools::{Family, FilledPrompt, Reason, render_refusal};
+use lapidary_pipeline::{Executor, Grant, Invocation, Principal};
+use lapidary_tools::{FilledPrompt, Offered, Payload, Profile, PromptsSeen, Reason, WatchPrompts, refusal_data};
 use rmcp::{
     ErrorData,
     model::{ErrorCode, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
     service::SubscriptionContext,
 };
+use serde_json::Value;
 use tokio::sync::watch;
 
-use super::{Mcp, Shared};
+use super::{Mcp, Shared, principal::identity};
 
 /// How often the notes are looked at, once somebody has asked for the list.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Tells whoever wants to know that the list of prompts is another.
-pub(super) struct PromptNews {
+/// Tells whoever wants to know that the list of prompts is another. Each grant has a list of its own: news of what
+/// somebody may not see would tell of it.
+pub(super) struct PromptNews(Vec<(Arc<Grant>, Arc<GrantNews>)>);
+
+struct GrantNews {
     changed: watch::Sender<()>,
     watching: AtomicBool,
 }
 
 impl PromptNews {
-    pub(super) fn new() -> Self {
-        Self { changed: watch::Sender::new(()), watching: AtomicBool::new(false) }
+    /// For everybody whom the configuration knows.
+    pub(super) fn new(executor: &Executor) -> Self {
+        let news = |grant: &Arc<Grant>| {
+            let news = GrantNews { changed: watch::Sender::new(()), watching: AtomicBool::new(false) };
+            (Arc::clone(grant), Arc::new(news))
+        };
+        Self(executor.grants().map(news).collect())
     }
 
-    pub(super) fn subscribe(&self) -> watch::Receiver<()> {
-        self.changed.subscribe()
+    pub(super) fn subscribe(&self, grant: &Arc<Grant>) -> Option<watch::Receiver<()>> {
+        Some(self.of(grant)?.changed.subscribe())
     }
 
     /// From now on somebody knows the list, and has to hear when it changes. Nobody looks before that: a vault is
     /// opened by the first request that needs it.
-    pub(super) fn watch(self: &Arc<Self>, pipeline: &Arc<Pipeline>) {
-        if !self.watching.swap(true, Ordering::AcqRel) {
-            tokio::spawn(look(Arc::downgrade(self), Arc::downgrade(pipeline)));
+    pub(super) fn watch(&self, executor: &Arc<Executor>, grant: &Arc<Grant>) {
+        let Some(news) = self.of(grant) else { return };
+        if !news.watching.swap(true, Ordering::AcqRel) {
+            tokio::spawn(look(Arc::downgrade(news), Arc::downgrade(executor), Arc::clone(grant)));
         }
+    }
+
+    fn of(&self, grant: &Arc<Grant>) -> Option<&Arc<GrantNews>> {
+        self.0.iter().find(|(known, _)| Arc::ptr_eq(known, grant)).map(|(_, news)| news)
     }
 }
 
 /// Looks as long as there is a server.
-async fn look(news: Weak<PromptNews>, pipeline: Weak<Pipeline>) {
-    let mut seen = SeenPrompts::default();
+async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Arc<Grant>) {
+    let name = || "prompts".to_owned();
+    let principal = Principal { id: name(), name: name(), grant, can_be_asked: false, is_single_client: false };
+    let mut seen = PromptsSeen::default();
     loop {
-        let Some(pipeline) = pipeline.upgrade() else { return };
-        let looking = tokio::task::spawn_blocking(move || (pipeline.has_new_prompts(&mut seen), seen));
-        let changed = match looking.await {
-            Ok((changed, looked)) => {
-                seen = looked;
-                changed
-            }
-            Err(error) => {
-                crate::log::debug(&format!("the prompts could not be looked at: {error}"));
-                return;
-            }
-        };
+        let Some(executor) = executor.upgrade() else { return };
+        let invocation = Invocation::read(WatchPrompts { seen: seen.clone() }, principal.clone());
+        let cancel = executor.cancel(&invocation);
+        let watched = executor.execute(invocation, cancel).await.answer();
+        drop(executor);
         let Some(news) = news.upgrade() else { return };
-        if changed {
-            news.changed.send_replace(());
+        // What cannot be looked at now is looked at again.
+        if let Ok(Payload::PromptsWatched { seen: now, changed }) = watched {
+            seen = now;
+            if changed {
+                news.changed.send_replace(());
+            }
         }
         drop(news);
         tokio::time::sleep(LOOK_EVERY).await;
@@ -94,13 +107,14 @@ pub(super) fn filled(prompt: FilledPrompt) -> GetPromptResult {
 
 impl Mcp {
     /// As long as the client keeps its request open, if it wants to hear of them.
-    pub(super) async fn tell_of_prompts(&self, context: &SubscriptionContext) {
+    pub(super) async fn announce_prompts(&self, context: &SubscriptionContext) {
         if context.accepted().prompts_list_changed != Some(true) {
             return;
         }
-        let Shared { pipeline, prompt_news, .. } = &*self.shared;
-        let mut changed = prompt_news.subscribe();
-        prompt_news.watch(pipeline);
+        let Shared { executor, prompt_news, .. } = &*self.shared;
+        let grant = self.grant_of(identity(&context.request_context().extensions));
+        let Some(mut changed) = prompt_news.subscribe(&grant) else { return };
+        prompt_news.watch(executor, &grant);
         loop {
             tokio::select! {
                 () = context.cancelled() => return,
@@ -115,13 +129,14 @@ impl Mcp {
 }
 
 /// What was asked for is wrong, or something here is.
-pub(super) fn error(reason: &Reason) -> ErrorData {
-    let message = format!("{reason} {}", reason.hint());
+pub(super) fn error(reason: &Reason, profile: &Profile) -> ErrorData {
+    let offered = Offered::of(&profile.catalogue);
+    let message = format!("{reason} {}", reason.hint(&offered));
     match reason {
         Reason::PromptUnknown { .. } | Reason::InvalidArguments { .. } => ErrorData::invalid_params(message, None),
         _ => {
-            let data = render_refusal(Family::Obsidian, reason).structured["error"]["data"].take();
-            ErrorData::new(ErrorCode(reason.kind().facts().number), message, Some(data))
+            let data = Value::Object(refusal_data(reason, offered));
+            ErrorData::new(ErrorCode(reason.kind().wire_code().number), message, Some(data))
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Resources and the completion of their names, in the words of the protocol.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use lapidary_pipeline::Pipeline;
+use lapidary_pipeline::{Executor, Grant};
 use lapidary_tools::{
-    Completed, Contents, FIXED_RESOURCES, Family, FileTemplate, FixedResource, Form, JSON, Kind, Reason, render_refusal,
+    CompletePath, Completed, Contents, FIXED_RESOURCES, FileTemplate, FixedResource, Form, JSON, Kind, Offered,
+    Payload, Profile, Reason, refusal_data,
 };
 use rmcp::{
     ErrorData, RoleServer,
@@ -18,8 +19,8 @@ use serde_json::{Value, json};
 use super::{Mcp, asking};
 
 /// All that can be listed. Notes are not among them: a vault has thousands, and there are tools to find one.
-pub(super) fn list(pipeline: &Pipeline) -> Vec<Resource> {
-    let vaults = pipeline.vaults().names();
+pub(super) fn list(executor: &Executor, grant: &Grant) -> Vec<Resource> {
+    let vaults = executor.vaults().names(grant);
     let described = |fixed: &FixedResource, uri: String, name: String| {
         Resource::new(uri, name).with_title(fixed.title).with_description(fixed.description).with_mime_type(JSON)
     };
@@ -35,14 +36,10 @@ pub(super) fn list(pipeline: &Pipeline) -> Vec<Resource> {
     list
 }
 
-pub(super) fn template(pipeline: &Pipeline) -> ResourceTemplate {
-    ResourceTemplate::new(FileTemplate::uri(has_several_vaults(pipeline)), FileTemplate::NAME)
+pub(super) fn template(executor: &Executor, grant: &Grant) -> ResourceTemplate {
+    ResourceTemplate::new(FileTemplate::uri(executor.vaults().names(grant).len() > 1), FileTemplate::NAME)
         .with_title(FileTemplate::TITLE)
         .with_description(FileTemplate::DESCRIPTION)
-}
-
-fn has_several_vaults(pipeline: &Pipeline) -> bool {
-    pipeline.vaults().names().len() > 1
 }
 
 pub(super) fn contents(uri: &str, contents: Contents) -> ReadResourceResult {
@@ -81,14 +78,17 @@ impl Mcp {
         if ![false, true].iter().any(|several| FileTemplate::uri(*several) == uri) {
             return Err(unknown());
         }
-        let (pipeline, typed) = (&self.shared.pipeline, params.argument.value);
+        let typed = params.argument.value;
         let completed = match &*params.argument.name {
             FileTemplate::PATH => {
                 let vault = params.context.and_then(|context| context.get_argument(FileTemplate::VAULT).cloned());
-                let completed = pipeline.complete_path(typed, vault, self.caller(context), context.ct.cancelled());
-                completed.await.map_err(|reason| refusal(&reason, &uri, context))?
+                match self.read(CompletePath { typed, vault }, context).await {
+                    Ok(Payload::Completed(completed)) => completed,
+                    Ok(_) => return Err(self.unexpected(context)),
+                    Err(reason) => return Err(refusal(&reason, &uri, context, &self.profile(context))),
+                }
             }
-            FileTemplate::VAULT => vaults(pipeline, &typed),
+            FileTemplate::VAULT => vaults(&self.shared.executor, &self.principal(context).grant, &typed),
             _ => return Err(ErrorData::invalid_params("The template has no such variable.", None)),
         };
         completion(completed)
@@ -104,9 +104,9 @@ pub(super) fn completion(completed: Completed) -> Result<CompleteResult, ErrorDa
 }
 
 /// The names of vaults that begin with what was typed.
-fn vaults(pipeline: &Pipeline, typed: &str) -> Completed {
+fn vaults(executor: &Executor, grant: &Grant, typed: &str) -> Completed {
     let typed = typed.to_lowercase();
-    let mut values = pipeline.vaults().names();
+    let mut values = executor.vaults().names(grant);
     values.retain(|name| name.to_lowercase().starts_with(&typed));
     let total = values.len();
     values.truncate(CompletionInfo::MAX_VALUES);
@@ -115,12 +115,15 @@ fn vaults(pipeline: &Pipeline, typed: &str) -> Completed {
 
 /// A refusal as an error of the protocol, with the same code and data as in the answer of a tool; only that a resource
 /// is missing has a code of its own since the era without sessions.
-pub(super) fn refusal(reason: &Reason, uri: &str, context: &RequestContext<RoleServer>) -> ErrorData {
+pub(super) fn refusal(
+    reason: &Reason,
+    uri: &str,
+    context: &RequestContext<RoleServer>,
+    profile: &Profile,
+) -> ErrorData {
     let missing = reason.kind() == Kind::NoteMissing && asking::by_retry(context);
-    let code = if missing { ErrorCode::INVALID_PARAMS } else { ErrorCode(reason.kind().facts().number) };
-    let mut data = render_refusal(Family::Obsidian, reason).structured["error"]["data"].take();
-    if let Value::Object(data) = &mut data {
-        data.insert("uri".to_owned(), json!(lapidary_tools::clipped(uri)));
-    }
-    ErrorData::new(code, reason.to_string(), Some(data))
+    let code = if missing { ErrorCode::INVALID_PARAMS } else { ErrorCode(reason.kind().wire_code().number) };
+    let mut data = refusal_data(reason, Offered::of(&profile.catalogue));
+    data.insert("uri".to_owned(), json!(lapidary_tools::clipped(uri)));
+    ErrorData::new(code, reason.to_string(), Some(Value::Object(data)))
 }

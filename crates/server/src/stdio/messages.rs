@@ -2,10 +2,11 @@
 
 use std::{
     collections::HashSet,
+    hash::{BuildHasher, Hasher, RandomState},
     io,
     pin::Pin,
     sync::{
-        Arc, PoisonError,
+        Arc, LazyLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -14,13 +15,13 @@ use std::{
 use futures::{Sink, Stream};
 use rmcp::{
     RoleServer,
-    model::{ClientNotification, JsonRpcMessage, RequestId},
+    model::{ClientNotification, JsonRpcMessage, RequestId, ServerResult},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
 };
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
-    sync::{Mutex, Notify, oneshot},
+    sync::{Mutex, mpsc, oneshot},
 };
 
 type Outgoing = Pin<Box<dyn Sink<TxJsonRpcMessage<RoleServer>, Error = io::Error> + Send>>;
@@ -37,14 +38,11 @@ where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let shared = Arc::new(Shared {
-        output: Mutex::new(Box::new(output)),
-        framed: AtomicBool::new(false),
-        exchange: std::sync::Mutex::default(),
-        moved: Notify::new(),
-    });
+    let (events, received) = mpsc::unbounded_channel();
+    tokio::spawn(follow_exchange(received));
+    let shared = Arc::new(Shared { output: Mutex::new(Box::new(output)), framed: AtomicBool::new(false), events });
     let outgoing = futures::sink::unfold(Arc::clone(&shared), |shared, message| async move {
-        shared.send(&message).await?;
+        shared.send(message).await?;
         Ok(shared)
     });
     let (ended, end) = oneshot::channel();
@@ -60,56 +58,74 @@ struct Shared {
     output: Mutex<Box<dyn AsyncWrite + Unpin + Send>>,
     /// The client sends `Content-Length` frames, so it gets them too.
     framed: AtomicBool,
-    exchange: std::sync::Mutex<Exchange>,
-    moved: Notify,
+    events: mpsc::UnboundedSender<Event>,
 }
 
-/// What either side is still waiting for.
-#[derive(Default)]
-struct Exchange {
-    /// Requests of the client that have not been answered.
-    open: HashSet<RequestId>,
-    /// Our own questions to the client.
-    asked: HashSet<RequestId>,
+/// What happens between the two sides.
+enum Event {
+    /// The client wants something.
+    Requested(RequestId),
+    /// It has been answered, or the client took it back: what was taken back is never answered.
+    Answered(Option<RequestId>),
+    /// We ask the client something.
+    Asked(RequestId),
+    /// It has answered.
+    Replied(Option<RequestId>),
+    /// The client says nothing more; to be told when everything is answered that can be without it.
+    Ended(oneshot::Sender<()>),
+}
+
+/// Knows what either side is still waiting for, as long as there is a transport.
+async fn follow_exchange(mut events: mpsc::UnboundedReceiver<Event>) {
+    let (mut open, mut asked) = (HashSet::new(), HashSet::new());
+    let mut waiting: Option<oneshot::Sender<()>> = None;
+    while let Some(event) = events.recv().await {
+        match event {
+            Event::Requested(id) => drop(open.insert(id)),
+            Event::Answered(id) => open.retain(|known| Some(known) != id.as_ref()),
+            Event::Asked(id) => drop(asked.insert(id)),
+            Event::Replied(id) => asked.retain(|known| Some(known) != id.as_ref()),
+            Event::Ended(waiter) => waiting = Some(waiter),
+        }
+        // Each question of ours holds up one request.
+        if open.len() <= asked.len()
+            && let Some(waiter) = waiting.take()
+        {
+            // Whoever wanted to know may have given up.
+            waiter.send(()).unwrap_or_default();
+        }
+    }
 }
 
 impl Shared {
-    async fn send(&self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
-        self.write(&serde_json::to_vec(message)?).await?;
-        self.note(|exchange| match message {
-            JsonRpcMessage::Request(request) => {
-                exchange.asked.insert(request.id.clone());
-            }
-            JsonRpcMessage::Response(response) => {
-                exchange.open.remove(&response.id);
-            }
-            JsonRpcMessage::Error(error) => exchange.open.retain(|id| error.id.as_ref() != Some(id)),
-            JsonRpcMessage::Notification(_) => {}
-        });
+    async fn send(&self, message: TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
+        let event = match &message {
+            JsonRpcMessage::Request(request) => Some(Event::Asked(request.id.clone())),
+            JsonRpcMessage::Response(response) => Some(Event::Answered(Some(response.id.clone()))),
+            JsonRpcMessage::Error(error) => Some(Event::Answered(error.id.clone())),
+            JsonRpcMessage::Notification(_) => None,
+        };
+        self.write(&serialised(message)?).await?;
+        event.into_iter().for_each(|event| self.note(event));
         Ok(())
     }
 
     fn received(&self, message: &RxJsonRpcMessage<RoleServer>) {
-        self.note(|exchange| match message {
-            JsonRpcMessage::Request(request) => {
-                exchange.open.insert(request.id.clone());
-            }
-            JsonRpcMessage::Response(response) => {
-                exchange.asked.remove(&response.id);
-            }
-            JsonRpcMessage::Error(error) => exchange.asked.retain(|id| error.id.as_ref() != Some(id)),
-            // What was taken back is never answered.
+        match message {
+            JsonRpcMessage::Request(request) => self.note(Event::Requested(request.id.clone())),
+            JsonRpcMessage::Response(response) => self.note(Event::Replied(Some(response.id.clone()))),
+            JsonRpcMessage::Error(error) => self.note(Event::Replied(error.id.clone())),
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
-                    exchange.open.retain(|id| Some(id) != cancelled.params.request_id.as_ref());
+                    self.note(Event::Answered(cancelled.params.request_id.clone()));
                 }
             }
-        });
+        }
     }
 
-    fn note(&self, change: impl FnOnce(&mut Exchange)) {
-        change(&mut self.exchange.lock().unwrap_or_else(PoisonError::into_inner));
-        self.moved.notify_waiters();
+    fn note(&self, event: Event) {
+        // The task that follows the exchange lives as long as this does.
+        self.events.send(event).unwrap_or_default();
     }
 
     async fn write(&self, message: &[u8]) -> io::Result<()> {
@@ -138,23 +154,44 @@ impl Shared {
     async fn refuse(&self, id: &Value, code: i32, message: &str) {
         let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
         if let Err(error) = self.write(error.to_string().as_bytes()).await {
-            crate::log::debug(&format!("the client does not read: {error}"));
+            tracing::debug!(%error, "the client does not read");
         }
     }
 
     /// Waits until everything is answered that can be without the client, which says nothing more.
     async fn all_answered(&self) {
-        loop {
-            let moved = self.moved.notified();
-            {
-                let exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
-                // Each question of ours holds up one request.
-                if exchange.open.len() <= exchange.asked.len() {
-                    return;
-                }
-            }
-            moved.await;
-        }
+        let (waiter, answered) = oneshot::channel();
+        self.note(Event::Ended(waiter));
+        answered.await.unwrap_or_default();
+    }
+}
+
+/// A message as bytes. The facts of a tool's answer come as a text that is JSON already, which is put in as it is: they
+/// are an object in the protocol, so that a text there can be nothing else.
+fn serialised(mut message: TxJsonRpcMessage<RoleServer>) -> io::Result<Vec<u8>> {
+    let facts = take_facts(&mut message);
+    let mut bytes = serde_json::to_vec(&message)?;
+    if let Some(facts) = facts {
+        let stand_in = format!("\"{}\"", *STAND_IN);
+        // Behind the text of the answer, which is longer than what follows.
+        let at = memchr::memmem::rfind(&bytes, stand_in.as_bytes()).ok_or(io::ErrorKind::InvalidData)?;
+        bytes.splice(at..at + stand_in.len(), facts.into_bytes());
+    }
+    Ok(bytes)
+}
+
+/// What no text of a note is: another word in each process.
+static STAND_IN: LazyLock<String> = LazyLock::new(|| {
+    let part = || RandomState::new().build_hasher().finish();
+    format!("lapidary-{:016x}{:016x}", part(), part())
+});
+
+fn take_facts(message: &mut TxJsonRpcMessage<RoleServer>) -> Option<String> {
+    let JsonRpcMessage::Response(response) = message else { return None };
+    let ServerResult::CallToolResult(result) = &mut response.result else { return None };
+    match &mut result.structured_content {
+        Some(Value::String(facts)) => Some(std::mem::replace(facts, STAND_IN.clone())),
+        _ => None,
     }
 }
 
@@ -261,4 +298,32 @@ async fn read_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option
 
 async fn skip(input: &mut (impl AsyncBufRead + Unpin), bytes: usize) -> io::Result<()> {
     tokio::io::copy(&mut input.take(bytes as u64), &mut tokio::io::sink()).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{CallToolResult, ContentBlock, JsonRpcResponse};
+
+    use super::*;
+
+    #[test]
+    fn the_facts_of_an_answer_are_sent_as_they_were_serialised() {
+        let facts =
+            json!({ "path": "a.md", "text": format!("a \"note\" about {} 石", *STAND_IN), "list": [1, { "x": null }] });
+        let message = |facts: Value| {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(format!("{facts} {}", *STAND_IN))]);
+            result.structured_content = Some(facts);
+            let response =
+                JsonRpcResponse { jsonrpc: Default::default(), id: RequestId::Number(7), result: result.into() };
+            TxJsonRpcMessage::<RoleServer>::Response(response)
+        };
+        let plain = serde_json::to_vec(&message(facts.clone())).unwrap();
+        let mut spliced = message(Value::String(facts.to_string()));
+        if let JsonRpcMessage::Response(response) = &mut spliced
+            && let ServerResult::CallToolResult(result) = &mut response.result
+        {
+            result.content = vec![ContentBlock::text(format!("{facts} {}", *STAND_IN))];
+        }
+        assert_eq!(String::from_utf8(serialised(spliced).unwrap()), String::from_utf8(plain));
+    }
 }

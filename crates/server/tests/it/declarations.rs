@@ -2,7 +2,7 @@
 //! the reference. In the system whose ideas these are, three tables disagreed, so that tools were out of reach, wrote without being
 //! asked about, or were not undone.
 
-use lapidary_tools::{AnyTool, Effect, Example, Gives, Group, Spec, TOOLS};
+use lapidary_tools::{AnyTool, Effect, Example, Gives, Group, Spec, TOOLS, ToolKind};
 use serde_json::{Value, json};
 
 use crate::harness::{Era, Server, Vault, reason};
@@ -30,7 +30,7 @@ fn serve(vault: &Vault, arguments: &[&str], environment: &[(&str, &str)]) -> Ser
 
 /// A relay stands for others and is judged as those are.
 fn is_relay(spec: &Spec) -> bool {
-    spec.effect != Effect::Read && !spec.needs_vault
+    spec.kind == ToolKind::Relay
 }
 
 #[test]

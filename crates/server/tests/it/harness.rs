@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Output, Stdio},
     sync::mpsc::{Receiver, channel},
+    thread::JoinHandle,
     time::Duration,
 };
 
@@ -121,6 +122,8 @@ pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
+    /// What is said on stderr, read all the time: a pipe that is full would stop the server.
+    said: Option<JoinHandle<String>>,
     next_id: u64,
     era: Era,
     elicitation: bool,
@@ -140,8 +143,23 @@ impl Server {
                 }
             }
         });
+        let mut errors = child.stderr.take().unwrap();
+        let said = std::thread::spawn(move || {
+            let mut said = String::new();
+            errors.read_to_string(&mut said).unwrap();
+            said
+        });
         let input = child.stdin.take();
-        Self { child, input, lines, next_id: 0, era: Era::Modern, elicitation: false, aside: Vec::new() }
+        Self {
+            child,
+            input,
+            lines,
+            said: Some(said),
+            next_id: 0,
+            era: Era::Modern,
+            elicitation: false,
+            aside: Vec::new(),
+        }
     }
 
     pub(crate) fn open(mut self, era: Era) -> Self {
@@ -249,8 +267,7 @@ impl Server {
     pub(crate) fn end(mut self) -> (std::process::ExitStatus, String) {
         self.close_input();
         let status = self.wait();
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let said = self.said.take().unwrap().join().unwrap();
         (status, said)
     }
 

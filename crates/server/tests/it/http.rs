@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 use serde_json::{Value, json};
@@ -17,17 +17,15 @@ pub(crate) struct HttpServer {
 
 impl HttpServer {
     pub(crate) fn start(vault: &Vault, address: &str, environment: &[(&str, &str)]) -> Self {
-        let mut child = vault
-            .command()
-            .arg("--vault")
-            .arg(vault.path())
-            .args(["--http", address])
-            .envs(environment.iter().copied())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = vault.command();
+        command.arg("--vault").arg(vault.path()).args(["--http", address]).envs(environment.iter().copied());
+        Self::start_command(command)
+    }
+
+    /// The same with whatever else the command says.
+    pub(crate) fn start_command(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let line = lines.find(|line| line.contains("serving MCP at ")).expect("it says where it is");
         let url = line.split("serving MCP at http://").nth(1).unwrap();
@@ -81,6 +79,22 @@ impl HttpServer {
         }
         let session = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
         session.unwrap_or_else(|| panic!("{head}")).to_owned()
+    }
+
+    /// A request of an older client in its session; the answer.
+    pub(crate) fn ask_in(&self, session: &str, extra: &[(&str, &str)], method: &str, params: &Value) -> Value {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let mut headers = vec![
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+            ("MCP-Protocol-Version", "2025-11-25"),
+            ("mcp-session-id", session),
+        ];
+        headers.extend(extra);
+        let (_, reply) = self.request("POST", "/mcp", &headers, &body);
+        // A request that leads to others is answered in a stream.
+        let data = reply.lines().filter_map(|line| line.strip_prefix("data: ")).find(|data| data.contains("\"id\":1"));
+        serde_json::from_str(data.unwrap_or(&reply)).unwrap_or_else(|_| panic!("{reply}"))
     }
 
     /// A call as a modern client makes it.

@@ -1,6 +1,7 @@
 //! What a caller may not read does not exist for it.
 
 mod everything;
+mod logs;
 mod offers;
 mod twins;
 mod values;

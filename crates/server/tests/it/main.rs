@@ -28,6 +28,7 @@ mod operations;
 mod pending;
 mod periodic;
 mod policy;
+mod principals;
 mod profiles;
 mod prompts;
 mod proposals;

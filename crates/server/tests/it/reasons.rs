@@ -224,7 +224,7 @@ fn no_declared_reason_is_left_out() {
             continue;
         }
         for kind in spec.reasons() {
-            let reason = kind.facts().id;
+            let reason = kind.wire_code().id;
             let name = spec.name();
             assert!(
                 elsewhere.contains(reason) || provoked.contains(&(name, reason)),

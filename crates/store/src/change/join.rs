@@ -1,6 +1,7 @@
 //! Changes that follow each other, as one set: what is written twice is written once, and what is moved and then
 //! edited moves with its new bytes. Where order matters (two files that swap their names) it is kept.
 
+use lapidary_note::FileContent;
 use unicode_normalization::UnicodeNormalization;
 
 use super::{Change, ChangeSet};
@@ -56,11 +57,11 @@ impl ChangeSet {
 
     fn add(&mut self, change: Change) {
         match change {
-            Change::Write { path, before, guard, bytes } => match self.maker(&path) {
-                Some(index) => self.rewrite(index, &before, bytes),
-                None => self.changes.push(Change::Write { path, before, guard, bytes }),
+            Change::Write { path, before, guard, content } => match self.maker(&path) {
+                Some(index) => self.rewrite(index, &before, content),
+                None => self.changes.push(Change::Write { path, before, guard, content }),
             },
-            Change::Create { path, bytes } => self.create(path, bytes),
+            Change::Create { path, content } => self.create(path, content),
             Change::Move { .. } => self.move_on(change),
             Change::Delete { .. } => self.delete(change),
             Change::MoveFolder { .. } | Change::Trash { .. } => self.changes.push(change),
@@ -107,20 +108,20 @@ impl ChangeSet {
         self.changes[index + 1..].iter().any(touches)
     }
 
-    fn rewrite(&mut self, index: usize, now: &std::sync::Arc<crate::File>, new: Vec<u8>) {
+    fn rewrite(&mut self, index: usize, now: &std::sync::Arc<crate::File>, new: FileContent) {
         let undone = match &mut self.changes[index] {
-            Change::Write { before, bytes, .. } => {
-                *bytes = new;
-                *bytes == before.bytes
+            Change::Write { before, content, .. } => {
+                *content = new;
+                *content == before.content
             }
-            Change::Create { bytes, .. } => {
-                *bytes = new;
+            Change::Create { content, .. } => {
+                *content = new;
                 false
             }
-            Change::Move { before, bytes, .. } => {
+            Change::Move { before, content, .. } => {
                 // Whoever moved it may not have read it.
                 before.get_or_insert_with(|| std::sync::Arc::clone(now));
-                *bytes = Some(new);
+                *content = Some(new);
                 false
             }
             _ => false,
@@ -130,46 +131,46 @@ impl ChangeSet {
         }
     }
 
-    fn create(&mut self, path: VaultPath, bytes: Vec<u8>) {
+    fn create(&mut self, path: VaultPath, content: FileContent) {
         let deleted = |change: &Change| matches!(change, Change::Delete { path: gone, .. } if same(gone, &path));
         let index = self.changes.iter().rposition(deleted).filter(|index| !self.is_touched_after(*index, &path));
         match index.map(|index| self.changes.remove(index)) {
             // Gone and there again is another content, which can be undone as one.
-            Some(Change::Delete { path, before, guard }) if before.bytes != bytes => {
-                self.changes.push(Change::Write { path, before, guard, bytes });
+            Some(Change::Delete { path, before, guard }) if before.content != content => {
+                self.changes.push(Change::Write { path, before, guard, content });
             }
             Some(_) => {}
-            None => self.changes.push(Change::Create { path, bytes }),
+            None => self.changes.push(Change::Create { path, content }),
         }
     }
 
     fn move_on(&mut self, change: Change) {
-        let Change::Move { from, to, before, guard, bytes } = change else { return };
+        let Change::Move { from, to, before, guard, content } = change else { return };
         let index = self.maker(&from).filter(|index| match &self.changes[*index] {
             // Over a name that was taken since, both ways have to be gone.
             Change::Move { from: origin, .. } => !self.is_touched_after(*index, origin) && !self.is_left(&to, *index),
             _ => true,
         });
         match index.map(|index| self.changes.remove(index)) {
-            Some(Change::Write { before, guard, bytes: written, .. }) => {
-                let bytes = Some(bytes.unwrap_or(written));
-                self.changes.push(Change::Move { from, to, before: Some(before), guard, bytes });
+            Some(Change::Write { before, guard, content: written, .. }) => {
+                let content = Some(content.unwrap_or(written));
+                self.changes.push(Change::Move { from, to, before: Some(before), guard, content });
             }
-            Some(Change::Create { bytes: made, .. }) => self.create(to, bytes.unwrap_or(made)),
-            Some(Change::Move { from: origin, before: first, guard, bytes: written, .. }) => {
-                let bytes = bytes.or(written);
-                match (same(&origin, &to), first.or(before), bytes) {
-                    (true, Some(before), Some(bytes)) if before.bytes != bytes => {
-                        self.changes.push(Change::Write { path: origin, before, guard, bytes });
+            Some(Change::Create { content: made, .. }) => self.create(to, content.unwrap_or(made)),
+            Some(Change::Move { from: origin, before: first, guard, content: written, .. }) => {
+                let content = content.or(written);
+                match (same(&origin, &to), first.or(before), content) {
+                    (true, Some(before), Some(content)) if before.content != content => {
+                        self.changes.push(Change::Write { path: origin, before, guard, content });
                     }
                     // It is back where it was.
                     (true, ..) => {}
-                    (false, before, bytes) => {
-                        self.changes.push(Change::Move { from: origin, to, before, guard, bytes });
+                    (false, before, content) => {
+                        self.changes.push(Change::Move { from: origin, to, before, guard, content });
                     }
                 }
             }
-            _ => self.changes.push(Change::Move { from, to, before, guard, bytes }),
+            _ => self.changes.push(Change::Move { from, to, before, guard, content }),
         }
     }
 
@@ -214,8 +215,6 @@ pub fn rebased(path: &VaultPath, from: &VaultPath, to: &VaultPath) -> Option<Vau
 mod tests {
     use std::sync::Arc;
 
-    use lapidary_note::ContentHash;
-
     use super::*;
     use crate::{File, Guard, Trash};
 
@@ -224,20 +223,19 @@ mod tests {
     }
 
     fn file(text: &str) -> Arc<File> {
-        let bytes = text.as_bytes().to_vec();
-        Arc::new(File { hash: ContentHash::of(&bytes), bytes, modified: None, created: None })
+        Arc::new(File { content: text.to_owned().into(), modified: None, created: None })
     }
 
     fn write(at: &str, before: &str, after: &str) -> Change {
-        Change::Write { path: path(at), before: file(before), guard: Guard::Plan, bytes: after.into() }
+        Change::Write { path: path(at), before: file(before), guard: Guard::Plan, content: after.to_owned().into() }
     }
 
     fn create(at: &str, text: &str) -> Change {
-        Change::Create { path: path(at), bytes: text.into() }
+        Change::Create { path: path(at), content: text.to_owned().into() }
     }
 
     fn mv(from: &str, to: &str, text: &str) -> Change {
-        Change::Move { from: path(from), to: path(to), before: Some(file(text)), guard: Guard::Plan, bytes: None }
+        Change::Move { from: path(from), to: path(to), before: Some(file(text)), guard: Guard::Plan, content: None }
     }
 
     fn delete(at: &str, text: &str) -> Change {
@@ -260,7 +258,7 @@ mod tests {
                 Change::Delete { .. } => "delete",
             };
             let to = change.to().map_or(String::new(), |to| format!(">{to}"));
-            let before = change.before().map_or(String::new(), |file| text(&file.bytes));
+            let before = change.before().map_or(String::new(), |file| text(file.bytes()));
             format!("{kind} {}{to} {before}={}", change.path(), text(change.bytes()))
         };
         set.changes.iter().map(one).collect()

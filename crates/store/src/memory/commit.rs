@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, FileContent};
 
 use super::{Contents, Files, MemoryFile, is_in};
 use crate::{
@@ -51,7 +51,7 @@ impl Contents {
                 path: path.clone(),
                 error,
                 guard: change.guard(),
-                before: change.before().map(|file| file.hash),
+                before: change.before().map(File::hash),
             })?;
         }
         let Trial { files, version, entries, old, trashed, is_change, .. } = trial;
@@ -86,18 +86,18 @@ impl<'s> Trial<'_, 's> {
         let path = change.path();
         let about = |error| (path, error);
         match change {
-            Change::Write { before, bytes, .. } => {
+            Change::Write { before, content, .. } => {
                 self.expect(path, Some(before)).map_err(about)?;
-                self.entry(path, Some(before), Some(bytes), None);
+                self.entry(path, Some(before), Some(content), None);
                 // A change to what is there already is none.
-                if *before.bytes != **bytes {
-                    self.put(path, bytes.as_slice().into());
+                if before.bytes() != content.bytes() {
+                    self.put(path, content.bytes().into());
                 }
             }
-            Change::Create { bytes, .. } => {
+            Change::Create { content, .. } => {
                 self.expect_free(path).map_err(about)?;
-                self.entry(path, None, Some(bytes), None);
-                self.put(path, bytes.as_slice().into());
+                self.entry(path, None, Some(content), None);
+                self.put(path, content.bytes().into());
             }
             Change::Delete { before, .. } => {
                 self.expect(path, Some(before)).map_err(about)?;
@@ -111,15 +111,15 @@ impl<'s> Trial<'_, 's> {
                 self.rename(path, &target);
                 self.trashed.insert(number, target);
             }
-            Change::Move { to, before, bytes, .. } => {
+            Change::Move { to, before, content, .. } => {
                 self.expect(path, before.as_ref()).map_err(about)?;
                 self.expect_free(to).map_err(|error| (to, error))?;
-                let after = bytes.as_deref().or_else(|| before.as_ref().map(|before| &*before.bytes));
+                let after = content.as_ref().or_else(|| before.as_ref().map(|before| &before.content));
                 self.entry(path, before.as_ref(), None, Some(to.clone()));
                 self.entry(to, None, after, None);
                 self.rename(path, to);
-                if let (Some(_), Some(bytes)) = (before, bytes) {
-                    self.put(to, bytes.as_slice().into());
+                if let (Some(_), Some(content)) = (before, content) {
+                    self.put(to, content.bytes().into());
                 }
             }
             Change::MoveFolder { to, .. } => {
@@ -142,7 +142,7 @@ impl<'s> Trial<'_, 's> {
         let found = self.files.0.get(path);
         match (found, before) {
             (Some(_), None) => Ok(()),
-            (Some(found), Some(before)) if *found.bytes == *before.bytes => Ok(()),
+            (Some(found), Some(before)) if *found.bytes == *before.bytes() => Ok(()),
             (Some(found), Some(_)) => Err(StoreError::Changed { found: ContentHash::of(&found.bytes) }),
             (None, before) => match self.files.nothing(path) {
                 StoreError::IsFolder if before.is_none() => Ok(()),
@@ -210,19 +210,19 @@ impl<'s> Trial<'_, 's> {
         &mut self,
         path: &VaultPath,
         before: Option<&'s Arc<File>>,
-        after: Option<&[u8]>,
+        after: Option<&FileContent>,
         moved_to: Option<VaultPath>,
     ) {
         if let Some(before) = before {
-            self.old.insert(before.hash, &before.bytes);
+            self.old.insert(before.hash(), before.bytes());
         }
         self.entries.push(EntryRecord {
             path: path.clone(),
             moved_to,
-            before: before.map(|file| file.hash),
-            after: after.map(ContentHash::of),
-            bytes_before: before.map_or(0, |file| file.bytes.len() as u64),
-            bytes_after: after.map_or(0, |bytes| bytes.len() as u64),
+            before: before.map(|file| file.hash()),
+            after: after.map(FileContent::hash),
+            bytes_before: before.map_or(0, |file| file.bytes().len() as u64),
+            bytes_after: after.map_or(0, |content| content.len() as u64),
         });
     }
 }

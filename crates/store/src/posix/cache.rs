@@ -88,6 +88,7 @@ impl CacheFile {
         let path = self.folder.file_in_place(self.name)?;
         match open(&path, format).and_then(|mut database| work(&mut database)) {
             Err(error) if is_damage(&error) => {
+                tracing::debug!(cache = self.name, why = ?error.sqlite_error_code(), "a damaged cache is thrown away");
                 remove(&path)?;
                 open(&path, format).and_then(|mut database| work(&mut database)).map_err(io::Error::other)
             }
@@ -114,6 +115,9 @@ fn open(path: &Path, format: u32) -> Result<Connection, Error> {
     database.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
     let found: u32 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if found != format {
+        if found != 0 {
+            tracing::debug!(found, format, "a cache in another format is thrown away");
+        }
         database.execute_batch(&format!(
             "BEGIN IMMEDIATE;
              DROP TABLE IF EXISTS digests;

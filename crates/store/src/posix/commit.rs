@@ -22,7 +22,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU8, Ordering},
     },
-    time::SystemTime,
+    time::{Instant, SystemTime},
 };
 
 use crossbeam_queue::SegQueue;
@@ -35,8 +35,8 @@ use self::{
 };
 use super::{Beside, Draft, Ledger, Spot, Step, Steps, TurnFile};
 use crate::{
-    BackendTurn, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, LedgerError, News, Origin, Receipt, Scope,
-    StoreError, TurnError, VaultPath,
+    BackendTurn, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, LedgerError, News, Origin, Receipt,
+    Scope, StoreError, TurnError, VaultPath,
     patience::{Place, Queue},
 };
 
@@ -113,6 +113,7 @@ impl Committer {
     }
 
     fn wait<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<PosixTurn<'a>, TurnError> {
+        let asked = Instant::now();
         let place = self.writers.wait(go_on).ok_or(TurnError::GivenUp)?;
         // Without the lock two servers could overwrite each other, so there is no change without it.
         let lock =
@@ -122,6 +123,7 @@ impl Committer {
                 ErrorKind::NotFound => TurnError::VaultGone,
                 _ => TurnError::NoState,
             })?;
+        tracing::trace!(ms = asked.elapsed().as_millis() as u64, "it is this call's turn");
         Ok(PosixTurn { changes: self, _place: place, _lock: lock })
     }
 
@@ -199,7 +201,7 @@ impl PosixTurn<'_> {
         }
         let error = |about: usize, error: StoreError| {
             let change = &set.changes[about];
-            let before = change.before().map(|file| file.hash);
+            let before = change.before().map(File::hash);
             // What is in the way at the other end says nothing about the file itself.
             let path = match (&error, change.to()) {
                 (StoreError::Exists | StoreError::NotPortable | StoreError::IsFolder, Some(to)) => to,
@@ -235,6 +237,7 @@ impl PosixTurn<'_> {
                         Some(_) => Extent::All,
                         None => failed.extent,
                     };
+                    tracing::debug!(step = index, error = %failed.error, "a step failed; the change is taken back");
                     let undone = undo::take_back(self.changes, &planned.steps[..=index], &extent, origin.time);
                     let failed = self.give_up(number, undone, failed.error);
                     return Err(error(planned.about[index], failed));
@@ -245,6 +248,7 @@ impl PosixTurn<'_> {
         self.close(number, planned, taken, origin.time);
         // It was made, whatever the reason.
         synced.map_err(|_| error(0, StoreError::Unsure))?;
+        tracing::debug!(steps = planned.steps.len(), checkpoint = id, "a change is on disk");
         receipt.checkpoint = Some(id);
         Ok(receipt)
     }

@@ -87,22 +87,7 @@ impl LogFile {
     }
 
     pub fn append(&self, line: &str) -> io::Result<()> {
-        let path = self.folder.file_in_place(self.name)?;
-        let started = Instant::now();
-        loop {
-            let mut file = private_file().append(true).create(true).open(&path)?;
-            lock(&file, &|| started.elapsed() < LOG_PATIENCE)?;
-            // Whoever waited for the lock may hold a file that was rotated away meanwhile.
-            if !same_file(&file, &path) {
-                continue;
-            }
-            let length = file.metadata()?.len();
-            if length > 0 && length + line.len() as u64 >= self.max_bytes {
-                rotate(&path)?;
-                continue;
-            }
-            return file.write_all(format!("{line}\n").as_bytes());
-        }
+        append_line(&self.folder.file_in_place(self.name)?, self.max_bytes, line)
     }
 
     /// The last lines, oldest first, and where to go on from.
@@ -123,6 +108,47 @@ impl LogFile {
         }
         lines.drain(..lines.len().saturating_sub(limit));
         Ok((lines, tail))
+    }
+}
+
+/// A log of lines in a folder that the owner chose; otherwise like [`LogFile`].
+#[derive(Clone, Debug)]
+pub struct RotatedFile {
+    path: PathBuf,
+    max_bytes: u64,
+}
+
+impl RotatedFile {
+    pub fn new(path: PathBuf, max_bytes: u64) -> Self {
+        Self { path, max_bytes }
+    }
+
+    pub fn append(&self, line: &str) -> io::Result<()> {
+        match append_line(&self.path, self.max_bytes, line) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.path.parent().map_or(Ok(()), private_folder)?;
+                append_line(&self.path, self.max_bytes, line)
+            }
+            written => written,
+        }
+    }
+}
+
+fn append_line(path: &Path, max_bytes: u64, line: &str) -> io::Result<()> {
+    let started = Instant::now();
+    loop {
+        let mut file = private_file().append(true).create(true).open(path)?;
+        lock(&file, &|| started.elapsed() < LOG_PATIENCE)?;
+        // Whoever waited for the lock may hold a file that was rotated away meanwhile.
+        if !same_file(&file, path) {
+            continue;
+        }
+        let length = file.metadata()?.len();
+        if length > 0 && length + line.len() as u64 >= max_bytes {
+            rotate(path)?;
+            continue;
+        }
+        return file.write_all(format!("{line}\n").as_bytes());
     }
 }
 

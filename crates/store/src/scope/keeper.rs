@@ -24,6 +24,20 @@ struct Known {
     settled: bool,
     contents: Vec<Option<Vec<u8>>>,
     scope: Arc<Scope>,
+    /// The same for callers who are granted less. There are as many as the owner has configured.
+    narrowed: Vec<(Arc<Policy>, Arc<Scope>)>,
+}
+
+impl Known {
+    fn scope_for(&mut self, grant: Option<&Arc<Policy>>) -> Arc<Scope> {
+        let Some(grant) = grant else { return Arc::clone(&self.scope) };
+        if let Some((_, scope)) = self.narrowed.iter().find(|(known, _)| Arc::ptr_eq(known, grant)) {
+            return Arc::clone(scope);
+        }
+        let scope = Arc::new(self.scope.narrowed(Arc::clone(grant)));
+        self.narrowed.push((Arc::clone(grant), Arc::clone(&scope)));
+        scope
+    }
 }
 
 impl ScopeKeeper {
@@ -35,15 +49,20 @@ impl ScopeKeeper {
         &self.policy
     }
 
-    /// The scope that holds now. As long as the rules say the same, it is the same one: others keep what they worked
-    /// out for it.
-    pub fn scope(&self, store: &dyn Backend, now: SystemTime) -> Result<Arc<Scope>, RulesError> {
+    /// The scope that holds now for a caller with this grant. As long as the rules say the same, it is the same one for
+    /// the same grant: others keep what they worked out for it.
+    pub fn scope(
+        &self,
+        store: &dyn Backend,
+        now: SystemTime,
+        grant: Option<&Arc<Policy>>,
+    ) -> Result<Arc<Scope>, RulesError> {
         let stamps = self.files().map(|file| stamp(store, file)).collect::<Result<Vec<_>, _>>()?;
-        if let Some(known) = &*self.known.lock()
+        if let Some(known) = &mut *self.known.lock()
             && known.settled
             && known.stamps == stamps
         {
-            return Ok(Arc::clone(&known.scope));
+            return Ok(known.scope_for(grant));
         }
         let settled = stamps.iter().flatten().all(|stamp| stamp.is_settled(nanoseconds(now)));
         let contents = self
@@ -51,13 +70,13 @@ impl ScopeKeeper {
             .zip(&stamps)
             .map(|(file, stamp)| stamp.is_some().then(|| read(store, file)).transpose())
             .collect::<Result<Vec<_>, _>>()?;
+        tracing::debug!(files = contents.iter().flatten().count(), "the vault's rule files were read");
         let mut known = self.known.lock();
-        let scope = match &*known {
-            Some(known) if known.contents == contents => Arc::clone(&known.scope),
-            _ => Arc::new(self.made_from(&contents)?),
+        let (scope, narrowed) = match known.take_if(|known| known.contents == contents) {
+            Some(known) => (known.scope, known.narrowed),
+            None => (Arc::new(self.made_from(&contents)?), Vec::new()),
         };
-        *known = Some(Known { stamps, settled, contents, scope: Arc::clone(&scope) });
-        Ok(scope)
+        Ok(known.insert(Known { stamps, settled, contents, scope, narrowed }).scope_for(grant))
     }
 
     fn files(&self) -> impl Iterator<Item = RuleFile> {
@@ -71,7 +90,7 @@ impl ScopeKeeper {
                 rules.add(file.says, bytes).map_err(|problem| unreadable(file, problem))?;
             }
         }
-        Ok(Scope { policy: Arc::clone(&self.policy), rules })
+        Ok(Scope { policy: Arc::clone(&self.policy), grant: None, rules })
     }
 }
 

@@ -37,7 +37,12 @@ impl Reason {
     /// Why the vault could not be looked through. It stops only because the call does.
     pub(crate) fn from_index(error: &IndexError, cancel: &Cancel) -> Self {
         let problem = match error {
-            IndexError::Stopped => return cancel.check().err().unwrap_or(Self::Internal),
+            IndexError::Stopped => {
+                return cancel
+                    .check()
+                    .err()
+                    .unwrap_or_else(|| bug!("the index stopped and the call was not cancelled"));
+            }
             IndexError::Store(StoreError::VaultGone) => Disk::VaultGone,
             IndexError::Store(StoreError::NotPermitted) => Disk::NotPermitted,
             IndexError::Store(_) => Disk::Failing,

@@ -18,7 +18,7 @@ pub struct Completed {
 const MOST: usize = 100;
 
 /// Completes the path of a file. Case does not matter.
-pub fn complete_path(context: &Context<'_>, view: &View, typed: &str) -> Result<Completed, Reason> {
+pub(crate) fn complete_path(context: &Context<'_>, view: &View, typed: &str) -> Result<Completed, Reason> {
     let mut paths = Vec::new();
     for file in index::files(context, view)?.iter() {
         context.check()?;

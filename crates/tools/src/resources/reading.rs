@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Note};
+use lapidary_note::ContentHash;
 use lapidary_vault::{File, VaultPath, View};
 use serde::Serialize;
 use serde_json::json;
@@ -51,7 +51,7 @@ struct NoteJson {
 }
 
 /// A note as JSON, other text as text, and everything else by its bytes.
-pub fn read_file(context: &Context<'_>, view: &View, path: &VaultPath) -> Result<Contents, Reason> {
+pub(crate) fn read_file(context: &Context<'_>, view: &View, path: &VaultPath) -> Result<Contents, Reason> {
     let file = reading::read(view, path)?;
     context.check()?;
     if !path.is_note() {
@@ -68,11 +68,11 @@ fn note(path: &VaultPath, file: &File) -> Result<Contents, Reason> {
     let shown = reading::show(path, file)?;
     let mut notices = Vec::new();
     notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
-    let whole = Whole::of(&Note::parse(shown.text()), file, &shown, &mut notices);
+    let whole = Whole::of(&shown.note(), file, &shown, &mut notices);
     json_contents(&NoteJson {
         path: path.to_string(),
         whole,
-        content_hash: file.hash.to_string(),
+        content_hash: file.hash().to_string(),
         eol: shown.eol(),
         bom: shown.bom(),
         notice: (!notices.is_empty()).then(|| notices.join(" ")),
@@ -83,8 +83,8 @@ fn attachment(path: &VaultPath, file: &File) -> Contents {
     let known = media_type(path);
     let bytes = |media_type| Contents {
         media_type,
-        form: Form::Bytes(file.bytes.clone()),
-        hash: Some(file.hash),
+        form: Form::Bytes(file.bytes().to_vec()),
+        hash: Some(file.hash()),
         eol: None,
         bom: false,
     };
@@ -95,7 +95,7 @@ fn attachment(path: &VaultPath, file: &File) -> Contents {
         Ok(shown) if !shown.is_lossy() => Contents {
             media_type: known.unwrap_or(PLAIN_TEXT),
             form: Form::Text(shown.text().to_owned()),
-            hash: Some(file.hash),
+            hash: Some(file.hash()),
             eol: shown.eol(),
             bom: shown.bom(),
         },
@@ -104,7 +104,7 @@ fn attachment(path: &VaultPath, file: &File) -> Contents {
 }
 
 /// Every tag of the vault.
-pub fn read_tags(context: &Context<'_>, view: &View) -> Result<Contents, Reason> {
+pub(crate) fn read_tags(context: &Context<'_>, view: &View) -> Result<Contents, Reason> {
     let counted = tags::of_vault(context, view)?;
     let tags: Vec<_> = counted.into_iter().map(|(name, count)| json!({ "name": name, "count": count })).collect();
     json_contents(&json!({ "tags": tags }))
@@ -117,10 +117,10 @@ pub struct VaultState {
 }
 
 /// Whether the server can do its work. The app is not asked for anything, so there is no version of it.
-pub fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
+pub(crate) fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
     let usable = vaults.iter().all(|vault| vault.problem.is_none());
     let state = |vault: &VaultState| {
-        let status = vault.problem.map_or("OK", |problem| problem.facts().id);
+        let status = vault.problem.map_or("OK", |problem| problem.wire_code().id);
         json!({ "name": vault.name, "status": status })
     };
     json_contents(&json!({
@@ -133,6 +133,7 @@ pub fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
 }
 
 fn json_contents(value: &impl Serialize) -> Result<Contents, Reason> {
-    let text = serde_json::to_string_pretty(value).map_err(|_| Reason::Internal)?;
+    let text =
+        serde_json::to_string_pretty(value).map_err(|error| bug!("a resource cannot be written as JSON: {error}"))?;
     Ok(Contents { media_type: JSON, form: Form::Text(text), hash: None, eol: None, bom: false })
 }

@@ -1,4 +1,4 @@
-use lapidary_note::{Block, BlockKind, ContentHash, Note, whole_lines};
+use lapidary_note::{Block, BlockKind, ContentHash, Document, Note, whole_lines};
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     BlockCandidate, Candidates, Reason,
     reason::clipped,
-    shared::{editing::decoded, heading::missing, place::Places},
+    shared::{heading::missing, place::Places},
 };
 
 /// Which block of a note is meant.
@@ -47,13 +47,12 @@ fn block_span(note: &Note<'_>, block: &Block) -> std::ops::Range<usize> {
 }
 
 /// The hash of the block with this id that begins at a place or behind it, which the next edit can expect.
-pub(crate) fn hash_after_edit(bytes: &[u8], id: &str, start: usize) -> Result<String, Reason> {
-    let text = decoded(bytes)?;
-    let note = Note::parse(text.shown());
+pub(crate) fn hash_after_edit(document: &Document, id: &str, start: usize) -> Result<String, Reason> {
+    let note = document.note();
     let mut named = note.blocks.iter().filter(|block| block.id.eq_ignore_ascii_case(id));
     let found = named.clone().find(|block| block.span.start >= start).or_else(|| named.next_back());
-    let hash = found.and_then(|block| ContentHash::of_part(bytes, &text, block_span(&note, block)));
-    hash.map(|hash| hash.to_string()).ok_or(Reason::Internal)
+    let hash = found.and_then(|block| document.hash_of(block_span(&note, block)));
+    hash.map(|hash| hash.to_string()).ok_or_else(|| bug!("no block with the id is there after the edit"))
 }
 
 impl BlockInput {

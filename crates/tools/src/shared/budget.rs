@@ -4,7 +4,7 @@ use lapidary_vault::Stop;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::Context;
+use crate::{Cancel, Context};
 
 /// Where 0 is no limit and what is not given is the server's own.
 #[derive(Default, Deserialize, JsonSchema)]
@@ -20,6 +20,9 @@ pub(crate) struct BudgetInput {
     #[serde(default)]
     deadline_ms: Option<u64>,
 }
+
+/// Where the arguments of a tool with a budget say how long a call may take.
+pub(crate) const DEADLINE: &str = "/_budget/deadlineMs";
 
 /// How much may be asked for at once, where 0 is any number.
 #[derive(Default, Deserialize, JsonSchema)]
@@ -61,9 +64,9 @@ impl Limits {
         }
     }
 
-    pub(crate) fn stop(&self, context: &Context<'_>) -> Option<Stop> {
+    pub(crate) fn stop(&self, cancel: &Cancel) -> Option<Stop> {
         match self.until {
-            _ if context.check().is_err() => Some(Stop::Cancelled),
+            _ if cancel.check().is_err() => Some(Stop::Cancelled),
             Some(until) if Instant::now() >= until => Some(Stop::Deadline),
             _ => None,
         }

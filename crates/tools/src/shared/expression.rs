@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_note::replace_ranges;
+use lapidary_note::FileContent;
 use lapidary_query::{ExpressionFlags, ReplaceError, Replacer};
 use lapidary_vault::{Change, File, Guard, Stop, VaultPath, View};
 
@@ -14,7 +14,7 @@ use crate::{
     reason::clipped,
     shared::{
         budget::{BudgetInput, Limits},
-        editing::{EXPECTED_CONTENT, refusal},
+        file_edit::{EXPECTED_CONTENT, refusal},
         hash, index,
         names::{Glob, pattern_refusal},
         reading,
@@ -38,7 +38,7 @@ pub(crate) struct Expression {
 pub(crate) struct Replaced {
     pub(crate) path: VaultPath,
     pub(crate) before: Arc<File>,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) content: FileContent,
     pub(crate) count: usize,
 }
 
@@ -49,7 +49,7 @@ impl Replaced {
             path: self.path.clone(),
             before: Arc::clone(&self.before),
             guard: Guard::Caller,
-            bytes: self.bytes.clone(),
+            content: self.content.clone(),
         }
     }
 }
@@ -127,18 +127,18 @@ impl Expression {
         path: &VaultPath,
         before: &File,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<(Vec<u8>, usize)>, Failed> {
-        let text = reading::editable(path, before)?;
+    ) -> Result<Option<(FileContent, usize)>, Failed> {
+        let document = reading::editable(path, before)?;
         let mut found =
-            self.replacer.replacements(text.shown(), &self.with, self.all, stop).map_err(|error| match error {
+            self.replacer.replacements(document.shown(), &self.with, self.all, stop).map_err(|error| match error {
                 ReplaceError::Stopped => Failed::Stopped,
                 error => Failed::Refused(self.too_much(&error.to_string())),
             })?;
         found.truncate(self.most);
         let count = found.len();
         let changes = found.into_iter().map(|found| (found.span, found.text));
-        let edited = replace_ranges(&before.bytes, &text, changes).map_err(|error| refusal(path, error))?;
-        Ok((edited.file != before.bytes).then_some((edited.file, count)))
+        let edited = document.replace_ranges(changes).map_err(|error| refusal(path, error))?.document;
+        Ok((edited != document).then(|| (edited.content().clone(), count)))
     }
 
     fn too_much(&self, problem: &str) -> Reason {
@@ -170,14 +170,16 @@ pub(crate) fn in_file(
     let path = reading::parse_path(file)?;
     let before = reading::read(view, &path)?;
     let expected = hash::expected(tool, EXPECTED_CONTENT, expected)?;
-    hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), Some(&before.hash))?;
+    hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), Some(&before))?;
     let limits = Limits::of(budget, context);
     let done =
-        expression.replaced(&path, &before, &|| limits.stop(context).is_some()).map_err(|failed| match failed {
-            Failed::Stopped => context.check().err().unwrap_or_else(|| expression.too_much(TIME_IS_UP)),
-            Failed::Refused(reason) => reason,
-        })?;
-    let replaced = done.map(|(bytes, count)| Replaced { path, before, bytes, count }).into_iter().collect();
+        expression.replaced(&path, &before, &|| limits.stop(context.cancel).is_some()).map_err(
+            |failed| match failed {
+                Failed::Stopped => context.check().err().unwrap_or_else(|| expression.too_much(TIME_IS_UP)),
+                Failed::Refused(reason) => reason,
+            },
+        )?;
+    let replaced = done.map(|(content, count)| Replaced { path, before, content, count }).into_iter().collect();
     Ok(Found { replaced, scanned: 1, ..Found::default() })
 }
 
@@ -205,7 +207,7 @@ pub(crate) fn in_files(
         if sources.exactly.is_some_and(|most| found.scanned >= most) {
             break;
         }
-        stopped = limits.stop(context).filter(|stop| sources.exactly.is_none() || *stop == Stop::Cancelled);
+        stopped = limits.stop(context.cancel).filter(|stop| sources.exactly.is_none() || *stop == Stop::Cancelled);
         let spent = limits.files.is_some_and(|most| found.scanned >= most)
             || (found.scanned > 0 && limits.bytes.is_some_and(|most| bytes >= most));
         if spent && sources.exactly.is_none() {
@@ -214,9 +216,9 @@ pub(crate) fn in_files(
         if stopped.is_none() {
             // One that is gone since the vault was looked through has nothing to replace.
             if let Some(before) = reading::read_if_there(view, path)? {
-                hash::check(path, EXPECTED_HASHES, expected.get(path), Some(&before.hash))?;
-                bytes += before.bytes.len() as u64;
-                let stop = || limits.stop(context).is_some();
+                hash::check(path, EXPECTED_HASHES, expected.get(path), Some(&before))?;
+                bytes += before.content.len() as u64;
+                let stop = || limits.stop(context.cancel).is_some();
                 match one(view, expression, path, &before, &stop) {
                     Ok(replaced) => found.replaced.extend(replaced),
                     // What is binary has no text, and nobody meant it.
@@ -225,7 +227,7 @@ pub(crate) fn in_files(
                         found.left.push((path.clone(), reason))
                     }
                     Err(Failed::Refused(_)) => {}
-                    Err(Failed::Stopped) => stopped = limits.stop(context).or(Some(Stop::Deadline)),
+                    Err(Failed::Stopped) => stopped = limits.stop(context.cancel).or(Some(Stop::Deadline)),
                 }
             }
         }
@@ -235,7 +237,7 @@ pub(crate) fn in_files(
         }
         found.scanned += 1;
     }
-    context.spent.record(Walked { files: found.scanned as u64, bytes, stopped });
+    context.walked.set(Some(Walked { files: found.scanned as u64, bytes, stopped }));
     // A file that alone takes all the time would be tried for ever.
     if stopped == Some(Stop::Deadline) && found.scanned == 0 {
         return Err(expression.too_much(TIME_IS_UP));
@@ -251,13 +253,13 @@ fn one(
     before: &Arc<File>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Replaced>, Failed> {
-    let Some((bytes, count)) = expression.replaced(path, before, stop)? else { return Ok(None) };
+    let Some((content, count)) = expression.replaced(path, before, stop)? else { return Ok(None) };
     view.may_write(path).map_err(|denied| Reason::PathForbidden {
         path: path.clone(),
         writing: true,
         denied: Refused::ByScope(denied),
     })?;
-    Ok(Some(Replaced { path: path.clone(), before: Arc::clone(before), bytes, count }))
+    Ok(Some(Replaced { path: path.clone(), before: Arc::clone(before), content, count }))
 }
 
 fn expectations(

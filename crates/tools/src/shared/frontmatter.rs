@@ -1,8 +1,6 @@
 //! Edits of properties, under the hash of the frontmatter.
 
-use lapidary_note::{
-    ContentHash, EditError, Frontmatter, PropertyEdit, PropertyError, PropertyPath, Text, Value, edit_properties,
-};
+use lapidary_note::{Document, EditError, PropertyEdit, PropertyError, PropertyPath, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -10,7 +8,7 @@ use serde_json::Value as Json;
 use crate::{
     Part, Reason,
     shared::{
-        editing::{Editing, Written, decoded},
+        file_edit::{FileEdit, FileWritten},
         properties::{self, Properties},
     },
     spec::Plan,
@@ -28,7 +26,7 @@ pub(crate) struct FrontmatterInput {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FrontmatterOutput {
     #[serde(flatten)]
-    pub(crate) written: Written,
+    pub(crate) written: FileWritten,
     /// Left out if no property is left.
     #[serde(skip_serializing_if = "Option::is_none")]
     frontmatter_hash: Option<String>,
@@ -36,10 +34,10 @@ pub(crate) struct FrontmatterOutput {
 
 impl FrontmatterInput {
     /// Refuses to go on if the properties are not those the caller saw, or if it did not say which it saw.
-    pub(crate) fn check(&self, editing: &Editing, text: &Text<'_>) -> Result<(), Reason> {
-        let block = Frontmatter::find(text.shown()).map(|block| block.span);
+    pub(crate) fn check(&self, editing: &FileEdit, document: &Document) -> Result<(), Reason> {
+        let block = document.frontmatter().map(|block| block.span);
         match (&self.expected_frontmatter_hash, block) {
-            (Some(given), block) => editing.expect_part(text, Part::Frontmatter, given, block),
+            (Some(given), block) => editing.expect_part(document, Part::Frontmatter, given, block),
             (None, Some(_)) if !editing.is_expected() => {
                 let problem =
                     "is required where a note has properties: the `frontmatterHash` that `frontmatter_get` gives";
@@ -58,33 +56,30 @@ pub(crate) enum Step {
 }
 
 /// Makes the changes of properties one on top of the other. What is not there need not be deleted.
-pub(crate) fn plan(editing: Editing, steps: &[Step]) -> Result<Plan<FrontmatterOutput>, Reason> {
-    let mut bytes = editing.before.bytes.clone();
+pub(crate) fn plan(editing: FileEdit, steps: &[Step]) -> Result<Plan<FrontmatterOutput>, Reason> {
+    let mut document = editing.document()?;
     for step in steps {
-        let text = decoded(&bytes)?;
         let widest;
         let edit = match step {
             Step::Set(path, value) => PropertyEdit::Set { path, value },
             Step::Delete(path) => {
-                widest = path.with_what_it_leaves_empty(&Properties::of(text.shown()).value());
+                widest = path.with_what_it_leaves_empty(&Properties::of(&document).value());
                 PropertyEdit::Delete { path: &widest }
             }
         };
-        match edit_properties(&bytes, &text, &[edit]) {
-            Ok(edited) => bytes = edited.file,
+        match document.edit_property(&edit) {
+            Ok(edited) => document = edited.document,
             Err(EditError::Property(PropertyError::Missing { .. })) if matches!(step, Step::Delete(_)) => {}
             Err(error) => return Err(editing.refusal(error)),
         }
     }
-    let text = decoded(&bytes)?;
-    let block = Frontmatter::find(text.shown()).map(|block| block.span);
-    let hash = block.and_then(|block| ContentHash::of_part(&bytes, &text, block));
+    let hash = document.frontmatter().and_then(|block| document.hash_of(block.span));
     let frontmatter_hash = hash.map(|hash| hash.to_string());
-    Ok(editing.plan(bytes, |written| FrontmatterOutput { written, frontmatter_hash }))
+    Ok(editing.plan(&document, |written| FrontmatterOutput { written, frontmatter_hash }))
 }
 
 /// What a caller sent, as a property can hold it.
-pub(crate) fn value(editing: &Editing, argument: &str, given: &Json) -> Result<Value, Reason> {
+pub(crate) fn value(editing: &FileEdit, argument: &str, given: &Json) -> Result<Value, Reason> {
     let problem = "holds a number that YAML cannot hold exactly; send it as a string";
     properties::from_json(given).ok_or_else(|| editing.bad_argument(argument, problem))
 }

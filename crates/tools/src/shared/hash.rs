@@ -1,5 +1,5 @@
-use lapidary_note::{ContentHash, ExpectedHash};
-use lapidary_vault::VaultPath;
+use lapidary_note::ExpectedHash;
+use lapidary_vault::{File, VaultPath};
 
 use crate::Reason;
 
@@ -14,14 +14,14 @@ pub(crate) fn check(
     path: &VaultPath,
     argument: &'static str,
     expected: Option<&ExpectedHash>,
-    current: Option<&ContentHash>,
+    current: Option<&File>,
 ) -> Result<(), Reason> {
-    match expected {
-        Some(expected) if !current.is_some_and(|current| expected.matches(current)) => {
-            Err(Reason::Stale { path: path.clone(), argument, expected: expected.clone(), current: current.copied() })
-        }
-        _ => Ok(()),
+    let Some(expected) = expected else { return Ok(()) };
+    let current = current.map(File::hash);
+    if current.is_some_and(|current| expected.matches(&current)) {
+        return Ok(());
     }
+    Err(Reason::Stale { path: path.clone(), argument, expected: expected.clone(), current })
 }
 
 /// Enough of a written hash to be sent back as an expected one.

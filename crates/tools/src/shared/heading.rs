@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use lapidary_note::{ContentHash, Heading, Note};
+use lapidary_note::{ContentHash, Document, Heading, Note};
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Candidates, HeadingCandidate, Reason,
     reason::clipped,
-    shared::{editing::decoded, hash, place::Places},
+    shared::{hash, place::Places},
 };
 
 /// What stands between the parts of a path of headings.
@@ -199,10 +199,9 @@ pub(crate) fn missing(
 }
 
 /// The hash of the section whose heading stands on a line, which the next edit can expect.
-pub(crate) fn hash_after_edit(bytes: &[u8], line: usize) -> Result<String, Reason> {
-    let text = decoded(bytes)?;
-    let note = Note::parse(text.shown());
+pub(crate) fn hash_after_edit(document: &Document, line: usize) -> Result<String, Reason> {
+    let note = document.note();
     let section = note.heading_at_line(line).map(|heading| heading.section.clone());
-    let hash = section.and_then(|section| ContentHash::of_part(bytes, &text, section));
-    hash.map(|hash| hash.to_string()).ok_or(Reason::Internal)
+    let hash = section.and_then(|section| document.hash_of(section));
+    hash.map(|hash| hash.to_string()).ok_or_else(|| bug!("no section begins at the line of the edited heading"))
 }

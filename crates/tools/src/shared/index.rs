@@ -6,17 +6,17 @@ use crate::{Context, Reason, Walked};
 
 /// The files of the vault, as far as the caller may see them.
 pub(crate) fn files<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v Files, Reason> {
-    view.files(&|| context.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
+    view.files(&|| context.cancel.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
 }
 
 /// The same for a tool that is going to search them.
 pub(crate) fn files_to_search<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v Files, Reason> {
-    view.files_to_search(&|| context.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
+    view.files_to_search(&|| context.cancel.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
 }
 
 /// The same, with what stands in each note.
 pub(crate) fn notes<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v Notes, Reason> {
-    view.notes(&|| context.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
+    view.notes(&|| context.cancel.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
 }
 
 /// What `look` makes of the texts of all notes, in path order. What that cost is told to the log.
@@ -26,11 +26,11 @@ pub(crate) fn map_texts<T: Send>(
     look: impl Fn(FileEntry<'_>, &[u8]) -> Option<T> + Sync,
 ) -> Result<Vec<T>, Reason> {
     let (seen, read) = (AtomicU64::new(0), AtomicU64::new(0));
-    let found = files.map_texts(&|| context.check().is_ok(), |entry, bytes| {
+    let found = files.map_texts(&|| context.cancel.check().is_ok(), |entry, bytes| {
         seen.fetch_add(1, Ordering::Relaxed);
         read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         look(entry, bytes)
     });
-    context.spent.record(Walked { files: seen.into_inner(), bytes: read.into_inner(), stopped: None });
+    context.walked.set(Some(Walked { files: seen.into_inner(), bytes: read.into_inner(), stopped: None }));
     found.map_err(|error| Reason::from_index(&error, context.cancel))
 }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use lapidary_note::{
-    CanvasKind, Link, LinkForm, LinkKind, Note, PropertyPath, Retarget, Text, canvas_values, retarget_links,
-    retarget_property_link, with_canvas_values,
+    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, Note, PropertyPath, Retarget,
+    canvas_values, with_canvas_values,
 };
 use lapidary_vault::{
     Change, File, Files, Guard, Notes, VaultPath, View,
@@ -19,9 +19,9 @@ use serde::Serialize;
 use crate::{
     Context, Reason, Refused,
     shared::{
-        editing::{decoded, refusal},
+        file_edit::refusal,
         index,
-        reading::{self, Source},
+        reading::{self, Shown, Source},
     },
 };
 
@@ -73,7 +73,7 @@ impl Names for After<'_> {
 pub(crate) struct Rewrite {
     pub(crate) path: VaultPath,
     pub(crate) before: Arc<File>,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) content: FileContent,
 }
 
 impl<'v> Moving<'v> {
@@ -112,12 +112,12 @@ impl<'v> Moving<'v> {
             };
             let found =
                 if source.is_note() { self.in_note(&source, &before)? } else { self.in_canvas(&source, &before) };
-            let Some((count, bytes)) = found else { continue };
-            match bytes {
-                Some(bytes) if view.may_write(&source).is_ok() => {
+            let Some((count, content)) = found else { continue };
+            match content {
+                Some(content) if view.may_write(&source).is_ok() => {
                     self.output.links_updated += count;
                     self.output.files_updated += 1;
-                    rewrites.push(Rewrite { path: source, before, bytes });
+                    rewrites.push(Rewrite { path: source, before, content });
                 }
                 _ => self.output.links_left += count,
             }
@@ -165,7 +165,7 @@ impl<'v> Moving<'v> {
     fn in_note(&self, source: &VaultPath, before: &File) -> Result<Option<Relinked>, Reason> {
         // What is not text has no links.
         let Ok(shown) = reading::show(source, before) else { return Ok(None) };
-        let note = Note::parse(shown.text());
+        let note = shown.note();
         let found = self.found(&note, source);
         let properties: Vec<(String, Link, Rewritten)> = note
             .property_links()
@@ -179,18 +179,16 @@ impl<'v> Moving<'v> {
         if count == 0 {
             return Ok(None);
         }
-        if shown.is_lossy() {
-            return Ok(Some((count, None)));
-        }
-        let mut bytes = retargeted(&before.bytes, &found).map_err(|error| refusal(source, error))?;
+        let Shown::Exact(document) = &shown else { return Ok(Some((count, None))) };
+        let mut document = retargeted(document, &found).map_err(|error| refusal(source, error))?;
         for (key, link, rewritten) in &properties {
             let path = PropertyPath::parse(key).map_err(|error| refusal(source, error.into()))?;
             let Some(retarget) = Retarget::link(link, &rewritten.linkpath) else { continue };
             let retarget = retarget.with_alias(link, rewritten.alias.as_deref());
-            let edited = retarget_property_link(&bytes, &decoded(&bytes)?, &path, &retarget);
-            bytes = edited.map_err(|error| refusal(source, error))?.file;
+            let edited = document.retarget_property_link(&path, &retarget);
+            document = edited.map_err(|error| refusal(source, error))?.document;
         }
-        Ok(Some((count, Some(bytes))))
+        Ok(Some((count, Some(document.content().clone()))))
     }
 
     fn found(&self, note: &Note<'_>, source: &VaultPath) -> Vec<Found> {
@@ -209,9 +207,9 @@ impl<'v> Moving<'v> {
 
     /// The same for a canvas. One that cannot be read as one is left alone.
     fn in_canvas(&self, source: &VaultPath, before: &File) -> Option<Relinked> {
-        let text = Text::decode(&before.bytes).ok()?;
+        let canvas = Document::open(before.content.clone()).ok()?;
         let (mut values, mut count) = (Vec::new(), 0);
-        for value in canvas_values(text.shown())? {
+        for value in canvas_values(canvas.shown())? {
             match value.kind {
                 CanvasKind::Path => {
                     let Ok(path) = VaultPath::parse(&value.value) else { continue };
@@ -229,23 +227,22 @@ impl<'v> Moving<'v> {
                         continue;
                     }
                     count += found.len();
-                    let Some(text) = retargeted(value.value.as_bytes(), &found).ok() else {
-                        return Some((count, None));
-                    };
-                    values.push((value.span, String::from_utf8(text).ok()?));
+                    let card = Document::open(value.value.clone()).ok()?;
+                    let Ok(card) = retargeted(&card, &found) else { return Some((count, None)) };
+                    values.push((value.span, card.raw().to_owned()));
                 }
             }
         }
         if count == 0 {
             return None;
         }
-        let edited = with_canvas_values(text.shown(), &values)?;
-        Some((count, Some(text.in_own_form(&edited))))
+        let edited = with_canvas_values(canvas.shown(), &values)?;
+        Some((count, Some(canvas.in_own_form(&edited))))
     }
 }
 
 /// How many links of a file have to change, and the file with them changed, if it can be.
-type Relinked = (usize, Option<Vec<u8>>);
+type Relinked = (usize, Option<FileContent>);
 
 /// A link or a definition, and what it has to say.
 struct Found {
@@ -253,14 +250,12 @@ struct Found {
     to: Rewritten,
 }
 
-fn retargeted(bytes: &[u8], found: &[Found]) -> Result<Vec<u8>, lapidary_note::EditError> {
-    let lost = || lapidary_note::EditError::LinkLost { target: String::new() };
-    let text = Text::decode(bytes).map_err(|_| lost())?;
+fn retargeted(document: &Document, found: &[Found]) -> Result<Document, EditError> {
     let links = found.iter().filter_map(|found| {
         let Found { link, to } = found;
         Some(Retarget::link(link, &to.linkpath)?.with_alias(link, to.alias.as_deref()))
     });
-    Ok(retarget_links(bytes, &text, &links.collect::<Vec<_>>())?.file)
+    Ok(document.retarget_links(&links.collect::<Vec<_>>())?.document)
 }
 
 /// The files of a folder by their old and their new path, if the caller may change all of them.
@@ -306,9 +301,9 @@ pub(crate) fn folder_changes(
     let mut changes = Vec::new();
     for (from, to) in moved {
         let rewrite = rewrites.remove(from);
-        let (before, bytes) = rewrite.map_or((None, None), |rewrite| (Some(rewrite.before), Some(rewrite.bytes)));
+        let (before, content) = rewrite.map_or((None, None), |rewrite| (Some(rewrite.before), Some(rewrite.content)));
         let (from, to) = (from.clone(), to.clone());
-        changes.push(Change::Move { from, to, before, guard: Guard::Plan, bytes });
+        changes.push(Change::Move { from, to, before, guard: Guard::Plan, content });
     }
     changes.extend(writes(rewrites.into_values().collect()));
     changes
@@ -316,10 +311,10 @@ pub(crate) fn folder_changes(
 
 /// The changes of files that stay where they are.
 pub(crate) fn writes(rewrites: Vec<Rewrite>) -> impl Iterator<Item = Change> {
-    rewrites.into_iter().map(|Rewrite { path, before, bytes }| Change::Write {
+    rewrites.into_iter().map(|Rewrite { path, before, content }| Change::Write {
         path,
         before,
         guard: Guard::Plan,
-        bytes,
+        content,
     })
 }

@@ -1,6 +1,4 @@
-use lapidary_note::{
-    EditError, Operation, PatchContent, Patched, PropertyError, SectionPatch, SectionPatchError, patch_section,
-};
+use lapidary_note::{EditError, Operation, PatchContent, Patched, PropertyError, SectionPatch, SectionPatchError};
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,9 +8,9 @@ use crate::{
     Reason,
     reason::clipped,
     shared::{
+        note_edit::NoteEdit,
         properties,
         section::{Section, names},
-        writing::Writing,
     },
 };
 
@@ -37,9 +35,8 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// The note with one section changed.
-pub(crate) fn patched(writing: &Writing, view: &View, wanted: &Wanted<'_>) -> Result<Patched, Reason> {
-    let file = writing.existing(view)?;
-    let text = writing.text(view)?;
+pub(crate) fn patched(writing: &NoteEdit, view: &View, wanted: &Wanted<'_>) -> Result<Patched, Reason> {
+    let document = writing.document(view)?;
     let value = match wanted.content_type {
         ContentType::Markdown => None,
         ContentType::Json => Some(properties::value(&json(wanted.tool, wanted.content)?)),
@@ -47,8 +44,9 @@ pub(crate) fn patched(writing: &Writing, view: &View, wanted: &Wanted<'_>) -> Re
     let content = value.as_ref().map_or(PatchContent::Text(wanted.content), PatchContent::Value);
     let Wanted { operation, create, repeat, trim, .. } = *wanted;
     let change = SectionPatch { operation, content, create, repeat, trim };
-    patch_section(&file.bytes, &text, wanted.section.patch_target(), &change)
-        .map_err(|error| patch_refusal(&writing.path, wanted.section, error))
+    document
+        .patch_section(wanted.section.patch_target(), &change)
+        .map_err(|error| patch_refusal(writing.path(), wanted.section, error))
 }
 
 fn json(tool: &str, content: &str) -> Result<Json, Reason> {

@@ -1,28 +1,28 @@
+use lapidary_note::LineTable;
+
 /// Finds lines and columns, both counted from 1 as editors show them.
 pub(crate) struct Places<'t> {
     text: &'t str,
-    line_ends: Vec<usize>,
+    lines: LineTable,
 }
 
 impl<'t> Places<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let line_ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect();
-        Self { text, line_ends }
+        Self { text, lines: LineTable::of(text) }
     }
 
     pub(crate) fn line(&self, at: usize) -> usize {
-        self.line_ends.partition_point(|end| *end < at) + 1
+        self.lines.line(at)
     }
 
     /// In characters.
     pub(crate) fn column(&self, at: usize) -> usize {
-        let start = self.line(at).checked_sub(2).map_or(0, |line| self.line_ends[line] + 1);
-        self.text.get(start..at).map_or(0, |before| before.chars().count()) + 1
+        self.text.get(self.lines.line_start(at)..at).map_or(0, |before| before.chars().count()) + 1
     }
 
     /// The last line of a part that ends before `end`.
     pub(crate) fn last_line(&self, end: usize) -> usize {
-        self.line(end.saturating_sub(1))
+        self.lines.last_line(end)
     }
 }
 

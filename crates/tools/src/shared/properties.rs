@@ -1,4 +1,4 @@
-use lapidary_note::{Frontmatter, FrontmatterError, PropertyPath, Value};
+use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyPath, Value};
 use serde_json::{Map, Number, Value as Json};
 
 use crate::{ArgumentProblem, Reason, reason::clipped};
@@ -10,7 +10,12 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn of(document: &Document) -> Self {
+        Self { block: document.frontmatter(), entries: document.properties() }
+    }
+
+    /// Of a text that is not quite the file.
+    pub(crate) fn of_text(text: &str) -> Self {
         let block = Frontmatter::find(text);
         let entries = block.as_ref().map_or(Ok(Vec::new()), |block| block.properties(text));
         Self { block, entries }

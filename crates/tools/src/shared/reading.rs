@@ -1,12 +1,12 @@
 use std::{ops::Range, sync::Arc};
 
-use lapidary_note::{ContentHash, Eol, Text};
+use lapidary_note::{ContentHash, Document, Eol, Note, shown_text};
 use lapidary_vault::{
     File, ReadError, VaultPath, View,
     store::{EntryKind, StoreError},
 };
 
-use crate::{Reason, reason::clipped};
+use crate::{Reason, reason::clipped, shared::properties::Properties};
 
 pub(crate) fn parse_path(given: &str) -> Result<VaultPath, Reason> {
     VaultPath::parse(given).map_err(|problem| Reason::PathInvalid { given: clipped(given), problem })
@@ -78,59 +78,63 @@ pub(crate) fn files_beside(view: &View, path: &VaultPath) -> Vec<VaultPath> {
 }
 
 /// A file's text as callers see it.
-pub(crate) enum Shown<'a> {
-    Exact(Text<'a>),
+pub(crate) enum Shown {
+    Exact(Document),
     /// The bytes are not all UTF-8, so the text is not quite the file.
     Lossy(String),
 }
 
 /// Text to read. A file that is not quite UTF-8 is shown as well as it can be; a binary one is refused.
-pub(crate) fn show<'a>(path: &VaultPath, file: &'a File) -> Result<Shown<'a>, Reason> {
-    if file.bytes.contains(&0) {
+pub(crate) fn show(path: &VaultPath, file: &File) -> Result<Shown, Reason> {
+    if file.bytes().contains(&0) {
         return Err(Reason::NotText { path: path.clone(), valid_up_to: None });
     }
-    Ok(match Text::decode(&file.bytes) {
-        Ok(text) => Shown::Exact(text),
-        Err(_) => Shown::Lossy(lossy(&file.bytes)),
+    Ok(match Document::open(file.content.clone()) {
+        Ok(document) => Shown::Exact(document),
+        Err(_) => Shown::Lossy(shown_text(file.bytes()).into_owned()),
     })
 }
 
-/// Text as well as it can be shown.
-fn lossy(bytes: &[u8]) -> String {
-    let body = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    String::from_utf8_lossy(body).replace("\r\n", "\n").replace('\r', "\n")
-}
-
-/// What is shown of the bytes of a note, whatever they are.
-pub(crate) fn with_shown<T>(bytes: &[u8], look: impl FnOnce(&str) -> T) -> T {
-    match Text::decode(bytes) {
-        Ok(text) => look(text.shown()),
-        Err(_) => look(&lossy(bytes)),
-    }
-}
-
-impl Shown<'_> {
+impl Shown {
     pub(crate) fn text(&self) -> &str {
         match self {
-            Self::Exact(text) => text.shown(),
+            Self::Exact(document) => document.shown(),
             Self::Lossy(text) => text,
         }
     }
 
+    /// The structure of the text. That of an exact one is parsed once, however often it is asked for.
+    pub(crate) fn note(&self) -> Note<'_> {
+        match self {
+            Self::Exact(document) => document.note(),
+            Self::Lossy(text) => Note::parse(text),
+        }
+    }
+
+    pub(crate) fn properties(&self) -> Properties {
+        match self {
+            Self::Exact(document) => Properties::of(document),
+            Self::Lossy(text) => Properties::of_text(text),
+        }
+    }
+
     pub(crate) fn lines(&self) -> usize {
-        self.text().split_inclusive('\n').count()
+        match self {
+            Self::Exact(document) => document.line_count(),
+            Self::Lossy(text) => text.split_inclusive('\n').count(),
+        }
     }
 
     /// Set where the file does not end its lines with `\n`.
     pub(crate) fn eol(&self) -> Option<&'static str> {
         match self {
-            Self::Exact(text) => eol_name(text.eol()),
+            Self::Exact(document) => eol_name(document.eol()),
             Self::Lossy(_) => None,
         }
     }
 
     pub(crate) fn bom(&self) -> bool {
-        matches!(self, Self::Exact(text) if text.has_bom())
+        matches!(self, Self::Exact(document) if document.has_bom())
     }
 
     pub(crate) fn is_lossy(&self) -> bool {
@@ -138,21 +142,21 @@ impl Shown<'_> {
     }
 
     /// The hash of a part of the text, which an edit of that part can expect; none where the text is not quite the file.
-    pub(crate) fn hash_of(&self, file: &File, part: Range<usize>) -> Option<ContentHash> {
+    pub(crate) fn hash_of(&self, part: Range<usize>) -> Option<ContentHash> {
         match self {
-            Self::Exact(text) => ContentHash::of_part(&file.bytes, text, part),
+            Self::Exact(document) => document.hash_of(part),
             Self::Lossy(_) => None,
         }
     }
 }
 
 /// Text to edit: every byte has to be understood.
-pub(crate) fn editable<'a>(path: &VaultPath, file: &'a File) -> Result<Text<'a>, Reason> {
+pub(crate) fn editable(path: &VaultPath, file: &File) -> Result<Document, Reason> {
     let not_text = |valid_up_to| Reason::NotText { path: path.clone(), valid_up_to };
-    if file.bytes.contains(&0) {
+    if file.bytes().contains(&0) {
         return Err(not_text(None));
     }
-    Text::decode(&file.bytes).map_err(|error| not_text(Some(error.valid_up_to)))
+    Document::open(file.content.clone()).map_err(|error| not_text(Some(error.valid_up_to)))
 }
 
 fn eol_name(eol: Eol) -> Option<&'static str> {

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 use lapidary_note::{
-    CanvasKind, EditError, Followed, Link, LinkDefinition, Note, Place, PropertyPath, Relocate, Text, canvas_values,
-    relocate_links, relocate_property_link, with_canvas_values,
+    CanvasKind, Document, EditError, FileContent, Followed, Link, LinkDefinition, Note, Place, PropertyPath, Relocate,
+    canvas_values, with_canvas_values,
 };
 use lapidary_vault::{Change, Guard, Notes, VaultPath, View};
 use schemars::JsonSchema;
@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Context, Reason,
     shared::{
-        editing::{decoded, refusal},
+        file_edit::refusal,
         index,
-        reading::{self, Source},
+        reading::{self, Shown, Source},
     },
 };
 
@@ -71,11 +71,11 @@ impl<'v> References<'v> {
     }
 
     /// The note itself with its own links rewritten.
-    pub(crate) fn within(&mut self, bytes: &[u8], text: &Text<'_>, follow: Follow<'_>) -> Result<Vec<u8>, Reason> {
+    pub(crate) fn within(&mut self, document: &Document, follow: Follow<'_>) -> Result<Document, Reason> {
         let target = self.target.clone();
-        let found = self.found(&Note::parse(text.shown()), &target, follow);
+        let found = self.found(&document.note(), &target, follow);
         self.output.references_updated += found.count();
-        found.rewritten(&target, bytes)
+        found.rewritten(&target, document)
     }
 
     /// The changes of all other notes and of canvases. What the caller may not change stays, and is counted.
@@ -102,20 +102,20 @@ impl<'v> References<'v> {
             let Ok(shown) = reading::show(source, &before) else { continue };
             let found = match source.is_canvas() {
                 true => self.in_canvas(shown.text(), source, follow),
-                false => self.found(&Note::parse(shown.text()), source, follow),
+                false => self.found(&shown.note(), source, follow),
             };
             if found.count() == 0 {
                 continue;
             }
-            if shown.is_lossy() || view.may_write(source).is_err() {
+            let (Shown::Exact(document), Ok(())) = (&shown, view.may_write(source)) else {
                 self.output.references_left += found.count();
                 continue;
-            }
-            let bytes = found.rewritten(source, &before.bytes)?;
+            };
+            let content = found.rewritten(source, document)?.content().clone();
             self.output.references_updated += found.count();
             self.output.files_updated += 1;
             let (path, before) = (source.clone(), Arc::clone(&before));
-            changes.push(Change::Write { path, before, guard: Guard::Plan, bytes });
+            changes.push(Change::Write { path, before, guard: Guard::Plan, content });
         }
         Ok((changes, self.output))
     }
@@ -211,36 +211,42 @@ impl Found {
         self.in_text.len() + self.in_properties.len() + self.lost.len() + in_cards
     }
 
-    fn rewritten(&self, path: &VaultPath, bytes: &[u8]) -> Result<Vec<u8>, Reason> {
+    fn rewritten(&self, path: &VaultPath, document: &Document) -> Result<Document, Reason> {
         let refused = |error: EditError| refusal(path, error);
         if let Some(target) = self.lost.first() {
             return Err(refused(EditError::LinkLost { target: target.clone() }));
         }
         if !self.in_cards.is_empty() {
-            return self.with_cards(path, bytes);
+            return self.with_cards(path, document);
         }
         // The text first: it stands behind the properties, so its spans would move.
-        let mut bytes = relocate_links(bytes, &decoded(bytes)?, &self.in_text).map_err(refused)?.file;
+        let mut document = document.relocate_links(&self.in_text).map_err(refused)?.document;
         for (property, link) in &self.in_properties {
             let property = PropertyPath::parse(property).map_err(|error| refused(error.into()))?;
-            bytes = relocate_property_link(&bytes, &decoded(&bytes)?, &property, link).map_err(refused)?.file;
+            document = document.relocate_property_link(&property, link).map_err(refused)?.document;
         }
-        Ok(bytes)
+        Ok(document)
     }
 
-    fn with_cards(&self, path: &VaultPath, bytes: &[u8]) -> Result<Vec<u8>, Reason> {
-        let canvas = decoded(bytes)?;
+    fn with_cards(&self, path: &VaultPath, canvas: &Document) -> Result<Document, Reason> {
         let mut values = Vec::new();
         for (span, card) in &self.in_cards {
             let value = match card {
                 Card::Place(place) => format!("#{place}"),
                 Card::Text { text, links } => {
-                    String::from_utf8(links.rewritten(path, text.as_bytes())?).map_err(|_| Reason::Internal)?
+                    let card = opened(text.clone())?;
+                    links.rewritten(path, &card)?.raw().to_owned()
                 }
             };
             values.push((span.clone(), value));
         }
-        let edited = with_canvas_values(canvas.shown(), &values).ok_or(Reason::Internal)?;
-        Ok(canvas.in_own_form(&edited))
+        let edited =
+            with_canvas_values(canvas.shown(), &values).ok_or_else(|| bug!("the edited canvas cannot be read"))?;
+        opened(canvas.in_own_form(&edited))
     }
+}
+
+/// What is text, as a document.
+fn opened(text: impl Into<FileContent>) -> Result<Document, Reason> {
+    Document::open(text).map_err(|error| bug!("what was text is none after an edit: {error}"))
 }

@@ -27,23 +27,23 @@ pub(crate) struct Stat {
 
 impl Whole {
     /// What could not be read of it is added to the notices.
-    pub(crate) fn of(note: &Note<'_>, file: &File, shown: &Shown<'_>, notices: &mut Vec<String>) -> Self {
+    pub(crate) fn of(note: &Note<'_>, file: &File, shown: &Shown, notices: &mut Vec<String>) -> Self {
         Self {
             content: shown.text().to_owned(),
-            frontmatter: readable_properties(shown.text(), notices).json(),
+            frontmatter: readable_properties(shown, notices).json(),
             tags: tags::of_note(note),
             stat: Stat {
                 ctime: milliseconds(file.created),
                 mtime: milliseconds(file.modified),
-                size: file.bytes.len() as u64,
+                size: file.content.len() as u64,
             },
         }
     }
 }
 
 /// Broken properties do not keep a note from being read, but they are said.
-pub(crate) fn readable_properties(text: &str, notices: &mut Vec<String>) -> Properties {
-    let properties = Properties::of(text);
+pub(crate) fn readable_properties(shown: &Shown, notices: &mut Vec<String>) -> Properties {
+    let properties = shown.properties();
     notices.extend(
         properties
             .problem()

@@ -1,131 +1,10 @@
 //! What must hold for every tool in the list.
 
-mod batches;
+use std::collections::BTreeSet;
 
-use std::{
-    collections::BTreeSet,
-    sync::Arc,
-    time::{Duration, UNIX_EPOCH},
-};
+use serde_json::{Value, json};
 
-use jiff::{Zoned, civil::date, tz::TimeZone};
-use lapidary_vault::{
-    Scope, Vault, VaultPath,
-    store::{MemoryStore, Origin},
-};
-use serde_json::{Map, Value, json};
-
-use crate::{
-    Cancel, Catalogue, Context, Effect, Example, Gives, Kind, Planned, ProfileRules, Reason, ScanLimits, Selection,
-    Spent, TOOLS, check_arguments, context::FreeGate,
-};
-
-/// A call as the pipeline makes it, without the stages that need a caller.
-fn call(vault: &Vault, tool: &str, arguments: Map<String, Value>) -> Result<Value, Reason> {
-    let catalogue = Catalogue::new(&Selection::default(), &ProfileRules::curator(), &[]).unwrap();
-    let cancel = Cancel::after(Duration::from_secs(60));
-    let context = Context {
-        cancel: &cancel,
-        catalogue: &catalogue,
-        scan: ScanLimits::default(),
-        skills: None,
-        vaults: &["test".to_owned()],
-        now: noon(),
-        gate: &FreeGate,
-        spent: &Spent::default(),
-    };
-    let Ok(entry) = catalogue.find(tool) else {
-        return Err(Reason::ToolUnknown { name: tool.to_owned(), nearest: None });
-    };
-    let view = vault.view(Arc::new(Scope::default()), 1 << 20);
-    let checked = check_arguments(tool, &entry.spec.input, arguments)?;
-    match entry.tool.plan(&context, entry.spec.needs_vault.then_some(&view), checked.arguments)? {
-        Planned::Answer { output, .. } => Ok(Value::Object(output)),
-        Planned::Change { changes, dry_run, output, .. } => {
-            assert!(entry.spec.effect != Effect::Read, "{tool} reads but plans a change");
-            let origin = Origin { tool: tool.to_owned(), client: "example".to_owned(), time: UNIX_EPOCH };
-            if !dry_run {
-                vault.turn(&|| true).unwrap().commit(&changes, &Scope::default(), &origin).unwrap();
-            }
-            Ok(Value::Object(output))
-        }
-        Planned::Relay { tool, arguments } => call(vault, &tool, arguments),
-    }
-}
-
-/// Makes the calls that an example needs, and returns what it gives in the end.
-fn made_first(vault: &Vault, gives: Gives) -> Gives {
-    match gives {
-        Gives::After { tool, input: Value::Object(arguments), gives } => {
-            call(vault, tool, arguments).unwrap();
-            made_first(vault, *gives)
-        }
-        gives => gives,
-    }
-}
-
-/// A Wednesday.
-pub(super) fn noon() -> Zoned {
-    date(2026, 4, 15).at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap()
-}
-
-/// Strict clients drop an answer that is not what the schema says.
-fn fits(schema: &Map<String, Value>, output: &Value) {
-    let Value::Object(output) = output else { panic!("an object") };
-    let mut closed = schema.clone();
-    if closed.contains_key("properties") {
-        closed.insert("required".into(), closed["anyOf"][0]["required"].clone());
-        closed.insert("additionalProperties".into(), json!(false));
-    }
-    let checked = check_arguments("output", &closed, output.clone()).unwrap();
-    assert!(checked.repairs.is_empty(), "{:?}", checked.repairs);
-}
-
-fn includes(whole: &Value, part: &Value) -> bool {
-    match (whole, part) {
-        (Value::Object(whole), Value::Object(part)) => {
-            part.iter().all(|(key, value)| whole.get(key).is_some_and(|there| includes(there, value)))
-        }
-        (Value::Array(whole), Value::Array(part)) => {
-            whole.len() == part.len() && whole.iter().zip(part).all(|(there, value)| includes(there, value))
-        }
-        _ => whole == part,
-    }
-}
-
-#[test]
-fn examples_do_what_they_say() {
-    for tool in TOOLS {
-        let spec = tool.spec();
-        let name = spec.name();
-        for Example { says, before, input, gives, after } in tool.examples() {
-            let file = |(path, text): &(&str, &str)| (VaultPath::parse(path).unwrap(), text.as_bytes().to_vec());
-            let store = Arc::new(MemoryStore::new(before.iter().map(file)));
-            let Value::Object(arguments) = input else { panic!("{name}, {says}: arguments are an object") };
-            let vault = Vault::private("test".into(), Arc::<MemoryStore>::clone(&store));
-            let gives = made_first(&vault, gives);
-            match (call(&vault, name, arguments), gives) {
-                (Ok(output), Gives::Output(expected)) => {
-                    fits(&spec.output, &output);
-                    assert_eq!(output, expected, "{name}, {says}");
-                }
-                (Ok(output), Gives::Including(part)) => {
-                    fits(&spec.output, &output);
-                    assert!(includes(&output, &part), "{name}, {says}: {output:#}");
-                }
-                (Err(reason), Gives::Refusal(kind)) => {
-                    assert_eq!(reason.kind(), kind, "{name}, {says}");
-                    assert!(spec.reasons().contains(&kind), "{name} refuses with {kind:?} but does not declare it");
-                }
-                (outcome, _) => panic!("{name}, {says}: {outcome:?}"),
-            }
-            for (path, text) in after {
-                let bytes = store.bytes(&VaultPath::parse(path).unwrap());
-                assert_eq!(bytes.as_deref(), Some(text.as_bytes()), "{name}, {says}");
-            }
-        }
-    }
-}
+use crate::{Gives, Kind, TOOLS, ToolKind};
 
 #[test]
 fn every_tool_shows_success_and_refusal() {
@@ -212,7 +91,7 @@ fn path_arguments_exist_in_the_schema() {
 fn the_definition_of_each_tool_is_as_reviewed() {
     for tool in TOOLS {
         let spec = tool.spec();
-        let reasons: Vec<&str> = spec.reasons().iter().map(|kind| kind.facts().id).collect();
+        let reasons: Vec<&str> = spec.reasons().iter().map(|kind| kind.wire_code().id).collect();
         let shown = json!({
             "title": spec.declaration.title,
             "description": spec.description,
@@ -229,6 +108,26 @@ fn the_definition_of_each_tool_is_as_reviewed() {
 
 #[test]
 fn reasons_have_ids_of_their_own() {
-    let ids: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.facts().id).collect();
+    let ids: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.wire_code().id).collect();
     assert_eq!(ids.len(), Kind::ALL.len());
+}
+
+#[test]
+fn what_the_executor_reads_of_arguments_is_declared_as_the_schema_has_it() {
+    for tool in TOOLS {
+        let spec = tool.spec();
+        let name = spec.name();
+        let has = |argument: Option<&str>| argument.is_some_and(|argument| spec.takes(argument));
+        assert_eq!(has(spec.dry_run), spec.kind.writes(), "{name}: the argument for a dry run");
+        let input = Value::Object(spec.input.clone()).to_string();
+        assert_eq!(spec.deadline.is_some(), input.contains("deadlineMs"), "{name}: the deadline of a budget");
+        if let Some(pointer) = spec.deadline {
+            let in_schema = pointer.replace('/', "/properties/");
+            assert!(Value::Object(spec.input.clone()).pointer(&in_schema).is_some(), "{name}: {pointer}");
+        }
+        let target = spec.declaration.paths.iter().any(|path| path.pointer.starts_with("/target/"));
+        assert_eq!(spec.takes_target, target, "{name}: the target");
+        let unchanging = matches!(spec.kind, ToolKind::Read | ToolKind::Agent | ToolKind::Relay);
+        assert_eq!(spec.expected_hash.is_none(), unchanging, "{name}: the expected hash");
+    }
 }

@@ -45,15 +45,15 @@ fn planned(view: &View, step: &Step) -> Option<Change> {
         Step::Put(path, text) => {
             let (path, bytes) = (vault_path(path), text.clone().into_bytes());
             match there(&path) {
-                Some(before) if before.bytes == bytes => None,
-                Some(before) => Some(Change::Write { path, before, guard, bytes }),
-                None => Some(Change::Create { path, bytes }),
+                Some(before) if before.bytes() == bytes => None,
+                Some(before) => Some(Change::Write { path, before, guard, content: bytes.into() }),
+                None => Some(Change::Create { path, content: bytes.into() }),
             }
         }
         Step::Move(from, to) => {
             let (from, to) = (vault_path(from), vault_path(to));
             let before = Some(there(&from)?);
-            there(&to).is_none().then_some(Change::Move { from, to, before, guard, bytes: None })
+            there(&to).is_none().then_some(Change::Move { from, to, before, guard, content: None })
         }
         Step::MoveFolder(from, to) => {
             let (from, to) = (vault_path(from), vault_path(to));
@@ -76,7 +76,7 @@ fn planned(view: &View, step: &Step) -> Option<Change> {
 /// All files of a view with their bytes, by the index and by reading.
 fn files(view: &View) -> BTreeMap<String, Vec<u8>> {
     let notes = view.notes(&|| true).unwrap();
-    let read = |path: &VaultPath| view.read(path).unwrap().bytes.clone();
+    let read = |path: &VaultPath| view.read(path).unwrap().bytes().to_vec();
     notes.iter().map(|entry| (entry.path().to_string(), read(entry.path()))).collect()
 }
 

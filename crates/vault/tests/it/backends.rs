@@ -121,12 +121,12 @@ struct RemoteTurn<'a>(&'a Remote);
 impl BackendTurn for RemoteTurn<'_> {
     fn commit(&self, set: &ChangeSet, scope: &Scope, _: &Origin) -> Result<Receipt, CommitError> {
         for change in &set.changes {
-            let before = change.before().map(|file| file.hash);
+            let before = change.before().map(|file| file.hash());
             let done = match change {
                 _ if self.0.is_read_only => Err(StoreError::ReadOnlyDisk),
                 _ if scope.may_write(change.path()).is_err() => Err(StoreError::Closed),
-                Change::Write { path, bytes, .. } => self.0.put(path, before.as_ref(), bytes),
-                Change::Create { path, bytes } => self.0.put(path, None, bytes),
+                Change::Write { path, content, .. } => self.0.put(path, before.as_ref(), content.bytes()),
+                Change::Create { path, content } => self.0.put(path, None, content.bytes()),
                 _ => Err(StoreError::NotPermitted),
             };
             done.map_err(|error| CommitError { path: change.path().clone(), error, guard: change.guard(), before })?;
@@ -173,7 +173,7 @@ fn a_vault_over_a_network_is_read_indexed_searched_and_changed_like_any_other() 
     );
     let scope = vault.scope(std::time::SystemTime::now()).unwrap();
     let view = || vault.view(Arc::clone(&scope), NO_LIMIT);
-    assert_eq!(view().read(&vault_path("a.md")).unwrap().bytes, b"slate [[b]]");
+    assert_eq!(view().read(&vault_path("a.md")).unwrap().bytes(), b"slate [[b]]");
     assert!(matches!(view().read(&vault_path("secret.md")), Err(ReadError::Denied(_))));
     assert_eq!(listed(&view(), "").unwrap(), ["a.md", "b.md"]);
     let backlinks = |path: &str| {
@@ -210,5 +210,5 @@ fn a_vault_that_cannot_be_changed_says_so() {
     assert_eq!(change.guard(), Guard::Plan);
     assert_eq!(commit(&vault, &scope, change), Err(StoreError::ReadOnlyDisk));
     assert!(!vault.capabilities().writable);
-    assert_eq!(view.read(&vault_path("a.md")).unwrap().bytes, b"text");
+    assert_eq!(view.read(&vault_path("a.md")).unwrap().bytes(), b"text");
 }

@@ -226,7 +226,7 @@ fn a_batch_of_more_files_than_may_be_open_is_one_change() {
     };
     // What fails at the very end is taken back to the beginning.
     let (path, before) = (vault_path(&names[499]), known("something else"));
-    let stale = Change::Write { path, before, guard: Guard::Plan, bytes: b"newer".to_vec() };
+    let stale = Change::Write { path, before, guard: Guard::Plan, content: b"newer".to_vec().into() };
     let everything = scratch.everything();
     assert_eq!(batch(Some(stale)), Err(StoreError::Changed { found: lapidary_note::ContentHash::of(b"new") }));
     assert!(scratch.everything() == everything, "something is left");

@@ -36,7 +36,7 @@ fn vault(scratch: &Scratch) -> Vault {
 }
 
 fn read(vault: &Vault, scope: &Scope, path: &str) -> Result<Vec<u8>, ReadError> {
-    vault.view(Arc::new(scope.clone()), NO_LIMIT).read(&vault_path(path)).map(|file| file.bytes.clone())
+    vault.view(Arc::new(scope.clone()), NO_LIMIT).read(&vault_path(path)).map(|file| file.bytes().to_vec())
 }
 
 fn list(vault: &Vault, scope: &Scope, folder: &str) -> Result<Vec<String>, ReadError> {

@@ -131,7 +131,7 @@ fn a_link_to_a_closed_place_is_exactly_a_missing_file() {
         let path = format!("open/link-{number}.md");
         scratch.link(&path, target);
         let view = scratch.vault.view(std::sync::Arc::new(scope.clone()), 100);
-        let read = view.read(&vault_path(&path)).map(|file| file.bytes.clone());
+        let read = view.read(&vault_path(&path)).map(|file| file.bytes().to_vec());
         assert_eq!(read, Err(missing()), "a link to {target}");
     }
     for path in ["folder", "folder/there.md", "folder/pipe", "folder/out", "folder/up", "folder/loop", "folder/no.md"] {
@@ -317,10 +317,10 @@ proptest! {
         let view = scratch.view_as(&scope);
         for path in paths() {
             let Ok(file) = view.read(&vault_path(&path)) else { continue };
-            let place = String::from_utf8(file.bytes.clone()).unwrap();
+            let place = String::from_utf8(file.bytes().to_vec()).unwrap();
             prop_assert!(FILES.contains(&place.as_str()), "{path} led to {place}");
             prop_assert!(scope.may_read(&vault_path(&place)).is_ok(), "{path} led to {place}");
-            prop_assert_eq!(&scratch.bytes(&path), &file.bytes, "{}: the system goes elsewhere", path);
+            prop_assert_eq!(&scratch.bytes(&path), file.bytes(), "{}: the system goes elsewhere", path);
         }
         for folder in std::iter::once(String::new()).chain(paths()) {
             for entry in scratch.list_as(&scope, &folder).unwrap_or_default() {

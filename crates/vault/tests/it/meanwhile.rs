@@ -99,7 +99,7 @@ fn a_moved_note_that_became_a_link_stays_where_it_is() {
     let moved = |vault: &Vault| {
         let (from, to, before) = (vault_path("a.md"), vault_path("n/a.md"), view(vault).read(&vault_path("a.md")).ok());
         let guard = lapidary_vault::Guard::Plan;
-        vec![Change::Move { from, to, before, guard, bytes: None }, write(&view(vault), "b.md", "B")]
+        vec![Change::Move { from, to, before, guard, content: None }, write(&view(vault), "b.md", "B")]
     };
     killed_before(around.path(), "exchange", 1, moved);
     let note = around.path().join("vault/n/a.md");

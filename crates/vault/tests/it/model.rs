@@ -64,8 +64,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn seen(bytes: &[u8]) -> Arc<File> {
-    let hash = lapidary_note::ContentHash::of(bytes);
-    Arc::new(File { bytes: bytes.to_vec(), hash, modified: None, created: None })
+    Arc::new(File { content: bytes.to_vec().into(), modified: None, created: None })
 }
 
 /// The content that a write says it expects.
@@ -81,12 +80,13 @@ fn run(vault: &Vault, scope: &Scope, step: &Step, model: &Model) -> Said {
     match step {
         Step::Read { path, limit } => {
             let view = vault.view(Arc::new(scope.clone()), *limit);
-            Said::Bytes(view.read(&vault_path(path)).map(|file| file.bytes.clone()))
+            Said::Bytes(view.read(&vault_path(path)).map(|file| file.bytes().to_vec()))
         }
         Step::List { folder } => Said::Names(listed(&vault.view(Arc::new(scope.clone()), NO_LIMIT), folder)),
         Step::Write { path, bytes, expects } => {
             let before = seen(&expected(model, path, *expects));
-            let change = Change::Write { path: vault_path(path), before, guard: Guard::Caller, bytes: bytes.clone() };
+            let change =
+                Change::Write { path: vault_path(path), before, guard: Guard::Caller, content: bytes.clone().into() };
             Said::Done(commit(vault, scope, change))
         }
         Step::Create { path, bytes } => Said::Done(commit(vault, scope, create(path, &**bytes))),

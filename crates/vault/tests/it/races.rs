@@ -31,7 +31,7 @@ fn append(vault: &Vault, path: &str, line: &str) {
     loop {
         let view = note(vault);
         let before = view.read(&vault_path(path)).unwrap();
-        let change = write(&view, path, [&before.bytes[..], line.as_bytes(), b"\n"].concat());
+        let change = write(&view, path, [before.bytes(), line.as_bytes(), b"\n"].concat());
         match commit(vault, &Scope::default(), change) {
             Ok(()) => return,
             Err(StoreError::Changed { .. }) => {}
@@ -120,7 +120,7 @@ fn a_reader_sees_whole_versions_and_never_a_gap() {
                 while !done.load(Ordering::Relaxed) {
                     for vault in [&scratch.vault, &second] {
                         // A note that is always there is never missing, however often it is replaced.
-                        assert_whole(&note(vault).read(&vault_path("a.md")).unwrap().bytes);
+                        assert_whole(&note(vault).read(&vault_path("a.md")).unwrap().bytes());
                         reads.fetch_add(1, Ordering::Relaxed);
                     }
                 }
@@ -291,7 +291,7 @@ fn no_save_of_another_program_is_overwritten_unseen() {
             while !done.load(Ordering::Relaxed) {
                 let view = scratch.view();
                 let base = view.read(&vault_path("a.md")).unwrap();
-                let base = base.bytes.split(|&byte| byte == b' ').next().unwrap();
+                let base = base.bytes().split(|&byte| byte == b' ').next().unwrap();
                 let change = write(&view, "a.md", [base, b" ours"].concat());
                 ours.fetch_add(usize::from(scratch.commit(change).is_ok()), Ordering::Relaxed);
             }
@@ -377,7 +377,7 @@ fn a_vault_replaced_while_it_is_opened_is_noticed() {
         });
         let current = scratch.bytes("a.md");
         for vault in vaults {
-            assert_eq!(note(&vault).read(&vault_path("a.md")).unwrap().bytes, current);
+            assert_eq!(note(&vault).read(&vault_path("a.md")).unwrap().bytes(), current);
         }
     }
 }

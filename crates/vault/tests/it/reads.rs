@@ -15,8 +15,8 @@ fn a_file_is_its_bytes_and_their_hash() {
     for bytes in [&b""[..], b"\0", b"\xef\xbb\xbfa\r\nb\r", b"\xff\xfe not UTF-8", "石\n".as_bytes()] {
         scratch.put("a.md", bytes);
         let file = scratch.view().read(&vault_path("a.md")).unwrap();
-        assert_eq!(file.bytes, bytes);
-        assert_eq!(file.hash, ContentHash::of(bytes));
+        assert_eq!(file.bytes(), bytes);
+        assert_eq!(file.hash(), ContentHash::of(bytes));
         assert_eq!(file.modified, std::fs::metadata(scratch.at("a.md")).unwrap().modified().ok());
     }
 }
@@ -41,7 +41,7 @@ fn the_limit_is_the_last_size_that_is_read() {
     let scratch = Scratch::with(&[("a.md", "12345"), ("empty.md", "")]);
     let read = |path: &str, limit| {
         let view = scratch.vault.view(std::sync::Arc::default(), limit);
-        view.read(&vault_path(path)).map(|file| file.bytes.len())
+        view.read(&vault_path(path)).map(|file| file.content.len())
     };
     assert_eq!(read("a.md", 5), Ok(5));
     assert_eq!(read("a.md", 4), Err(store(StoreError::TooLarge { bytes: 5, limit: 4 })));
@@ -64,9 +64,9 @@ fn a_huge_file_is_refused_by_its_size_alone() {
 fn a_view_keeps_what_it_saw_and_a_new_view_sees_what_is_there() {
     let scratch = Scratch::with(&[("a.md", "old")]);
     let view = scratch.view();
-    assert_eq!(view.read(&vault_path("a.md")).unwrap().bytes, b"old");
+    assert_eq!(view.read(&vault_path("a.md")).unwrap().bytes(), b"old");
     scratch.put("a.md", "new");
-    assert_eq!(view.read(&vault_path("a.md")).unwrap().bytes, b"old");
+    assert_eq!(view.read(&vault_path("a.md")).unwrap().bytes(), b"old");
     assert_eq!(scratch.read("a.md").unwrap(), b"new");
 }
 

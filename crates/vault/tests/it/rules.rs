@@ -30,7 +30,7 @@ fn list(vault: &Vault, folder: &str) -> Result<Vec<String>, ReadError> {
 }
 
 fn read(vault: &Vault, path: &str) -> Result<Vec<u8>, ReadError> {
-    vault.view(scope(vault).unwrap(), NO_LIMIT).read(&vault_path(path)).map(|file| file.bytes.clone())
+    vault.view(scope(vault).unwrap(), NO_LIMIT).read(&vault_path(path)).map(|file| file.bytes().to_vec())
 }
 
 #[test]

@@ -129,7 +129,7 @@ impl Scratch {
     }
 
     pub(crate) fn read_as(&self, scope: &Scope, path: &str) -> Result<Vec<u8>, ReadError> {
-        self.view_as(scope).read(&vault_path(path)).map(|file| file.bytes.clone())
+        self.view_as(scope).read(&vault_path(path)).map(|file| file.bytes().to_vec())
     }
 
     /// What a caller is told a folder holds, folders with a `/` at the end; an empty name is the vault itself.
@@ -199,11 +199,11 @@ pub(crate) fn denying(list: &[&str]) -> Policy {
 pub(crate) fn write(view: &View, path: &str, bytes: impl Into<Vec<u8>>) -> Change {
     let path = vault_path(path);
     let before = view.read(&path).unwrap();
-    Change::Write { path, before, guard: Guard::Plan, bytes: bytes.into() }
+    Change::Write { path, before, guard: Guard::Plan, content: bytes.into().into() }
 }
 
 pub(crate) fn create(path: &str, bytes: impl Into<Vec<u8>>) -> Change {
-    Change::Create { path: vault_path(path), bytes: bytes.into() }
+    Change::Create { path: vault_path(path), content: bytes.into().into() }
 }
 
 pub(crate) fn commit(vault: &Vault, scope: &Scope, change: Change) -> Result<(), StoreError> {

@@ -89,7 +89,7 @@ impl Model {
                 let (path, before) = (FILES[path], self.seen(FILES[path], stale));
                 self.take(path, stale);
                 self.put(path, vec![text]);
-                Change::Write { path: vault_path(path), before, guard, bytes: vec![text] }
+                Change::Write { path: vault_path(path), before, guard, content: vec![text].into() }
             }
             Wish::Create { path, text } => {
                 self.put(FILES[path], vec![text]);
@@ -102,7 +102,13 @@ impl Model {
                 self.possible &= from != to;
                 let bytes = text.map(|text| vec![text]);
                 self.put(to, bytes.clone().unwrap_or(old));
-                Change::Move { from: vault_path(from), to: vault_path(to), before: Some(before), guard, bytes }
+                Change::Move {
+                    from: vault_path(from),
+                    to: vault_path(to),
+                    before: Some(before),
+                    guard,
+                    content: bytes.map(Into::into),
+                }
             }
             Wish::Trash { path, read, stale } => {
                 let path = FILES[path];
@@ -181,15 +187,15 @@ fn undo(vault: &Vault, checkpoint: &Checkpoint) {
         let old = || match (&entry.before, &entry.moved_to) {
             (Some(_), _) => Some(view.old_content(entry).unwrap().expect("it was kept")),
             // It was never read, and lies in the trash.
-            (None, Some(trashed)) => Some(view.read(trashed).unwrap().bytes.clone()),
+            (None, Some(trashed)) => Some(view.read(trashed).unwrap().bytes().to_vec()),
             (None, None) => None,
         };
         before.entry(entry.path.clone()).or_insert_with(old);
     }
     let guard = Guard::Plan;
     let back = before.into_iter().filter_map(|(path, old)| match (view.read(&path).ok(), old) {
-        (Some(there), Some(bytes)) => Some(Change::Write { path, before: there, guard, bytes }),
-        (None, Some(bytes)) => Some(Change::Create { path, bytes }),
+        (Some(there), Some(bytes)) => Some(Change::Write { path, before: there, guard, content: bytes.into() }),
+        (None, Some(bytes)) => Some(Change::Create { path, content: bytes.into() }),
         (Some(there), None) => Some(Change::Trash { path, before: Some(there), guard, trash: Trash::InVault }),
         (None, None) => None,
     });

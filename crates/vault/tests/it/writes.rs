@@ -23,7 +23,7 @@ fn a_stale_change_is_refused_with_what_was_found() {
         scratch.put("a.md", "old");
         let view = scratch.view();
         let before = view.read(&vault_path("a.md")).unwrap();
-        let change = Change::Write { path: vault_path("a.md"), before, guard, bytes: b"ours".to_vec() };
+        let change = Change::Write { path: vault_path("a.md"), before, guard, content: b"ours".to_vec().into() };
         scratch.put("a.md", newer);
         let disk = scratch.everything();
         let error = scratch
@@ -218,7 +218,7 @@ fn without_a_place_to_take_turns_everything_is_read_and_nothing_changed() {
     std::fs::write(&a_file, "in the way").unwrap();
     let vault = crate::scratch::open_vault(&scratch.root(), &a_file);
     let view = vault.view(std::sync::Arc::default(), 100);
-    assert_eq!(view.read(&vault_path("a.md")).unwrap().bytes, b"old");
+    assert_eq!(view.read(&vault_path("a.md")).unwrap().bytes(), b"old");
     let before = scratch.everything();
     assert_eq!(vault.turn(&|| true).map(|_| ()), Err(TurnError::NoState));
     assert_eq!(scratch.everything(), before);
@@ -362,7 +362,7 @@ mod unix {
         };
         turn("one");
         let vault = scratch.serving(&scratch.outside("current"));
-        let read = || vault.view(std::sync::Arc::default(), 100).read(&vault_path("a.md")).unwrap().bytes.clone();
+        let read = || vault.view(std::sync::Arc::default(), 100).read(&vault_path("a.md")).unwrap().bytes().to_vec();
         assert_eq!(read(), b"one");
         turn("two");
         assert_eq!(read(), b"two");

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use lapidary_note::{LinkForm, Note, Retarget, Text, retarget_links};
+use lapidary_note::{Document, LinkForm, Retarget};
 use proptest::{
     collection::{btree_set, vec},
     prelude::*,
@@ -67,11 +67,10 @@ fn through_a_note(linkpath: &str, form: LinkForm) -> String {
         LinkForm::Wiki => "[[old]]\n",
         LinkForm::Markdown => "[x](old)\n",
     };
-    let text = Text::decode(note.as_bytes()).unwrap();
-    let retarget = Retarget::link(&Note::parse(text.shown()).links[0], linkpath).unwrap();
-    let edited = retarget_links(note.as_bytes(), &text, &[retarget]).unwrap();
-    let text = Text::decode(&edited.file).unwrap();
-    Note::parse(text.shown()).links[0].target(text.shown()).into_owned()
+    let document = Document::open(note.to_owned()).unwrap();
+    let retarget = Retarget::link(&document.note().links[0], linkpath).unwrap();
+    let edited = document.retarget_links(&[retarget]).unwrap().document;
+    edited.note().links[0].target(edited.shown()).into_owned()
 }
 
 proptest! {

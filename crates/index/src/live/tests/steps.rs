@@ -3,7 +3,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lapidary_note::ContentHash;
 use lapidary_store::{
     File, Guard, Origin, StoredFile,
     posix::{FolderStore, PosixBackend},
@@ -117,7 +116,7 @@ fn ours(root: &Path) -> PosixBackend {
 }
 
 fn seen(StoredFile { bytes, modified, created }: StoredFile) -> Arc<File> {
-    Arc::new(File { hash: ContentHash::of(&bytes), bytes, modified, created })
+    Arc::new(File { content: bytes.into(), modified, created })
 }
 
 /// A step may be impossible where the vault is; then nothing happens.
@@ -153,8 +152,8 @@ fn take(root: &Path, ours: &PosixBackend, step: &Step) {
             let (path, bytes) = (VaultPath::parse(PATHS[*path]).unwrap(), CONTENTS[*content].as_bytes().to_vec());
             let scope = Scope::default();
             let change = match ours.read(&path, u64::MAX, &|_| true) {
-                Ok(found) => Change::Write { path, before: seen(found), guard: Guard::Plan, bytes },
-                Err(_) => Change::Create { path, bytes },
+                Ok(found) => Change::Write { path, before: seen(found), guard: Guard::Plan, content: bytes.into() },
+                Err(_) => Change::Create { path, content: bytes.into() },
             };
             let origin = Origin { tool: "test".into(), client: "test".into(), time: std::time::UNIX_EPOCH };
             drop(ours.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &scope, &origin));

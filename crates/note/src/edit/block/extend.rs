@@ -9,23 +9,13 @@ use std::ops::Range;
 use super::{
     Marker, footnote_label, frame, item, own_span,
     quote::{self, is_title},
-    row, write,
+    row,
 };
 use crate::{
-    Block, BlockKind, Note, Text,
+    Block, BlockKind, Document,
     edit::{Change, EditError, Edited},
     text::plain_line_ends,
 };
-
-/// Adds text at the end of a block, before an id that stands there.
-pub fn append_to_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str) -> Result<Edited, EditError> {
-    extend(file, text, block, content, End::Last)
-}
-
-/// Adds text at the begin of a block, behind list marker, task box, quote mark or the title of a callout.
-pub fn prepend_to_block(file: &[u8], text: &Text<'_>, block: &Block, content: &str) -> Result<Edited, EditError> {
-    extend(file, text, block, content, End::First)
-}
 
 #[derive(Clone, Copy, PartialEq)]
 enum End {
@@ -33,26 +23,38 @@ enum End {
     Last,
 }
 
-fn extend(file: &[u8], text: &Text<'_>, block: &Block, content: &str, end: End) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let span = own_span(shown, block)?;
-    let marker = Marker::within(shown, block, &span)?;
-    let content = plain_line_ends(content);
-    let content = if end == End::Last { content.trim_end_matches('\n') } else { &content };
-    if matches!(block.kind, BlockKind::Heading | BlockKind::Row) && content.contains('\n') {
-        return Err(EditError::SeveralLines);
+impl Document {
+    /// Adds text at the end of a block, before an id that stands there.
+    pub fn append_to_block(&self, block: &Block, content: &str) -> Result<Edited, EditError> {
+        self.extend_block(block, content, End::Last)
     }
-    if block.kind == BlockKind::Row && row::columns(content) > 1 {
-        let expected = row::columns(row::inner(&shown[span]));
-        return Err(EditError::Columns { expected, found: expected + row::columns(content) - 1 });
+
+    /// Adds text at the begin of a block, behind list marker, task box, quote mark or the title of a callout.
+    pub fn prepend_to_block(&self, block: &Block, content: &str) -> Result<Edited, EditError> {
+        self.extend_block(block, content, End::First)
     }
-    let place = match end {
-        End::First => first(shown, &span, block, &marker),
-        End::Last => last(shown, &span, block, &marker),
-    };
-    let place = place.ok_or_else(|| EditError::BlockLost { id: block.id.clone() })?;
-    let new = place.filled(content);
-    write(file, text, block, Change::new(place.at..place.at, new), &block.id)
+
+    fn extend_block(&self, block: &Block, content: &str, end: End) -> Result<Edited, EditError> {
+        let shown = self.shown();
+        let span = own_span(self, block)?;
+        let marker = Marker::within(shown, block, &span)?;
+        let content = plain_line_ends(content);
+        let content = if end == End::Last { content.trim_end_matches('\n') } else { &content };
+        if matches!(block.kind, BlockKind::Heading | BlockKind::Row) && content.contains('\n') {
+            return Err(EditError::SeveralLines);
+        }
+        if block.kind == BlockKind::Row && row::columns(content) > 1 {
+            let expected = row::columns(row::inner(&shown[span]));
+            return Err(EditError::Columns { expected, found: expected + row::columns(content) - 1 });
+        }
+        let place = match end {
+            End::First => first(self, &span, block, &marker),
+            End::Last => last(self, &span, block, &marker),
+        };
+        let place = place.ok_or_else(|| EditError::BlockLost { id: block.id.clone() })?;
+        let new = place.filled(content);
+        self.write_block(block, Change::new(place.at..place.at, new), &block.id)
+    }
 }
 
 /// Where text goes, and what its lines need.
@@ -96,12 +98,13 @@ impl Place {
     }
 }
 
-fn last(shown: &str, span: &Range<usize>, block: &Block, marker: &Marker<'_>) -> Option<Place> {
+fn last(document: &Document, span: &Range<usize>, block: &Block, marker: &Marker<'_>) -> Option<Place> {
+    let shown = document.shown();
     let old = &shown[span.clone()];
     let end = span.end - marker.tail.len() - marker.rest.len();
     match block.kind {
         BlockKind::Paragraph | BlockKind::Row => Some(Place::within(end, "")),
-        BlockKind::Heading => Some(Place::within(heading_words(shown, block)?.end, "")),
+        BlockKind::Heading => Some(Place::within(heading_words(document, block)?.end, "")),
         BlockKind::Footnote => Some(Place::within(end, "    ")),
         BlockKind::Item => Some(Place::within(end, item::margin(shown, span))),
         BlockKind::Quote | BlockKind::Callout => Some(Place::within(end, quote::split(first_line(old)).0)),
@@ -115,13 +118,14 @@ fn last(shown: &str, span: &Range<usize>, block: &Block, marker: &Marker<'_>) ->
     }
 }
 
-fn first(shown: &str, span: &Range<usize>, block: &Block, marker: &Marker<'_>) -> Option<Place> {
+fn first(document: &Document, span: &Range<usize>, block: &Block, marker: &Marker<'_>) -> Option<Place> {
+    let shown = document.shown();
     let old = &shown[span.clone()];
     let start = span.start;
     match block.kind {
         BlockKind::Paragraph => Some(Place::within(start, "")),
         BlockKind::Row => Some(Place::within(start + row::lead(old), "")),
-        BlockKind::Heading => Some(Place::within(heading_words(shown, block)?.start, "")),
+        BlockKind::Heading => Some(Place::within(heading_words(document, block)?.start, "")),
         BlockKind::Footnote => Some(Place::within(start + footnote_label(old), "    ")),
         BlockKind::Item => Some(Place::within(start + item::text_start(old), item::margin(shown, span))),
         BlockKind::Quote | BlockKind::Callout => Some(quote_begin(shown, span, marker)),
@@ -159,11 +163,11 @@ fn first_line(text: &str) -> &str {
 }
 
 /// The words of a named heading without its id.
-fn heading_words(shown: &str, block: &Block) -> Option<Range<usize>> {
-    let headings = Note::parse(shown).headings;
-    let words = headings.into_iter().find(|heading| heading.span == block.span)?.words;
+fn heading_words(document: &Document, block: &Block) -> Option<Range<usize>> {
+    let note = document.note();
+    let words = note.headings.iter().find(|heading| heading.span == block.span)?.words.clone();
     let end = if words.contains(&block.marker.start) { block.marker.start } else { words.end };
-    Some(words.start..words.start + shown[words.start..end].trim_end().len())
+    Some(words.start..words.start + note.text[words.start..end].trim_end().len())
 }
 
 #[cfg(test)]

@@ -2,62 +2,58 @@
 
 use std::ops::Range;
 
-use super::{own_span, row, write};
+use super::{own_span, row};
 use crate::{
-    Block, BlockKind, Text, blocks,
-    edit::{Change, EditError, Edited, preview},
+    Block, BlockKind, Document,
+    edit::{Change, EditError, Edited},
     text::plain_line_ends,
 };
 
-/// Adds rows at the end of a table. A pipe or a line break in a cell is written so that it stays in the cell.
-pub fn append_rows(file: &[u8], text: &Text<'_>, table: &Block, rows: &[Vec<String>]) -> Result<Edited, EditError> {
-    edit_rows(file, text, table, rows, |body| body.end..body.end)
-}
+impl Document {
+    /// Adds rows at the end of a table. A pipe or a line break in a cell is written so that it stays in the cell.
+    pub fn append_rows(&self, table: &Block, rows: &[Vec<String>]) -> Result<Edited, EditError> {
+        self.edit_rows(table, rows, |body| body.end..body.end)
+    }
 
-/// Adds rows right below the head of a table.
-pub fn prepend_rows(file: &[u8], text: &Text<'_>, table: &Block, rows: &[Vec<String>]) -> Result<Edited, EditError> {
-    edit_rows(file, text, table, rows, |body| body.start..body.start)
-}
+    /// Adds rows right below the head of a table.
+    pub fn prepend_rows(&self, table: &Block, rows: &[Vec<String>]) -> Result<Edited, EditError> {
+        self.edit_rows(table, rows, |body| body.start..body.start)
+    }
 
-/// Gives a table other rows; its head stays.
-pub fn replace_rows(file: &[u8], text: &Text<'_>, table: &Block, rows: &[Vec<String>]) -> Result<Edited, EditError> {
-    edit_rows(file, text, table, rows, |body| body)
-}
+    /// Gives a table other rows; its head stays.
+    pub fn replace_rows(&self, table: &Block, rows: &[Vec<String>]) -> Result<Edited, EditError> {
+        self.edit_rows(table, rows, |body| body)
+    }
 
-fn edit_rows(
-    file: &[u8],
-    text: &Text<'_>,
-    table: &Block,
-    rows: &[Vec<String>],
-    place: impl Fn(Range<usize>) -> Range<usize>,
-) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let span = own_span(shown, table)?;
-    let old = &shown[span.clone()];
-    let mut lines = old.match_indices('\n').map(|(at, _)| at);
-    let (BlockKind::Table, Some(head)) = (table.kind, lines.next()) else {
-        return Err(EditError::NotATable { id: table.id.clone() });
-    };
-    let body = span.start + lines.next().unwrap_or(old.len())..span.end;
-    let expected = row::columns(row::inner(&old[..head]));
-    let indent = &old[..old.len() - old.trim_start().len()];
-    let mut new = String::new();
-    for cells in rows {
-        if cells.len() != expected {
-            return Err(EditError::Columns { expected, found: cells.len() });
+    fn edit_rows(
+        &self,
+        table: &Block,
+        rows: &[Vec<String>],
+        place: impl Fn(Range<usize>) -> Range<usize>,
+    ) -> Result<Edited, EditError> {
+        let span = own_span(self, table)?;
+        let old = &self.shown()[span.clone()];
+        let mut lines = old.match_indices('\n').map(|(at, _)| at);
+        let (BlockKind::Table, Some(head)) = (table.kind, lines.next()) else {
+            return Err(EditError::NotATable { id: table.id.clone() });
+        };
+        let body = span.start + lines.next().unwrap_or(old.len())..span.end;
+        let expected = row::columns(row::inner(&old[..head]));
+        let indent = &old[..old.len() - old.trim_start().len()];
+        let mut new = String::new();
+        for cells in rows {
+            if cells.len() != expected {
+                return Err(EditError::Columns { expected, found: cells.len() });
+            }
+            // With both outer pipes even empty cells at the ends are cells.
+            let cells: Vec<String> = cells.iter().map(|cell| written(cell)).collect();
+            new += &format!("\n{indent}| {} |", cells.join(" | "));
         }
-        // With both outer pipes even empty cells at the ends are cells.
-        let cells: Vec<String> = cells.iter().map(|cell| written(cell)).collect();
-        new += &format!("\n{indent}| {} |", cells.join(" | "));
+        // A cell that ends like a block id would name its row.
+        self.write_block_if(table, Change::new(place(body), new), &table.id, |before, after| {
+            after.blocks.iter().all(|block| before.blocks.iter().any(|known| known.id == block.id))
+        })
     }
-    let change = Change::new(place(body), new);
-    // A cell that ends like a block id would name its row.
-    let ids = |text: &str| blocks(text).into_iter().map(|block| block.id).collect::<Vec<_>>();
-    let (known, read) = (ids(shown), preview(shown, std::slice::from_ref(&change)).map(|edited| ids(&edited)));
-    if !read.is_some_and(|read| read.iter().all(|id| known.contains(id))) {
-        return Err(EditError::BlockLost { id: table.id.clone() });
-    }
-    write(file, text, table, change, &table.id)
 }
 
 /// A cell on one line. A pipe that is escaped already stays as it is.

@@ -4,19 +4,19 @@ use crate::edit::variants::{check, refuse};
 use BlockKind::{Callout, Code, Comment, Footnote, Heading, Item, List, Math, Paragraph, Quote, Row, Rule, Table};
 
 pub(in crate::edit) fn find(shown: &str, id: &str, kind: BlockKind) -> Block {
-    let block = blocks(shown).into_iter().find(|block| block.id == id).expect(shown);
+    let block = NoteStructure::parse(shown).blocks.into_iter().find(|block| block.id == id).expect(shown);
     assert_eq!(block.kind, kind, "{shown:?}");
     block
 }
 
 /// The block `^a`, of whatever kind.
-pub(in crate::edit) fn find_a(text: &Text<'_>) -> Block {
-    blocks(text.shown()).into_iter().find(|block| block.id == "a").expect("a block `^a`")
+pub(in crate::edit) fn find_a(document: &Document) -> Block {
+    NoteStructure::parse(document.shown()).blocks.into_iter().find(|block| block.id == "a").expect("a block `^a`")
 }
 
 fn replaces(cases: &[(&str, BlockKind, &str, &str)]) {
     for (before, kind, content, after) in cases {
-        check(before, after, |file, text| replace_block(file, text, &find(text.shown(), "a", *kind), content));
+        check(before, after, |document| document.replace_block(&find(document.shown(), "a", *kind), content));
     }
 }
 
@@ -112,8 +112,8 @@ fn a_comment_keeps_its_marks() {
     ]);
     let lost = EditError::BlockLost { id: "a".to_owned() };
     for content in ["x %% y", "%% x %%", "%%\nx\n%%\n\ny"] {
-        refuse("%%\nold\n%%\n\n^a\n", &lost, |file, text| {
-            replace_block(file, text, &find(text.shown(), "a", Comment), content)
+        refuse("%%\nold\n%%\n\n^a\n", &lost, |document| {
+            document.replace_block(&find(document.shown(), "a", Comment), content)
         });
     }
 }
@@ -155,9 +155,9 @@ fn content_that_is_no_such_block_is_refused() {
         ("old ^a\n", Paragraph, ""),
         ("```\nold\n```\n\n^a\n", Code, "x\n```\ny"),
     ] {
-        refuse(before, &lost, |file, text| replace_block(file, text, &find(text.shown(), "a", kind), content));
+        refuse(before, &lost, |document| document.replace_block(&find(document.shown(), "a", kind), content));
     }
-    refuse("# H ^a\n", &EditError::SeveralLines, |file, text| {
-        replace_block(file, text, &find(text.shown(), "a", Heading), "x\ny")
+    refuse("# H ^a\n", &EditError::SeveralLines, |document| {
+        document.replace_block(&find(document.shown(), "a", Heading), "x\ny")
     });
 }

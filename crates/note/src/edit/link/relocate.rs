@@ -1,10 +1,7 @@
 use std::ops::Range;
 
-use super::{LinkForm, edit_property_link, in_destination, kept};
-use crate::{
-    EditError, Edited, Link, LinkDefinition, LinkKind, Note, PropertyPath, Text,
-    edit::{Change, apply, outline::frame, preview},
-};
+use super::{LinkForm, in_destination};
+use crate::{Document, EditError, Edited, Link, LinkDefinition, LinkKind, PropertyPath, edit::Change};
 
 /// A link that shall lead to another place in the same file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,29 +35,19 @@ impl Relocate {
     }
 }
 
-/// Lets links lead to other places. Path, alias, size, title and the kind of link stay; links are in order.
-pub fn relocate_links(file: &[u8], text: &Text<'_>, links: &[Relocate]) -> Result<Edited, EditError> {
-    let shown = text.shown();
-    let changes: Vec<Change> = links.iter().map(|link| change(shown, link)).collect::<Result<_, _>>()?;
-    let Some(edited) = preview(shown, &changes) else { return apply(file, text, &changes) };
-    match kept::lost(&Note::parse(shown), &Note::parse(&edited), links) {
-        None if frame(shown) == frame(&edited) => apply(file, text, &changes),
-        lost => {
-            Err(EditError::LinkLost { target: lost.or(links.first()).map_or(String::new(), |link| link.place.clone()) })
-        }
+impl Document {
+    /// Lets links lead to other places. Path, alias, size, title and the kind of link stay; links are in order.
+    pub fn relocate_links(&self, links: &[Relocate]) -> Result<Edited, EditError> {
+        let changes: Vec<Change> = links.iter().map(|link| change(self.shown(), link)).collect::<Result<_, _>>()?;
+        self.write_links(changes, links, |link| link.place.clone())
     }
-}
 
-/// Lets a link in a property lead to another place; its spans are those of the value at `path`, which is nothing but
-/// this link.
-pub fn relocate_property_link(
-    file: &[u8],
-    text: &Text<'_>,
-    path: &PropertyPath,
-    link: &Relocate,
-) -> Result<Edited, EditError> {
-    let lost = EditError::LinkLost { target: link.place.clone() };
-    edit_property_link(file, text, path, link, &lost, |value| Ok(vec![change(value, link)?]))
+    /// Lets a link in a property lead to another place; its spans are those of the value at `path`, which is nothing
+    /// but this link.
+    pub fn relocate_property_link(&self, path: &PropertyPath, link: &Relocate) -> Result<Edited, EditError> {
+        let lost = EditError::LinkLost { target: link.place.clone() };
+        self.edit_property_link(path, link, &lost, |value| Ok(vec![change(value, link)?]))
+    }
 }
 
 fn change(text: &str, link: &Relocate) -> Result<Change, EditError> {
@@ -79,6 +66,7 @@ fn change(text: &str, link: &Relocate) -> Result<Change, EditError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Note;
     use crate::edit::variants::{check, refuse};
 
     /// The first link or definition that names a place.
@@ -100,15 +88,15 @@ mod tests {
             ("[x](<N o.md#Old>)\n", "A b", "[x](<N o.md#A b>)\n"),
             ("[r]: N.md#Old 'T'\n", "A b", "[r]: N.md#A%20b 'T'\n"),
         ] {
-            check(before, after, |file, text| relocate_links(file, text, &[first(text.shown(), place)]));
+            check(before, after, |document| document.relocate_links(&[first(document.shown(), place)]));
         }
         for bad in ["", " a", "a|b", "a\nb"] {
-            refuse("[[N#Old]]\n", &EditError::BadLinkTarget { target: bad.to_owned() }, |file, text| {
-                relocate_links(file, text, &[first(text.shown(), bad)])
+            refuse("[[N#Old]]\n", &EditError::BadLinkTarget { target: bad.to_owned() }, |document| {
+                document.relocate_links(&[first(document.shown(), bad)])
             });
         }
         let lost = EditError::LinkLost { target: "a]] b".to_owned() };
-        refuse("[[N#Old]]\n", &lost, |file, text| relocate_links(file, text, &[first(text.shown(), "a]] b")]));
+        refuse("[[N#Old]]\n", &lost, |document| document.relocate_links(&[first(document.shown(), "a]] b")]));
     }
 
     #[test]
@@ -116,8 +104,8 @@ mod tests {
         let link =
             Relocate { form: LinkForm::Wiki, destination: 2..7, path: 2..3, subpath: 3..7, place: "It's".to_owned() };
         let path = PropertyPath::parse("up").unwrap();
-        check("---\nup: '[[N#Old|x]]' # c\n---\n", "---\nup: '[[N#It''s|x]]' # c\n---\n", |file, text| {
-            relocate_property_link(file, text, &path, &link)
+        check("---\nup: '[[N#Old|x]]' # c\n---\n", "---\nup: '[[N#It''s|x]]' # c\n---\n", |document| {
+            document.relocate_property_link(&path, &link)
         });
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Note;
 use crate::edit::variants::{check, refuse};
 
 /// The first link or definition.
@@ -18,11 +19,11 @@ fn a_wikilink_keeps_everything_but_its_target() {
         ("[[Old#^id]]\n", "größe 石", "[[größe 石#^id]]\n"),
         ("[[#H]]\n", "New", "[[New#H]]\n"),
     ] {
-        check(before, after, |file, text| retarget_links(file, text, &[first(text.shown(), target)]));
+        check(before, after, |document| document.retarget_links(&[first(document.shown(), target)]));
     }
     for bad in ["", " ", "a|b", "a]b", "a#b", "a^b", "a\nb", " a"] {
-        refuse("[[Old]]\n", &EditError::BadLinkTarget { target: bad.to_owned() }, |file, text| {
-            retarget_links(file, text, &[first(text.shown(), bad)])
+        refuse("[[Old]]\n", &EditError::BadLinkTarget { target: bad.to_owned() }, |document| {
+            document.retarget_links(&[first(document.shown(), bad)])
         });
     }
 }
@@ -44,13 +45,13 @@ fn a_markdown_link_gets_the_encoding_it_needs() {
         ("[r]: Old.md 'T'\n", "A b.md", "[r]: A%20b.md 'T'\n"),
         ("![](Old.png)\n", "New.png", "![](New.png)\n"),
     ] {
-        check(before, after, |file, text| retarget_links(file, text, &[first(text.shown(), target)]));
+        check(before, after, |document| document.retarget_links(&[first(document.shown(), target)]));
     }
 }
 
 #[test]
 fn several_links_change_at_once() {
-    check("[[Old]] [[Old|x]]\n", "[[New]] [[New|x]]\n", |file, text| {
+    check("[[Old]] [[Old|x]]\n", "[[New]] [[New|x]]\n", |document| {
         let one = |path: Range<usize>| Retarget {
             form: LinkForm::Wiki,
             destination: path.clone(),
@@ -58,7 +59,7 @@ fn several_links_change_at_once() {
             target: "New",
             alias: None,
         };
-        retarget_links(file, text, &[one(2..5), one(10..13)])
+        document.retarget_links(&[one(2..5), one(10..13)])
     });
 }
 
@@ -73,7 +74,7 @@ fn a_link_in_a_property_keeps_its_quotes() {
         let (before, after) = (format!("---\n{before}---\nbody\n"), format!("---\n{after}---\nbody\n"));
         let link = Retarget { form: LinkForm::Wiki, destination: 2..5, path: 2..5, target, alias: None };
         let path = PropertyPath::parse(at).unwrap();
-        check(&before, &after, |file, text| retarget_property_link(file, text, &path, &link));
+        check(&before, &after, |document| document.retarget_property_link(&path, &link));
     }
 }
 
@@ -88,16 +89,16 @@ fn a_link_that_would_not_lead_where_it_should_is_refused() {
         alias: None,
     };
     // Written like a Markdown link it would lead to `A%20b`.
-    refuse("[[Old]]\n", &lost("A b"), |file, text| retarget_links(file, text, &[markdown(2..5, "A b")]));
-    refuse("[[Old]] [[y]]\n", &lost("New"), |file, text| {
+    refuse("[[Old]]\n", &lost("A b"), |document| document.retarget_links(&[markdown(2..5, "A b")]));
+    refuse("[[Old]] [[y]]\n", &lost("New"), |document| {
         let strayed = Retarget { form: LinkForm::Wiki, destination: 3..5, path: 3..5, target: "New", alias: None };
-        retarget_links(file, text, &[strayed])
+        document.retarget_links(&[strayed])
     });
     // The marks would close what stands below, and a heading come out of the comment.
-    refuse("[[Old]]\n%%\n# H\n", &lost("a %% b"), |file, text| {
-        retarget_links(file, text, &[first(text.shown(), "a %% b")])
+    refuse("[[Old]]\n%%\n# H\n", &lost("a %% b"), |document| {
+        document.retarget_links(&[first(document.shown(), "a %% b")])
     });
-    check("[[Old]]\n", "[[a\u{a0}b]]\n", |file, text| retarget_links(file, text, &[first(text.shown(), "a\u{a0}b")]));
+    check("[[Old]]\n", "[[a\u{a0}b]]\n", |document| document.retarget_links(&[first(document.shown(), "a\u{a0}b")]));
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn a_property_that_is_no_link_does_not_become_one_in_passing() {
     ] {
         let link = Retarget { form: LinkForm::Wiki, destination: path.clone(), path, target: "New", alias: None };
         let at = PropertyPath::parse(at).unwrap();
-        refuse(&format!("---\n{yaml}---\n"), &error, |file, text| retarget_property_link(file, text, &at, &link));
+        refuse(&format!("---\n{yaml}---\n"), &error, |document| document.retarget_property_link(&at, &link));
     }
 }
 
@@ -128,9 +129,9 @@ fn words_that_were_the_name_of_the_file_can_follow_it() {
         ("| [[Old\\|Old]] |\n| - |\n", "| [[New\\|New]] |\n| - |\n"),
         ("[[Old]]\n", "[[New]]\n"),
     ] {
-        check(before, after, |file, text| {
-            let link = first(text.shown());
-            retarget_links(file, text, &[Retarget::link(&link, "New").unwrap().with_alias(&link, Some("New"))])
+        check(before, after, |document| {
+            let link = first(document.shown());
+            document.retarget_links(&[Retarget::link(&link, "New").unwrap().with_alias(&link, Some("New"))])
         });
     }
 }

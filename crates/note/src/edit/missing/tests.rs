@@ -19,7 +19,7 @@ fn a_missing_heading_is_made_where_its_path_says() {
         ("# A\n\nB\n===\n", "A::C", "x", "# A\n\n## C\nx\n\nB\n===\n"),
         ("# A\np ^id\n", "B", "## C\nx", "# A\np ^id\n\n# B\n## C\nx\n"),
     ] {
-        check(before, after, |file, text| append_heading(file, text, path, content));
+        check(before, after, |document| document.append_heading(path, content));
     }
 }
 
@@ -40,7 +40,7 @@ fn a_heading_that_cannot_be_made_is_refused() {
         ("# T\n## A\n## C\n", "A::B", "# D", lost("B")),
         ("# T\n## A\n## C\n", "A::B", "```\n", EditError::HeadingsLost),
     ] {
-        refuse(before, &error, |file, text| append_heading(file, text, path, content));
+        refuse(before, &error, |document| document.append_heading(path, content));
     }
 }
 
@@ -57,17 +57,15 @@ fn a_missing_block_is_made_at_the_end() {
         ("a\n", "```\ncode\n```", "a\n\n```\ncode\n```\n\n^new\n"),
         ("---\nk: 1\n---\n", "x", "---\nk: 1\n---\nx ^new\n"),
     ] {
-        check(before, after, |file, text| append_block(file, text, "new", content));
+        check(before, after, |document| document.append_block("new", content));
     }
     let lost = EditError::BlockLost { id: "new".to_owned() };
     // Two lists would become one, whatever stands between them.
     for (before, content) in
         [("- a\n", "- x\n- y"), ("a\n", ""), ("a\n", "x\n\ny"), ("```\ncode\n", "x"), ("a\n", "```\nx")]
     {
-        refuse(before, &lost, |file, text| append_block(file, text, "new", content));
+        refuse(before, &lost, |document| document.append_block("new", content));
     }
-    refuse("a ^NEW\n", &EditError::BlockIdTaken { id: "new".to_owned() }, |file, text| {
-        append_block(file, text, "new", "x")
-    });
-    refuse("a\n", &EditError::BadBlockId { id: "a b".to_owned() }, |file, text| append_block(file, text, "a b", "x"));
+    refuse("a ^NEW\n", &EditError::BlockIdTaken { id: "new".to_owned() }, |document| document.append_block("new", "x"));
+    refuse("a\n", &EditError::BadBlockId { id: "a b".to_owned() }, |document| document.append_block("a b", "x"));
 }

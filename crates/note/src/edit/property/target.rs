@@ -3,10 +3,9 @@ use std::ops::Range;
 use super::{PropertyEdit, PropertyError, path::position, render::Hint};
 use crate::{
     Content, Node,
-    edit::lines::whole_lines,
-    replace::shared_ends,
+    edit::{lines::whole_lines, shared_ends},
     span::{is_blank_line, line_end},
-    yaml::Document,
+    yaml::YamlDocument,
 };
 
 /// The part of the YAML text that an edit may change.
@@ -62,7 +61,7 @@ impl Target {
 }
 
 /// Finds what an edit addresses and refuses what others depend on.
-pub(super) fn addressed(yaml: &str, document: &Document, edit: &PropertyEdit<'_>) -> Result<Target, PropertyError> {
+pub(super) fn addressed(yaml: &str, document: &YamlDocument, edit: &PropertyEdit<'_>) -> Result<Target, PropertyError> {
     let anchored = || PropertyError::Anchored { path: edit.path().to_string() };
     let nothing = |reach: Reach| Target { span: 0..0, hint: Hint::None, reach, keeps_blank_lines: false };
     let Some(root) = document.root.as_ref() else { return Ok(nothing(Reach::Insertion)) };

@@ -18,9 +18,9 @@ fn path(path: &str) -> PropertyPath {
 fn yields(before: &str, edit: PropertyEdit<'_>, after: &str) {
     for body in ["", "body\n", "\n# H\n"] {
         let (before, after) = (format!("---\n{before}---\n{body}"), format!("---\n{after}---\n{body}"));
-        check(&before, &after, |file, text| edit_property(file, text, &edit));
+        check(&before, &after, |document| document.edit_property(&edit));
     }
-    check(&format!("---\n{before}---"), &format!("---\n{after}---"), |file, text| edit_property(file, text, &edit));
+    check(&format!("---\n{before}---"), &format!("---\n{after}---"), |document| document.edit_property(&edit));
 }
 
 fn sets(cases: &[(&str, &str, Value, &str)]) {
@@ -188,7 +188,7 @@ fn the_block_comes_with_the_first_property_and_goes_with_the_last() {
         ("", "---\na:\n  b: 1\n---\n"),
         ("---\n---\n", "---\na:\n  b: 1\n---\n---\n---\n"),
     ] {
-        check(before, after, |file, text| edit_property(file, text, &set));
+        check(before, after, |document| document.edit_property(&set));
     }
     let a = path("a");
     for (before, after) in [
@@ -199,7 +199,7 @@ fn the_block_comes_with_the_first_property_and_goes_with_the_last() {
         ("---\n{a: 1}\n---\ntext\n", "text\n"),
         ("---\na: 1\n---\n---\nb: 2\n---\n", "---\n\n---\n---\nb: 2\n---\n"),
     ] {
-        check(before, after, |file, text| edit_property(file, text, &PropertyEdit::Delete { path: &a }));
+        check(before, after, |document| document.edit_property(&PropertyEdit::Delete { path: &a }));
     }
 }
 
@@ -219,11 +219,10 @@ fn what_cannot_be_done_safely_is_refused_by_name() {
         ("- a\n", PropertyError::NotAMap),
         ("a\n", PropertyError::NotAMap),
     ] {
-        refuse(&format!("---\n{yaml}---\n"), &error.into(), |file, text| edit_property(file, text, &set));
+        refuse(&format!("---\n{yaml}---\n"), &error.into(), |document| document.edit_property(&set));
     }
-    let file = b"---\na: b: c\n---\n";
-    let note = Text::decode(file).unwrap();
-    assert!(matches!(edit_property(file, &note, &set), Err(EditError::Property(PropertyError::Yaml { line: 2, .. }))));
+    let note = Document::open("---\na: b: c\n---\n".to_owned()).unwrap();
+    assert!(matches!(note.edit_property(&set), Err(EditError::Property(PropertyError::Yaml { line: 2, .. }))));
 
     let note = "---\na: x\nl: [1]\nm: &m {k: 1}\nn: *m\n---\n";
     let missing = |path: &str| PropertyError::Missing { path: path.to_owned() };
@@ -240,14 +239,14 @@ fn what_cannot_be_done_safely_is_refused_by_name() {
     ] {
         let at = path(at);
         let edit = if set { PropertyEdit::Set { path: &at, value: &one } } else { PropertyEdit::Delete { path: &at } };
-        refuse(note, &error.into(), |file, text| edit_property(file, text, &edit));
+        refuse(note, &error.into(), |document| document.edit_property(&edit));
     }
     let (from, to) = (path("a"), path("l"));
-    refuse(note, &PropertyError::Taken { path: "l".to_owned() }.into(), |file, text| {
-        edit_property(file, text, &PropertyEdit::Move { from: &from, to: &to })
+    refuse(note, &PropertyError::Taken { path: "l".to_owned() }.into(), |document| {
+        document.edit_property(&PropertyEdit::Move { from: &from, to: &to })
     });
-    refuse(note, &PropertyError::NotAList { path: a() }.into(), |file, text| {
-        edit_property(file, text, &PropertyEdit::Append { path: &from, value: &one })
+    refuse(note, &PropertyError::NotAList { path: a() }.into(), |document| {
+        document.edit_property(&PropertyEdit::Append { path: &from, value: &one })
     });
     for bad in ["", ".", "a.", ".a", "a..b"] {
         assert_eq!(PropertyPath::parse(bad), Err(PropertyError::BadPath { path: bad.to_owned() }));
@@ -264,14 +263,13 @@ fn hostile_properties_cost_no_more_than_their_size() {
     let long = format!("text: {}\n", "word ".repeat(50_000));
     for yaml in [many, items, nested, long] {
         let file = format!("---\n{yaml}---\nbody\n");
-        let note = Text::decode(file.as_bytes()).unwrap();
+        let note = Document::open(file.clone()).unwrap();
         let started = std::time::Instant::now();
-        let added =
-            edit_property(file.as_bytes(), &note, &PropertyEdit::Set { path: &path("new"), value: &value("1") });
+        let added = note.edit_property(&PropertyEdit::Set { path: &path("new"), value: &value("1") });
         assert!(added.is_ok(), "{added:?}");
         assert!(started.elapsed().as_secs() < 20, "{} bytes: {:?}", yaml.len(), started.elapsed());
     }
     let bomb = format!("---\ndeep: {}\n---\n", "[".repeat(5000));
-    let note = Text::decode(bomb.as_bytes()).unwrap();
-    assert!(edit_property(bomb.as_bytes(), &note, &PropertyEdit::Delete { path: &path("deep") }).is_err());
+    let note = Document::open(bomb).unwrap();
+    assert!(note.edit_property(&PropertyEdit::Delete { path: &path("deep") }).is_err());
 }

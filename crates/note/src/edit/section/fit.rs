@@ -3,14 +3,6 @@
 use super::super::place::{block_at, last_block};
 use crate::{BlockKind, HeadingStyle, Note};
 
-/// What becomes of two paragraphs without a blank line between them.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Paragraphs {
-    /// One: whoever sends no blank line wants none.
-    Join,
-    Part,
-}
-
 /// What stands at the end of a text.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Ending {
@@ -21,12 +13,38 @@ pub(super) enum Ending {
     Open,
 }
 
+/// The last block of a text, whatever line ends follow it.
+pub(super) struct LastBlock<'t> {
+    text: &'t str,
+    kind: Option<BlockKind>,
+}
+
+impl<'t> LastBlock<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        let text = text.trim_end_matches('\n');
+        let block = if text.trim().is_empty() { None } else { last_block(text) };
+        Self { text, kind: block.map(|block| block.kind) }
+    }
+
+    /// The same for another text, which may be this one with other line ends behind it.
+    pub(super) fn or_of(self, text: &'t str) -> Self {
+        if text.trim_end_matches('\n') == self.text { self } else { Self::of(text) }
+    }
+
+    /// What stands at the end of the text, with the line ends that follow.
+    pub(super) fn ending(&self, text: &str) -> Ending {
+        match self.kind {
+            _ if text.trim().is_empty() => Ending::Blank,
+            Some(_) if text.ends_with("\n\n") => Ending::Blank,
+            Some(kind) => Ending::Block(kind),
+            None => Ending::Open,
+        }
+    }
+}
+
 impl Ending {
     pub(super) fn of(text: &str) -> Self {
-        if text.trim().is_empty() || text.ends_with("\n\n") && last_block(text).is_some() {
-            return Self::Blank;
-        }
-        last_block(text).map_or(Self::Open, |block| Self::Block(block.kind))
+        LastBlock::of(text).ending(text)
     }
 
     /// Whether text can go on in the last line.
@@ -36,9 +54,11 @@ impl Ending {
     }
 
     /// Whether `below` would become a part of it, or change it, on the next line.
-    pub(super) fn takes_in(self, below: &str, paragraphs: Paragraphs) -> bool {
+    pub(super) fn takes_in(self, below: &str) -> bool {
         use BlockKind::{Callout, Footnote, Html, Item, List, Paragraph, Quote, Table};
-        let Self::Block(above) = self else { return false };
+        let Self::Block(above @ (Callout | Footnote | Html | Item | List | Paragraph | Quote | Table)) = self else {
+            return false;
+        };
         let begin = Begin::of(below);
         match above {
             _ if begin == Begin::Blank => false,
@@ -46,7 +66,7 @@ impl Ending {
             Item | List | Quote | Callout | Footnote => begin == Begin::Words,
             // A line with a pipe is meant to be a row.
             Table => begin == Begin::Words && !below.lines().next().unwrap_or_default().contains('|'),
-            Paragraph if begin == Begin::Words => paragraphs == Paragraphs::Part,
+            // Two paragraphs become one: whoever sends no blank line wants none.
             Paragraph => begin == Begin::Weak,
             _ => false,
         }

@@ -31,25 +31,8 @@ fn the_body_of_a_section_is_replaced() {
         ("A\n---\none\n\nB\n===\n", Own, "x", AsSent, "A\n---\nx\n\nB\n===\n"),
         ("# A\none\n\nB\n===\n", Own, "> q", AsSent, "# A\n> q\n\nB\n===\n"),
     ] {
-        check(before, after, |file, text| {
-            replace_body(file, text, &Section { heading: &find(text.shown(), "A"), part, blanks }, content)
-        });
-    }
-}
-
-#[test]
-fn a_whole_section_is_replaced_or_deleted() {
-    for (before, part, content, blanks, after) in [
-        ("x\n# A\none\n# B\n", Subtree, "# C\nc", AsSent, "x\n# C\nc\n# B\n"),
-        ("x\n# A\none\n\n# B\n", Subtree, "# C\nc", Kept, "x\n# C\nc\n\n# B\n"),
-        ("x\n# A\none\n## S\n# B\n", Own, "# C", AsSent, "x\n# C\n## S\n# B\n"),
-        ("x\n# A\none\n## S\n# B\n", Subtree, "", AsSent, "x\n# B\n"),
-        ("x\n# A\none\n\n# B\n", Subtree, "", Kept, "x\n# B\n"),
-        ("# A\none", Subtree, "text", AsSent, "text"),
-        ("A\n===\none\n", Subtree, "", AsSent, ""),
-    ] {
-        check(before, after, |file, text| {
-            replace_section(file, text, &Section { heading: &find(text.shown(), "A"), part, blanks }, content)
+        check(before, after, |document| {
+            document.replace_body(&Section { heading: &find(document.shown(), "A"), part, blanks }, content)
         });
     }
 }
@@ -79,8 +62,8 @@ fn text_is_added_at_the_end_of_a_section() {
         ("# A\none\n", Own, "---\nx", AsSent, "# A\none\n\n---\nx\n"),
         ("# A\none\n\nB\n===\n", Own, "x", AsSent, "# A\none\nx\n\nB\n===\n"),
     ] {
-        check(before, after, |file, text| {
-            append_to_section(file, text, &Section { heading: &find(text.shown(), "A"), part, blanks }, content)
+        check(before, after, |document| {
+            document.append_to_section(&Section { heading: &find(document.shown(), "A"), part, blanks }, content)
         });
     }
 }
@@ -97,8 +80,8 @@ fn text_is_added_right_below_a_heading() {
         ("# A", "x", AsSent, "# A\nx"),
         ("A\n===\none", "x", AsSent, "A\n===\nx\none"),
     ] {
-        check(before, after, |file, text| {
-            prepend_to_section(file, text, &Section { heading: &find(text.shown(), "A"), part: Own, blanks }, content)
+        check(before, after, |document| {
+            document.prepend_to_section(&Section { heading: &find(document.shown(), "A"), part: Own, blanks }, content)
         });
     }
 }
@@ -106,17 +89,18 @@ fn text_is_added_right_below_a_heading() {
 #[test]
 fn content_that_swallows_other_sections_is_refused() {
     for content in ["```\n", "<!--\n"] {
-        refuse("# A\none\n# B\n", &EditError::HeadingsLost, |file, text| {
-            replace_body(file, text, &Section { heading: &find(text.shown(), "A"), part: Own, blanks: AsSent }, content)
+        refuse("# A\none\n# B\n", &EditError::HeadingsLost, |document| {
+            document
+                .replace_body(&Section { heading: &find(document.shown(), "A"), part: Own, blanks: AsSent }, content)
         });
     }
 }
 
 fn appends(cases: &[(&str, Blanks, &str, &str)]) {
     for (before, blanks, content, after) in cases {
-        check(before, after, |file, text| {
-            let section = Section { heading: &find(text.shown(), "A"), part: Own, blanks: *blanks };
-            append_to_section(file, text, &section, content)
+        check(before, after, |document| {
+            let section = Section { heading: &find(document.shown(), "A"), part: Own, blanks: *blanks };
+            document.append_to_section(&section, content)
         });
     }
 }
@@ -154,9 +138,9 @@ fn the_last_block_does_not_take_in_what_is_appended() {
         ("# A\np\n", AsSent, "S\n===", "# A\np\n\nS\n===\n"),
     ]);
     for before in ["# A\n```\ncode\n", "# A\n%%\ncomment\n", "# A\n<!--\n"] {
-        refuse(before, &EditError::Unclosed, |file, text| {
-            let section = Section { heading: &find(text.shown(), "A"), part: Own, blanks: AsSent };
-            append_to_section(file, text, &section, "x")
+        refuse(before, &EditError::Unclosed, |document| {
+            let section = Section { heading: &find(document.shown(), "A"), part: Own, blanks: AsSent };
+            document.append_to_section(&section, "x")
         });
     }
 }
@@ -174,28 +158,22 @@ fn prepended_text_leaves_heading_and_text_apart() {
         ("# A\none\n", AsSent, "> x", "# A\n> x\n\none\n"),
         ("# A\n***\n", AsSent, "x", "# A\nx\n\n***\n"),
     ] {
-        check(before, after, |file, text| {
-            prepend_to_section(file, text, &Section { heading: &find(text.shown(), "A"), part: Own, blanks }, content)
+        check(before, after, |document| {
+            document.prepend_to_section(&Section { heading: &find(document.shown(), "A"), part: Own, blanks }, content)
         });
     }
-    refuse("# A\none\n", &EditError::Unclosed, |file, text| {
-        let section = Section { heading: &find(text.shown(), "A"), part: Own, blanks: AsSent };
-        prepend_to_section(file, text, &section, "```\n")
+    refuse("# A\none\n", &EditError::Unclosed, |document| {
+        let section = Section { heading: &find(document.shown(), "A"), part: Own, blanks: AsSent };
+        document.prepend_to_section(&section, "```\n")
     });
 }
 
 #[test]
-fn replaced_text_leaves_the_id_of_the_heading_and_the_text_above() {
+fn replaced_text_leaves_the_id_of_the_heading() {
     fn section(heading: &Heading) -> Section<'_> {
         Section { heading, part: Own, blanks: AsSent }
     }
-    check("# A\n\n^id\n\none\n", "# A\n\n^id\n\nx\n", |file, text| {
-        replace_body(file, text, &section(&find(text.shown(), "A")), "x")
-    });
-    check("p\n# A\none\n", "p\n\nx\n", |file, text| {
-        replace_section(file, text, &section(&find(text.shown(), "A")), "x")
-    });
-    check("- p\n# A\none\n", "- p\n\nx\n", |file, text| {
-        replace_section(file, text, &section(&find(text.shown(), "A")), "x")
+    check("# A\n\n^id\n\none\n", "# A\n\n^id\n\nx\n", |document| {
+        document.replace_body(&section(&find(document.shown(), "A")), "x")
     });
 }

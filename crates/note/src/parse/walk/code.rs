@@ -21,7 +21,7 @@ impl Walk<'_, '_, '_> {
             None => {}
         }
         for part in parts {
-            let span = trim(self.note.text, part);
+            let span = trim(self.text, part);
             if !span.is_empty() {
                 self.indented(span);
             }
@@ -33,7 +33,7 @@ impl Walk<'_, '_, '_> {
     }
 
     fn fenced(&mut self, span: Range<usize>) {
-        let text = self.note.text;
+        let text = self.text;
         let first_end = line_end(text, span.start).min(span.end);
         let opening = &text[span.start..first_end];
         let fence = opening.trim_start_matches(['`', '~']);

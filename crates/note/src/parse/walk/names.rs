@@ -22,7 +22,7 @@ impl Walk<'_, '_, '_> {
         if self.part == Part::Comment {
             return;
         }
-        let text = self.note.text;
+        let text = self.text;
         let prefix: &[char] = if self.quotes > 0 { &[' ', '\t', '>'] } else { &[' ', '\t'] };
         match (trailing_id(text, span.clone(), prefix), self.holder()) {
             (None, _) => {}
@@ -48,7 +48,7 @@ impl Walk<'_, '_, '_> {
         let before = self.masked.partition_point(|region| region.span.end <= at);
         let masked = self.masked[..before].last().map(|region| {
             let kind = if region.kind == MaskedKind::Math { BlockKind::Math } else { BlockKind::Comment };
-            (kind, trim_end(self.note.text, region.span.clone()))
+            (kind, trim_end(self.text, region.span.clone()))
         });
         let start = |(_, span): &(BlockKind, Range<usize>)| span.start;
         if masked.as_ref().map(start) > parsed.as_ref().map(start) { masked } else { parsed }
@@ -80,7 +80,7 @@ impl Walk<'_, '_, '_> {
     }
 
     pub(super) fn block(&mut self, kind: BlockKind, span: Range<usize>, marker: Range<usize>) {
-        let id = self.note.text[marker.start + 1..marker.end].to_owned();
+        let id = self.text[marker.start + 1..marker.end].to_owned();
         self.note.blocks.push(Block { id, kind, span, marker });
     }
 
@@ -89,7 +89,7 @@ impl Walk<'_, '_, '_> {
         if self.part == Part::Comment {
             return;
         }
-        let text = self.note.text;
+        let text = self.text;
         let Some(Container::Table(table)) = self.containers.last() else { return };
         let row = trim(text, range);
         let last_cell = text[row.clone()].strip_suffix('|').map_or(row.end, |rest| row.start + rest.trim_end().len());

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use lapidary_pipeline::Decision;
+
 use super::*;
 
 #[test]
@@ -90,12 +92,15 @@ max_bytes = 2000
 
 [log]
 level = "debug"
+format = "json"
+dir = "~/logs"
+max_bytes = 3000
 "#;
     let machine = Machine::new().folder("/home/me/Other").folder("/home/me/Shared").toml(text);
     let config = machine.config();
     assert_eq!(config.access.follow_links, [Path::new("/home/me/Shared")]);
     assert_eq!(machine.vaults(), ["zeta=/work/Notes", "alpha=/home/me/Other"]);
-    assert_eq!((config.transport, config.repetition.refused), (Transport::Http, false));
+    assert_eq!((config.transport, config.repetition.noticed), (Transport::Http, false));
     assert_eq!(config.state_dir, Path::new("/home/me/state"));
     assert!(config.access.read_only && config.tools.dotted_names);
     assert_eq!(config.access.read_paths, Some(vec!["notes, old".into(), "work".into()]));
@@ -120,7 +125,10 @@ level = "debug"
     assert_eq!(config.limits.checkpoint_age, Duration::from_secs(3 * 24 * 60 * 60));
     assert_eq!((config.http.port, config.http.max_body_bytes), (8080, None));
     assert_eq!(config.http.session_mode, SessionMode::Stateless);
-    assert_eq!((config.limits.audit_max_bytes, config.log_level), (2000, LogLevel::Debug));
+    assert_eq!(config.limits.audit_max_bytes, 2000);
+    let folder = Some(Path::new("/home/me/logs").to_owned());
+    let log = LogSettings { level: LogLevel::Debug, format: LogFormat::Json, folder, max_bytes: 3000 };
+    assert_eq!(config.log, log);
     for key in SETTINGS.iter().filter_map(|setting| setting.key) {
         let last = key.rsplit('.').next().unwrap();
         assert!(text.contains(last), "{key} is not in the example");
@@ -158,7 +166,7 @@ fn a_named_file_replaces_the_one_in_the_configuration_folder() {
         .variable("LAPIDARY_CONFIG", "/b.toml")
         .file("/b.toml", "[http]\nport = 2\n")
         .file("/c.toml", "[http]\nport = 3\n");
-    assert_eq!((machine.config().http.port, machine.config().log_level), (2, LogLevel::Info));
+    assert_eq!((machine.config().http.port, machine.config().log.level), (2, LogLevel::Info));
     assert_eq!(machine.words(&["--config", "/c.toml"]).config().http.port, 3);
 }
 

@@ -1,4 +1,5 @@
-use crate::config::model::{Limits, Repetition, Tools};
+use crate::config::model::{Limits, Tools};
+use lapidary_pipeline::{Decision, RepetitionLimits};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -51,7 +52,7 @@ fn the_defaults_are_those_of_the_product() {
         tools: Tools { include: None, exclude: Vec::new(), dotted_names: false },
         approval: Approval { write: Decision::Allow, destroy: Decision::Ask, rules: vec![], pending: true },
         ask_before_deleting: true,
-        repetition: Repetition { refused: true, window: 15, allowed: 3, max_failures: 8 },
+        repetition: RepetitionLimits { noticed: true, window: 15, allowed: 3, max_failures: 8 },
         profile: "curator".into(),
         profiles: std::collections::BTreeMap::new(),
         tokens: vec![],
@@ -71,7 +72,7 @@ fn the_defaults_are_those_of_the_product() {
             max_bytes_read: 0,
             max_bulk_ops: 0,
         },
-        log_level: LogLevel::Info,
+        log: LogSettings { level: LogLevel::Info, format: LogFormat::Plain, folder: None, max_bytes: 5_000_000 },
     };
     assert_eq!(config, expected);
     assert!(Machine::with_vault().warnings().is_empty());
@@ -114,8 +115,8 @@ fn switches_take_the_usual_words_in_any_case_and_no_others() {
         assert_holds(&refusal("OBSIDIAN_READ_ONLY", value), &[value, "true or false"]);
     }
     assert!(with("LAPIDARY_DOTTED_NAMES", "1").tools.dotted_names);
-    assert!(!with("LAPIDARY_REPETITION", "off").repetition.refused);
-    assert!(with("LAPIDARY_REPETITION", "on").repetition.refused);
+    assert!(!with("LAPIDARY_REPETITION", "off").repetition.noticed);
+    assert!(with("LAPIDARY_REPETITION", "on").repetition.noticed);
 }
 
 #[test]
@@ -211,7 +212,7 @@ fn log_levels_of_the_contract_and_their_other_names_are_understood() {
         (LogLevel::Trace, vec!["trace"]),
     ] {
         for name in names {
-            assert_eq!(with("MCP_LOG_LEVEL", name).log_level, level, "{name}");
+            assert_eq!(with("MCP_LOG_LEVEL", name).log.level, level, "{name}");
         }
     }
     assert_holds(&refusal("MCP_LOG_LEVEL", "loud"), &["'loud'", "off, error, warning, info, debug, trace"]);
@@ -425,6 +426,9 @@ fn state_never_goes_into_a_vault() {
     }
     let beside = Machine::with_vault().variable("LAPIDARY_STATE_DIR", "/work/Notes-state");
     assert!(beside.load().is_ok());
+    let error = Machine::with_vault().variable("LOGS_DIR", "/work/Notes/logs").error();
+    assert_holds(&error, &["inside the vault /work/Notes", "LOGS_DIR"]);
+    assert!(Machine::with_vault().variable("LOGS_DIR", "/work/logs").load().is_ok());
 }
 
 #[test]

@@ -35,6 +35,11 @@ fn nothing_that_is_offered_tells_of_what_is_not_listed() {
 }
 
 #[test]
+fn nothing_that_is_offered_tells_a_principal_of_what_its_token_does_not_open() {
+    nothing_tells(Closing::Principal, &[("LAPIDARY_APPROVAL", "write=allow,destroy=allow")], |_| true);
+}
+
+#[test]
 fn no_question_to_a_person_tells_of_what_rules_close() {
     nothing_tells(Closing::Rules, &[("LAPIDARY_APPROVAL", "write=ask,destroy=ask")], |offer| offer.writes);
 }
@@ -44,7 +49,7 @@ const MOST: usize = 2_000;
 const FIRST: usize = 40;
 
 fn nothing_tells(closing: Closing, environment: &[(&str, &str)], wanted: fn(&Offer) -> bool) {
-    let mut offers = offers::all(&mut Twin::new(true, closing, &BTreeMap::new(), environment).server);
+    let mut offers = offers::all(&mut Twin::new(true, closing, &BTreeMap::new(), environment).client);
     assert!(offers.len() > 5, "there is something to try");
     offers.retain(wanted);
     let thinning = offers.iter().map(|offer| offer.requests.len()).sum::<usize>().div_ceil(MOST);
@@ -91,10 +96,9 @@ fn timeless(reply: &str) -> String {
 
 /// The whole answer, with whatever was said on the way.
 fn reply(twin: &mut Twin, Request { method, params }: &Request) -> String {
-    let mut reply = twin.server.request(method, params.clone());
+    let mut reply = twin.client.request(method, params.clone());
     reply.as_object_mut().unwrap().shift_remove("id");
-    let aside = std::mem::take(&mut twin.server.aside);
-    format!("{reply} {}", Value::Array(aside))
+    format!("{reply} {}", Value::Array(twin.client.aside()))
 }
 
 /// No word of a hidden file, unless the caller said it first.

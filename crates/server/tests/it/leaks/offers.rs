@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use lapidary_tools::TOOLS;
 use serde_json::{Value, json};
 
-use super::values::{fitting, with_paths};
-use crate::harness::Server;
+use super::{
+    twins::Client,
+    values::{fitting, with_paths},
+};
 
 /// One thing on offer.
 pub(super) struct Offer {
@@ -24,9 +26,8 @@ pub(super) struct Request {
 }
 
 /// Found by listing, so that what is added later is tried too.
-pub(super) fn all(server: &mut Server) -> Vec<Offer> {
-    let discovered = server.request("server/discover", json!({}))["result"].clone();
-    let capabilities = &discovered["capabilities"];
+pub(super) fn all(server: &mut Client) -> Vec<Offer> {
+    let capabilities = server.capabilities();
     let mut offers = vec![tools_themselves()];
     offers.extend(tools(server));
     let mut references = Vec::new();
@@ -41,7 +42,9 @@ pub(super) fn all(server: &mut Server) -> Vec<Offer> {
         for template in listed(server, "resources/templates/list", "resourceTemplates") {
             let uri = template["uriTemplate"].as_str().unwrap().to_owned();
             references.push((json!({ "type": "ref/resource", "uri": uri }), variables(&uri)));
-            offers.push(template_offer(&uri));
+            offers.push(template_offer(&uri, "resources/read"));
+            // Only older clients with a session have it; to the others it is refused, whatever is asked for.
+            offers.push(template_offer(&uri, "resources/subscribe"));
         }
     }
     if capabilities.get("completions").is_some() {
@@ -62,7 +65,7 @@ fn offer(name: &str, requests: Vec<Request>) -> Offer {
 }
 
 /// All items of a list, page by page.
-fn listed(server: &mut Server, method: &str, items: &str) -> Vec<Value> {
+fn listed(server: &mut Client, method: &str, items: &str) -> Vec<Value> {
     let mut all = Vec::new();
     let mut params = json!({});
     loop {
@@ -75,7 +78,7 @@ fn listed(server: &mut Server, method: &str, items: &str) -> Vec<Value> {
     }
 }
 
-fn tools(server: &mut Server) -> Vec<Offer> {
+fn tools(server: &mut Client) -> Vec<Offer> {
     let listed = listed(server, "tools/list", "tools");
     let mut offers: Vec<Offer> = listed.iter().map(tool).collect();
     // One tool calls the others, under the same rules.
@@ -138,7 +141,7 @@ fn variables(template: &str) -> Vec<String> {
     inner.map(|(name, _)| name.trim_start_matches(['+', '/', '?', '#', '&']).to_owned()).collect()
 }
 
-fn template_offer(template: &str) -> Offer {
+fn template_offer(template: &str, method: &'static str) -> Offer {
     let texts = fitting(&json!({ "type": "string" }));
     let filled = |text: &str, plain: bool| {
         let text = if plain { text.to_owned() } else { encoded(text) };
@@ -150,7 +153,7 @@ fn template_offer(template: &str) -> Offer {
         }
         uri + rest
     };
-    let read = |uri: String| Request { method: "resources/read", params: json!({ "uri": uri }) };
+    let read = |uri: String| Request { method, params: json!({ "uri": uri }) };
     let texts = texts.iter().filter_map(Value::as_str);
     offer(template, texts.flat_map(|text| [read(filled(text, true)), read(filled(text, false))]).collect())
 }

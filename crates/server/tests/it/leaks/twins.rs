@@ -5,7 +5,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::harness::{Era, Server, Vault};
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{Era, Server, Vault},
+    http::HttpServer,
+};
 
 /// How every marker begins, and no other word.
 pub(crate) const MARK: &str = "zq";
@@ -106,7 +111,12 @@ pub(crate) enum Closing {
     Rules,
     /// Only what is listed is open.
     Lists,
+    /// The server opens nearly everything; the token of the caller does not.
+    Principal,
 }
+
+const TOKEN: &str = "a-token-for-the-twin";
+const BEARER: (&str, &str) = ("Authorization", "Bearer a-token-for-the-twin");
 
 impl Closing {
     fn environment(self) -> &'static [(&'static str, &'static str)] {
@@ -117,6 +127,7 @@ impl Closing {
                 ("OBSIDIAN_WRITE_PATHS", "Open/Drafts"),
                 ("OBSIDIAN_DENY_PATHS", "denied"),
             ],
+            Self::Principal => &[],
         }
     }
 
@@ -124,14 +135,74 @@ impl Closing {
         match self {
             Self::Rules => "deny = [\"**/Globbed-*/**\", \"**/*.secret.md\"]",
             Self::Lists => "allow = [\"Open/**\"]\ndeny = [\"**/globbed-*\", \"**/*.secret.md\"]",
+            Self::Principal => "deny = [\"Open/globbed-*\", \"Open/*.secret.md\"]",
         }
+    }
+
+    /// Of what follows the vault in the configuration.
+    fn tokens(self) -> String {
+        match self {
+            Self::Rules | Self::Lists => String::new(),
+            Self::Principal => format!(
+                "[tokens.twin]\ntoken = {TOKEN:?}\nread_paths = [\"Open\"]\nwrite_paths = [\"Open/Drafts\", \"Open/Plan.md\"]\n"
+            ),
+        }
+    }
+
+    /// What the rule files say. Where the token closes a folder, they do not.
+    fn rules(self) -> [(&'static str, &'static str); 4] {
+        let mut rules = RULES;
+        if let Self::Principal = self {
+            rules[0].1 = "Open/*-private.md\n";
+            rules[1].1 = "";
+        }
+        rules
     }
 }
 
-/// A vault of the pair, and a server on it.
+/// A vault of the pair, and a client of a server on it.
 pub(crate) struct Twin {
-    vault: Vault,
-    pub(crate) server: Server,
+    pub(crate) vault: Vault,
+    pub(crate) client: Client,
+}
+
+/// However it is connected.
+pub(crate) enum Client {
+    Stdio(Server),
+    /// In a session, with a token.
+    Http {
+        server: HttpServer,
+        session: String,
+    },
+}
+
+impl Client {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
+        match self {
+            Self::Stdio(server) => server.request(method, params),
+            Self::Http { server, session } => {
+                let reply = server.ask_in(session, &[BEARER], method, &params).to_string();
+                // The log has the start of it.
+                serde_json::from_str(&reply.replace(&session[..8], "session")).unwrap()
+            }
+        }
+    }
+
+    /// What was said besides since the last time.
+    pub(crate) fn aside(&mut self) -> Vec<Value> {
+        match self {
+            Self::Stdio(server) => std::mem::take(&mut server.aside),
+            Self::Http { .. } => Vec::new(),
+        }
+    }
+
+    /// What the server says that it has.
+    pub(crate) fn capabilities(&mut self) -> Value {
+        match self {
+            Self::Stdio(server) => server.request("server/discover", json!({}))["result"]["capabilities"].clone(),
+            Self::Http { .. } => json!({ "prompts": {}, "resources": {}, "completions": {} }),
+        }
+    }
 }
 
 impl Twin {
@@ -143,7 +214,7 @@ impl Twin {
         environment: &[(&str, &str)],
     ) -> Self {
         let vault = Vault::new(&[]);
-        for (path, text) in more.iter().map(|(path, text)| (*path, *text)).chain(VISIBLE).chain(RULES) {
+        for (path, text) in more.iter().map(|(path, text)| (*path, *text)).chain(VISIBLE).chain(closing.rules()) {
             vault.write(path, text.as_bytes());
         }
         if full {
@@ -155,13 +226,23 @@ impl Twin {
         }
         age(&vault, more);
         let config = vault.path().with_file_name("lapidary.toml");
-        std::fs::write(&config, format!("[vaults.Notes]\npath = {:?}\n{}\n", vault.path(), closing.patterns()))
-            .unwrap();
+        let (patterns, tokens) = (closing.patterns(), closing.tokens());
+        std::fs::write(&config, format!("[vaults.Notes]\npath = {:?}\n{patterns}\n{tokens}", vault.path())).unwrap();
         let mut command = vault.command();
         command.args(["--tools", "all"]).env("LAPIDARY_CONFIG", config).env("LAPIDARY_REPETITION", "off");
         command.envs(closing.environment().iter().copied()).envs(environment.iter().copied());
-        let server = Server::start(command).with_elicitation().open(Era::Modern);
-        Self { vault, server }
+        let client = match closing {
+            Closing::Rules | Closing::Lists => {
+                Client::Stdio(Server::start(command).with_elicitation().open(Era::Modern))
+            }
+            Closing::Principal => {
+                command.args(["--http", "127.0.0.1:0"]);
+                let server = HttpServer::start_command(command);
+                let session = server.session_with(&[BEARER]);
+                Client::Http { server, session }
+            }
+        };
+        Self { vault, client }
     }
 
     /// Whether every hidden file is as it was made.

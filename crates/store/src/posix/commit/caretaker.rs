@@ -28,7 +28,8 @@ pub(super) fn keep_tending(changes: &Arc<Committer>) {
         pause = (pause * 2).min(LAST_LOOKS);
         look_again(&weak).then_some(pause)
     });
-    if scheduled.is_err() {
+    if let Err(error) = scheduled {
+        tracing::warn!(%error, "replaced files that are still open are left to the next server");
         // The next server does it.
         changes.tended.store(false, Ordering::Release);
     }
@@ -39,7 +40,13 @@ fn look_again(changes: &Weak<Committer>) -> bool {
     let Some(changes) = changes.upgrade() else { return false };
     // Whoever is at work looks at them too, sooner or later.
     let Ok(turn) = changes.wait(&|| false) else { return true };
-    if turn.recover().is_err() || turn.tend() > 0 {
+    if let Err(error) = turn.recover() {
+        tracing::debug!(%error, "an unfinished change is left for later");
+        return true;
+    }
+    let open = turn.tend();
+    if open > 0 {
+        tracing::trace!(open, "replaced files are still open");
         return true;
     }
     changes.tended.store(false, Ordering::Release);

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, FileContent};
 
 use super::CommitError;
 use crate::{
@@ -96,7 +96,7 @@ impl<'a> Planner<'a> {
                 path: path.clone(),
                 error,
                 guard: change.guard(),
-                before: change.before().map(|file| file.hash),
+                before: change.before().map(File::hash),
             })?;
             planned.about.resize(planned.steps.len(), index);
         }
@@ -112,28 +112,28 @@ impl<'a> Planner<'a> {
         let path = change.path();
         let about = |error| (path, error);
         match change {
-            Change::Write { before, bytes, .. } => {
+            Change::Write { before, content, .. } => {
                 let place = self.existing(path).map_err(about)?;
                 // What is replaced is compared then, so a glance is enough; what is left as it is, is not.
-                if *before.bytes == **bytes || !self.store.looks_like(&place, before) {
+                if before.content == *content || !self.store.looks_like(&place, before) {
                     self.check(path, &place, before).map_err(about)?;
                 }
                 planned.keep(before);
-                planned.entry(path, Some(before), Some(bytes));
+                planned.entry(path, Some(before), Some(content));
                 self.produced.insert(path.clone(), place.clone());
-                planned.replace(place, before, bytes).map_err(about)
+                planned.replace(place, before, content).map_err(about)
             }
-            Change::Create { bytes, .. } => {
+            Change::Create { content, .. } => {
                 let place = self.free(path, planned).map_err(about)?;
-                planned.entry(path, None, Some(bytes));
-                planned.create(place, bytes).map_err(about)
+                planned.entry(path, None, Some(content));
+                planned.create(place, content).map_err(about)
             }
             Change::Delete { before, .. } => {
                 let place = self.existing(path).map_err(about)?;
                 self.check(path, &place, before).map_err(about)?;
                 planned.keep(before);
                 planned.entry(path, Some(before), None);
-                planned.remove(place, Some(before.hash), false).map_err(about)?;
+                planned.remove(place, Some(before.hash()), false).map_err(about)?;
                 self.vacate(path);
                 Ok(())
             }
@@ -141,14 +141,14 @@ impl<'a> Planner<'a> {
                 let place = self.existing(path).map_err(about)?;
                 self.trash(path, place, before.as_ref(), *trash, index, planned).map_err(about)
             }
-            Change::Move { to, before, bytes, .. } => {
+            Change::Move { to, before, content, .. } => {
                 let place = self.existing(path).map_err(about)?;
                 if let Some(before) = before {
                     self.check(path, &place, before).map_err(about)?;
                     planned.keep(before);
                 }
                 let target = self.free(to, planned).map_err(|error| (to, error))?;
-                self.move_file(change, place, target, bytes.as_deref(), planned).map_err(about)
+                self.move_file(change, place, target, content.as_ref(), planned).map_err(about)
             }
             Change::MoveFolder { to, .. } => {
                 self.existing_folder(path).map_err(about)?;
@@ -174,7 +174,7 @@ impl<'a> Planner<'a> {
         change: &'s Change,
         place: VaultPath,
         target: VaultPath,
-        bytes: Option<&'s [u8]>,
+        content: Option<&'s FileContent>,
         planned: &mut Planned<'s>,
     ) -> Result<(), StoreError> {
         let Change::Move { from, to, before, .. } = change else { return Ok(()) };
@@ -183,21 +183,21 @@ impl<'a> Planner<'a> {
         if let Some(last) = planned.entries.last_mut() {
             last.moved_to = Some(to.clone());
         }
-        let after = bytes.or_else(|| before.map(|before| &*before.bytes));
+        let after = content.or_else(|| before.map(|before| &before.content));
         planned.entry(to, None, after);
         self.produced.insert(to.clone(), target.clone());
         self.vacate(from);
         if self.copies {
             // What was not read can only be moved as it is.
             let across = StoreError::Disk { kind: std::io::ErrorKind::CrossesDevices };
-            let (Some(before), Some(content)) = (before, after) else { return Err(across) };
-            planned.create(target, content)?;
-            return planned.remove(place, Some(before.hash), false);
+            let (Some(before), Some(after)) = (before, after) else { return Err(across) };
+            planned.create(target, after)?;
+            return planned.remove(place, Some(before.hash()), false);
         }
-        let hash = before.map(|before| before.hash);
+        let hash = before.map(|before| before.hash());
         planned.push(Step::Move { from: place, to: target.clone(), before: hash }, &[]);
-        match (before, bytes) {
-            (Some(before), Some(bytes)) => planned.replace(target, before, bytes),
+        match (before, content) {
+            (Some(before), Some(content)) => planned.replace(target, before, content),
             _ => Ok(()),
         }
     }
@@ -216,7 +216,7 @@ impl<'a> Planner<'a> {
             planned.keep(before);
         }
         planned.entry(path, before, None);
-        let hash = before.map(|before| before.hash);
+        let hash = before.map(|before| before.hash());
         self.vacate(path);
         if trash == Trash::System && self.store.has_system_trash() {
             return planned.remove(place, hash, true);
@@ -228,7 +228,7 @@ impl<'a> Planner<'a> {
         planned.trashed.insert(index, target.clone());
         if self.copies {
             let before = before.ok_or(StoreError::Disk { kind: std::io::ErrorKind::CrossesDevices })?;
-            planned.create(target, &before.bytes)?;
+            planned.create(target, &before.content)?;
             return planned.remove(place, hash, false);
         }
         planned.push(Step::Move { from: place, to: target, before: hash }, &[]);
@@ -359,9 +359,9 @@ impl<'a> Planner<'a> {
             return Ok(());
         }
         let now = self.before_its_folder_moved(path);
-        let limit = self.max_file_bytes.max(before.bytes.len() as u64);
+        let limit = self.max_file_bytes.max(before.content.len() as u64);
         let found = self.store.inspect(&self.store.spot(now.as_ref().unwrap_or(place))?, None, limit)?.hash;
-        if found == before.hash { Ok(()) } else { Err(StoreError::Changed { found }) }
+        if found == before.hash() { Ok(()) } else { Err(StoreError::Changed { found }) }
     }
 }
 
@@ -372,33 +372,33 @@ impl<'s> Planned<'s> {
     }
 
     fn keep(&mut self, before: &'s Arc<File>) {
-        self.contents.entry(before.hash).or_insert(&before.bytes);
+        self.contents.entry(before.hash()).or_insert(before.bytes());
     }
 
-    fn entry(&mut self, path: &VaultPath, before: Option<&Arc<File>>, after: Option<&[u8]>) {
+    fn entry(&mut self, path: &VaultPath, before: Option<&Arc<File>>, after: Option<&FileContent>) {
         self.entries.push(EntryRecord {
             path: path.clone(),
             moved_to: None,
-            before: before.map(|file| file.hash),
-            after: after.map(ContentHash::of),
-            bytes_before: before.map_or(0, |file| file.bytes.len() as u64),
-            bytes_after: after.map_or(0, |bytes| bytes.len() as u64),
+            before: before.map(|file| file.hash()),
+            after: after.map(FileContent::hash),
+            bytes_before: before.map_or(0, |file| file.content.len() as u64),
+            bytes_after: after.map_or(0, |content| content.len() as u64),
         });
     }
 
-    fn replace(&mut self, place: VaultPath, before: &File, bytes: &'s [u8]) -> Result<(), StoreError> {
-        let after = ContentHash::of(bytes);
+    fn replace(&mut self, place: VaultPath, before: &File, content: &'s FileContent) -> Result<(), StoreError> {
+        let after = content.hash();
         // A change to what is there already is none.
-        if after != before.hash {
+        if after != before.hash() {
             let aside = aside()?;
-            self.push(Step::Replace { place, aside, before: before.hash, after }, bytes);
+            self.push(Step::Replace { place, aside, before: before.hash(), after }, content.bytes());
         }
         Ok(())
     }
 
-    fn create(&mut self, place: VaultPath, bytes: &'s [u8]) -> Result<(), StoreError> {
+    fn create(&mut self, place: VaultPath, content: &'s FileContent) -> Result<(), StoreError> {
         let aside = aside()?;
-        self.push(Step::Create { place, aside, after: ContentHash::of(bytes) }, bytes);
+        self.push(Step::Create { place, aside, after: content.hash() }, content.bytes());
         Ok(())
     }
 

@@ -35,6 +35,9 @@ impl PosixTurn<'_> {
                 return Err(TurnError::NoState);
             }
         };
+        if !under_way.is_empty() {
+            tracing::debug!(changes = under_way.len(), "changes of a server that was killed are looked at");
+        }
         for intent in under_way {
             self.settle_one(&intent).map_err(|error| {
                 self.changes.tell(News::Postponed { why: error.to_string() });

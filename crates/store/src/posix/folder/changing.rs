@@ -207,7 +207,7 @@ impl Steps for FolderStore {
 
     fn looks_like(&self, place: &VaultPath, read: &crate::File) -> bool {
         let there = self.folder().map(|opened| opened.dir.symlink_metadata(place.as_str()));
-        matches!(there, Ok(Ok(there)) if there.is_file() && there.len() == read.bytes.len() as u64
+        matches!(there, Ok(Ok(there)) if there.is_file() && there.len() == read.content.len() as u64
             && read.modified.is_some() && there.modified().ok().map(cap_std::time::SystemTime::into_std) == read.modified)
     }
 

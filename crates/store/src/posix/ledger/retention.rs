@@ -39,6 +39,7 @@ impl Ledger {
             }
         })?;
         if removed > 0 {
+            tracing::debug!(checkpoints = removed, "old checkpoints are gone");
             // It gives back one page with every row that is asked for.
             self.read((), |database| {
                 let mut vacuum = database.prepare_cached("PRAGMA incremental_vacuum")?;

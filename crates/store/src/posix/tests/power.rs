@@ -245,7 +245,8 @@ fn of_many_edits_none_that_was_acknowledged_is_lost() {
                 attempted = format!("{last}x");
                 let before = known(before);
                 let path = vault_path("untouched.md");
-                let change = Change::Write { path, before, guard: Guard::Plan, bytes: attempted.clone().into_bytes() };
+                let change =
+                    Change::Write { path, before, guard: Guard::Plan, content: attempted.clone().into_bytes().into() };
                 if !commit(&vault, &ChangeSet::one(change)) {
                     break;
                 }

@@ -7,7 +7,6 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_note::ContentHash;
 use tempfile::TempDir;
 
 use super::{Change, File, Guard, Trash, vault_path};
@@ -99,25 +98,35 @@ fn add_to(tree: &mut Tree, root: &Path, folder: &str) {
 
 /// What a plan knows of a file that an earlier change of its set makes.
 pub(crate) fn known(text: impl AsRef<[u8]>) -> Arc<File> {
-    let bytes = text.as_ref().to_vec();
-    Arc::new(File { hash: ContentHash::of(&bytes), bytes, modified: None, created: None })
+    Arc::new(File { content: text.as_ref().to_vec().into(), modified: None, created: None })
 }
 
 fn write(read: Read<'_>, path: &str, bytes: &str) -> Change {
-    Change::Write { path: vault_path(path), before: read(path), guard: Guard::Plan, bytes: bytes.into() }
+    Change::Write { path: vault_path(path), before: read(path), guard: Guard::Plan, content: bytes.to_owned().into() }
 }
 
 fn create(path: &str, bytes: &str) -> Change {
-    Change::Create { path: vault_path(path), bytes: bytes.into() }
+    Change::Create { path: vault_path(path), content: bytes.to_owned().into() }
 }
 
 fn rewrite(path: &str, before: &str, after: &str) -> Change {
-    Change::Write { path: vault_path(path), before: known(before), guard: Guard::Plan, bytes: after.into() }
+    Change::Write {
+        path: vault_path(path),
+        before: known(before),
+        guard: Guard::Plan,
+        content: after.to_owned().into(),
+    }
 }
 
 fn rename(from: &str, to: &str, before: &str, bytes: Option<&str>) -> Change {
-    let bytes = bytes.map(|text| text.as_bytes().to_vec());
-    Change::Move { from: vault_path(from), to: vault_path(to), before: Some(known(before)), guard: Guard::Plan, bytes }
+    let content = bytes.map(|text| text.to_owned().into());
+    Change::Move {
+        from: vault_path(from),
+        to: vault_path(to),
+        before: Some(known(before)),
+        guard: Guard::Plan,
+        content,
+    }
 }
 
 fn trash(path: &str, before: Option<&str>, trash: Trash) -> Change {

@@ -2,10 +2,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::{
-    Declaration, Example, Family, Gives, Group, Kind,
-    spec::{Planned, RelayTool},
-};
+use crate::{Declaration, Example, Family, Gives, Group, Kind, RelayedCall, spec::RelayTool};
 
 pub(crate) struct CallTool;
 
@@ -37,8 +34,8 @@ impl RelayTool for CallTool {
     };
     type Input = Input;
 
-    fn relay(&self, input: Input) -> Planned {
-        Planned::Relay { tool: input.name, arguments: input.arguments }
+    fn relay(&self, input: Input) -> RelayedCall {
+        RelayedCall { tool: input.name, arguments: input.arguments }
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Context, Declaration, Entry, Example, Family, Gives, Group, Kind, Prompt, Reason, Standing, spec::AgentTool,
+    Context, Declaration, Entry, Example, Family, Gives, Group, Kind, Needs, Prompt, Reason, Standing, spec::AgentTool,
 };
 
 pub(crate) struct FindTool;
@@ -80,6 +80,7 @@ impl AgentTool for FindTool {
         reasons: &[],
         words: "find search discover list tools, how do I, what can you do",
     };
+    const NEEDS: Needs = Needs { log_lines: 0, playbooks: true };
     type Input = Input;
     type Output = Output;
 
@@ -159,16 +160,13 @@ impl AgentTool for FindTool {
 
 /// The playbooks whose name or description has words of the wish, the most of them first.
 fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<Skill> {
-    if context.skills.is_none() {
-        return Vec::new();
-    }
     let wanted = wanted(wish);
     let mut fitting: Vec<(usize, Skill)> = Vec::new();
-    for prompt in context.gate.skills(context) {
+    for prompt in context.playbooks {
         let described = prompt.description.as_deref().unwrap_or_default();
         let common = stems(&format!("{} {described}", prompt.title)).intersection(&wanted).count();
         if common > 0 {
-            let Prompt { name, vault, path, description, .. } = prompt;
+            let Prompt { name, vault, path, description, .. } = prompt.clone();
             let vault = (context.vaults.len() > 1).then_some(vault);
             fitting.push((common, Skill { name, path: path.to_string(), vault, description }));
         }
@@ -181,7 +179,7 @@ fn found(entry: &Entry, vaults: &[String]) -> Found {
     let worked = |example: Example| match (example.gives.last(), example.input) {
         (Gives::Output(_) | Gives::Including(_), Value::Object(mut arguments)) => {
             // An example that is refused for want of it would be none.
-            let vault = vaults.first().filter(|_| vaults.len() > 1 && entry.spec.needs_vault);
+            let vault = vaults.first().filter(|_| vaults.len() > 1 && entry.spec.kind.needs_vault());
             arguments.extend(vault.map(|vault| ("vault".to_owned(), json!(vault))));
             Some(arguments)
         }

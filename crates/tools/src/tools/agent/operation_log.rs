@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, shared::reading,
+    Context, Declaration, Example, Family, Gives, Group, Kind, Needs, PathArgument, Reason, Role, shared::reading,
     spec::ReadTool,
 };
 
@@ -76,6 +76,7 @@ impl ReadTool for OperationLog {
         reasons: &[],
         words: "log history of calls, what did you do, who changed what and when, audit, errors, activity",
     };
+    const NEEDS: Needs = Needs { log_lines: LINES, playbooks: false };
     type Input = Input;
     type Output = Output;
 
@@ -84,7 +85,7 @@ impl ReadTool for OperationLog {
         let tool = input.tool.as_ref().map(|tool| tool.replace('.', "_"));
         let mut calls = Vec::new();
         let mut truncated = false;
-        for line in context.gate.log(LINES)?.iter().rev() {
+        for line in context.log.iter().rev() {
             context.check()?;
             let Some((call, failed)) = read(view, line) else { continue };
             let there = |below: &VaultPath| {

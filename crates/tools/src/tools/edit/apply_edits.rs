@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, replace_text};
+use lapidary_note::ContentHash;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
-        editing::{Editing, FileInput, Written, decoded},
+        file_edit::{FileEdit, FileInput, FileWritten},
         occurrence::{self, Which},
     },
     spec::{Plan, WriteTool},
@@ -40,7 +40,7 @@ struct Edit {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
     #[serde(flatten)]
-    written: Written,
+    written: FileWritten,
     edits: Vec<EditOutput>,
 }
 
@@ -74,21 +74,20 @@ impl WriteTool for ApplyEdits {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
-        let mut bytes = editing.text().map(|_| editing.before.bytes.clone())?;
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let mut document = editing.document()?;
         let mut edits = Vec::with_capacity(input.edits.len());
         for (index, Edit { find, replace, occurrence }) in input.edits.into_iter().enumerate() {
             context.check()?;
-            let text = decoded(&bytes)?;
-            let replaced = replace_text(&bytes, &text, &find, &replace, occurrence.into()).map_err(|error| {
-                let reason = occurrence::refusal(Self::DECLARATION.name, &editing.path, &find, error);
+            let replaced = document.replace_text(&find, &replace, occurrence.into()).map_err(|error| {
+                let reason = occurrence::refusal(Self::DECLARATION.name, editing.path(), &find, error);
                 Reason::InStep { list: "edits", index, reason: Box::new(reason) }
             })?;
-            let replaced_count = if replaced.file == bytes { 0 } else { replaced.count };
+            let replaced_count = if replaced.document == document { 0 } else { replaced.count };
             edits.push(EditOutput { replaced_count });
-            bytes = replaced.file;
+            document = replaced.document;
         }
-        Ok(editing.plan(bytes, |written| Output { written, edits }))
+        Ok(editing.plan(&document, |written| Output { written, edits }))
     }
 
     fn examples(&self) -> Vec<Example> {

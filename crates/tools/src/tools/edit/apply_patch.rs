@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::editing::{Editing, FileInput, Written},
+    shared::file_edit::{FileEdit, FileInput, FileWritten},
     spec::{Plan, WriteTool},
 };
 
@@ -27,7 +27,7 @@ pub(crate) struct Input {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
     #[serde(flatten)]
-    written: Written,
+    written: FileWritten,
     hunks: usize,
 }
 
@@ -55,18 +55,18 @@ impl WriteTool for ApplyPatch {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
-        let text = editing.text()?;
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let document = editing.document()?;
         let patch = Patch::parse(&input.patch).map_err(Reason::PatchInvalid)?;
-        let patched = patch.apply(&editing.before.bytes, &text).map_err(|failure| match failure {
+        let patched = document.apply_patch(&patch).map_err(|failure| match failure {
             PatchFailure::Invalid(error) => Reason::PatchInvalid(error),
             PatchFailure::Mismatch(mismatch) => {
-                let (path, mismatch) = (editing.path.clone(), Box::new(mismatch));
-                Reason::PatchMismatch { path, mismatch, current: editing.before.hash }
+                let (path, mismatch) = (editing.path().clone(), Box::new(mismatch));
+                Reason::PatchMismatch { path, mismatch, current: document.content().hash() }
             }
             PatchFailure::Edit(error) => editing.refusal(error),
         })?;
-        Ok(editing.plan(patched.file, |written| Output { written, hunks: patch.hunks() }))
+        Ok(editing.plan(&patched.document, |written| Output { written, hunks: patch.hunks() }))
     }
 
     fn examples(&self) -> Vec<Example> {

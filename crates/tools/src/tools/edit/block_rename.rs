@@ -1,4 +1,4 @@
-use lapidary_note::{BlockRename as Rename, ContentHash, Note, Text, rename_block_id};
+use lapidary_note::{Block, BlockRename as Rename, ContentHash, Document};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
     shared::{
         block::{self, BlockInput},
-        editing::{Editing, FileInput, Written, decoded},
+        file_edit::{FileEdit, FileInput, FileWritten},
         references::{References, ReferencesInput, ReferencesOutput},
     },
     spec::{Plan, WriteTool},
@@ -37,7 +37,7 @@ pub(crate) struct Input {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     #[serde(flatten)]
-    written: Written,
+    written: FileWritten,
     block_hash: String,
     #[serde(flatten)]
     references: ReferencesOutput,
@@ -67,34 +67,38 @@ impl WriteTool for BlockRename {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
-        let text = editing.text()?;
-        let bytes = &editing.before.bytes;
-        let note = Note::parse(text.shown());
-        let found = input.block.find(&editing.path, &note, |span| ContentHash::of_part(bytes, &text, span))?;
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let document = editing.document()?;
+        let note = document.note();
+        let found = input.block.find(editing.path(), &note, |span| document.hash_of(span))?;
         let span = Some(found.span(&note));
-        editing.expect_part(&text, Part::Block, &input.expected_block_hash, span)?;
-        let rename = |bytes: &[u8], text: &Text<'_>, block| {
-            rename_block_id(bytes, text, block, &input.new_id).map_err(|error| editing.refusal(error))
+        editing.expect_part(&document, Part::Block, &input.expected_block_hash, span)?;
+        let rename = |document: &Document, block: &Block| match document.rename_block_id(block, &input.new_id) {
+            Ok(edited) => Ok(edited.document),
+            Err(error) => Err(editing.refusal(error)),
         };
-        let renamed = rename(bytes, &text, found.block)?.file;
+        let renamed = rename(&document, found.block)?;
         let new_id = input.new_id.strip_prefix('^').unwrap_or(&input.new_id);
-        if !input.references.update_references || renamed == *bytes {
+        if !input.references.update_references || renamed == document {
             let block_hash = block::hash_after_edit(&renamed, new_id, found.block.span.start)?;
             let references = ReferencesOutput::default();
-            return Ok(editing.plan(renamed, |written| Output { written, block_hash, references }));
+            return Ok(editing.plan(&renamed, |written| Output { written, block_hash, references }));
         }
-        let index = note.blocks.iter().position(|block| block == found.block).ok_or(Reason::Internal)?;
+        let index = note
+            .blocks
+            .iter()
+            .position(|block| block == found.block)
+            .ok_or_else(|| bug!("the block that was found is not in its note"))?;
         let follow = Rename { before: &note, index, new_id };
-        let mut references = References::to(context, view, &editing.path)?;
-        let own = references.within(bytes, &text, &|place| follow.follow(place))?;
-        let own_text = decoded(&own)?;
-        let moved = Note::parse(own_text.shown());
-        let moved_block = moved.blocks.get(index).ok_or(Reason::Internal)?;
-        let renamed = rename(&own, &own_text, moved_block)?.file;
+        let mut references = References::to(context, view, editing.path())?;
+        let own = references.within(&document, &|place| follow.follow(place))?;
+        let moved = own.note();
+        let moved_block =
+            moved.blocks.get(index).ok_or_else(|| bug!("a block is gone after its own links were changed"))?;
+        let renamed = rename(&own, moved_block)?;
         let block_hash = block::hash_after_edit(&renamed, new_id, moved_block.span.start)?;
         let (others, references) = references.elsewhere(context, view, &|place| follow.follow(place))?;
-        let mut plan = editing.plan(renamed, |written| Output { written, block_hash, references });
+        let mut plan = editing.plan(&renamed, |written| Output { written, block_hash, references });
         plan.changes.changes.extend(others);
         Ok(plan)
     }

@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Note, replace_block};
+use lapidary_note::ContentHash;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
     shared::{
         block::{self, BlockInput},
-        editing::{Editing, FileInput, Written},
+        file_edit::{FileEdit, FileInput, FileWritten},
     },
     spec::{Plan, WriteTool},
 };
@@ -35,7 +35,7 @@ pub(crate) struct Input {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     #[serde(flatten)]
-    written: Written,
+    written: FileWritten,
     block_hash: String,
 }
 
@@ -63,17 +63,16 @@ impl WriteTool for BlockReplace {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
-        let text = editing.text()?;
-        let bytes = &editing.before.bytes;
-        let note = Note::parse(text.shown());
-        let found = input.block.find(&editing.path, &note, |span| ContentHash::of_part(bytes, &text, span))?;
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let document = editing.document()?;
+        let note = document.note();
+        let found = input.block.find(editing.path(), &note, |span| document.hash_of(span))?;
         let span = Some(found.span(&note));
-        editing.expect_part(&text, Part::Block, &input.expected_block_hash, span)?;
+        editing.expect_part(&document, Part::Block, &input.expected_block_hash, span)?;
         let edited =
-            replace_block(bytes, &text, found.block, &input.content).map_err(|error| editing.refusal(error))?.file;
+            document.replace_block(found.block, &input.content).map_err(|error| editing.refusal(error))?.document;
         let block_hash = block::hash_after_edit(&edited, &found.block.id, found.block.span.start)?;
-        Ok(editing.plan(edited, |written| Output { written, block_hash }))
+        Ok(editing.plan(&edited, |written| Output { written, block_hash }))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -1,15 +1,12 @@
-use lapidary_vault::{ChangeSet, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Reason,
-    shared::{
-        batch::{self, Done},
-        budget::OperationsInput,
-    },
-    spec::{Plan, WriteTool},
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Offered, Reason,
+    plan::{BatchOutcome, BatchPlan, BatchStep, StepAnswer, StepRefusal},
+    shared::budget::OperationsInput,
+    spec::BatchTool,
     wire::operation_error,
 };
 
@@ -59,8 +56,6 @@ pub(crate) struct Output {
     results: Vec<OperationOutput>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
-    #[serde(skip)]
-    tools: Vec<&'static str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -74,7 +69,7 @@ struct OperationOutput {
     error: Option<Map<String, Value>>,
 }
 
-impl WriteTool for BulkApply {
+impl BatchTool for BulkApply {
     const DECLARATION: Declaration = Declaration {
         name: "bulk_apply",
         dotted: Some("bulk.apply"),
@@ -89,59 +84,29 @@ impl WriteTool for BulkApply {
     };
     // A hard delete may be among the operations.
     const EFFECT: Effect = Effect::Destroy;
-    const IN_BATCHES: bool = false;
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn batch(&self, context: &Context<'_>, input: Input) -> Result<BatchPlan, Reason> {
         let Input { ops, atomic, dry_run, budget } = input;
         let limit = budget.unwrap_or_default().limit(context);
-        if limit.is_some_and(|limit| ops.len() as u64 > limit) {
-            return Err(Reason::TooManyOperations { submitted: ops.len(), limit: limit.unwrap_or_default() });
+        if let Some(limit) = limit.filter(|limit| ops.len() as u64 > *limit) {
+            return Err(Reason::TooManyOperations { submitted: ops.len(), limit });
         }
-        let mut changes = ChangeSet::default();
-        let mut ahead = None;
-        let mut done = Vec::new();
-        for Operation { tool, args } in ops {
-            context.check()?;
-            let now = ahead.as_ref().unwrap_or(view);
-            let outcome = batch::plan(context, now, &tool, args, dry_run).and_then(|(planned, one)| {
-                let joined = changes.join(planned.clone(), |folder| view.had_folder(folder));
-                joined.map_err(Reason::NotJoined).map(|()| (planned, one))
-            });
-            match outcome {
-                Ok((planned, one)) => {
-                    ahead = (!planned.is_empty()).then(|| now.with(&planned)).or(ahead);
-                    done.push(Ok(one));
-                }
-                // The call itself has to end, and not only this operation.
-                Err(reason @ (Reason::Interrupted(_) | Reason::Internal)) => return Err(reason),
-                Err(reason) => {
-                    context.gate.refused(&tool, &reason);
-                    done.push(Err(Refusal { next: next_hash(&reason, &changes), reason }));
-                }
-            }
-        }
-        let valid = done.iter().all(Result::is_ok);
-        let refused = atomic && !valid;
-        if refused {
-            changes = ChangeSet::default();
-        }
-        let tools = done.iter().flatten().map(|done| done.tool).collect();
-        let output = Output {
-            atomic,
-            dry_run: dry_run || refused,
-            validated: (atomic && (dry_run || refused)).then_some(valid),
-            rolled_back: (atomic && !dry_run && !refused).then_some(false),
-            hint: refused.then(|| hint(&done)),
-            results: done.into_iter().enumerate().map(|(index, done)| result(index, done, refused)).collect(),
-            tools,
-        };
-        Ok(Plan { changes, output, dry_run: dry_run && !refused })
+        let steps = ops.into_iter().map(|Operation { tool, args }| BatchStep { tool, arguments: args }).collect();
+        Ok(BatchPlan { steps, atomic, dry_run })
     }
 
-    fn through(&self, output: &Output) -> Vec<&'static str> {
-        output.tools.clone()
+    fn finish(&self, outcome: BatchOutcome, offered: Offered<'_>) -> Output {
+        let BatchOutcome { atomic, dry_run, withdrawn, steps } = outcome;
+        Output {
+            atomic,
+            dry_run: dry_run || withdrawn,
+            validated: (atomic && (dry_run || withdrawn)).then_some(steps.iter().all(Result::is_ok)),
+            rolled_back: (atomic && !dry_run && !withdrawn).then_some(false),
+            hint: withdrawn.then(|| hint(&steps)),
+            results: (0..).zip(steps).map(|(index, step)| result(index, step, withdrawn, offered)).collect(),
+        }
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -189,22 +154,14 @@ impl WriteTool for BulkApply {
     }
 }
 
-/// Why an operation is not made.
-struct Refusal {
-    reason: Reason,
-    /// What to do about it, if that is for the batch to say.
-    next: Option<String>,
-}
-
 /// A hash that was right before the batch is out of date behind an operation that changes the same file.
-fn next_hash(reason: &Reason, earlier: &ChangeSet) -> Option<String> {
+fn next_hash(StepRefusal { reason, changed_before }: &StepRefusal) -> Option<String> {
     let (path, argument, now) = match reason {
         Reason::Stale { path, argument, current: Some(current), .. } => (path, *argument, current),
         Reason::StalePart { path, part, found: Some(found), .. } => (path, part.argument(), found),
         _ => return None,
     };
-    let changed = earlier.changes.iter().any(|change| change.paths().any(|changed| changed == path));
-    changed.then(|| {
+    changed_before.contains(path).then(|| {
         format!(
             "An earlier operation of this batch changes it. Expect what that one leaves: `{argument}` {now}; or send \
              the hash with the first operation on a file only."
@@ -212,24 +169,29 @@ fn next_hash(reason: &Reason, earlier: &ChangeSet) -> Option<String> {
     })
 }
 
-fn hint(done: &[Result<Done, Refusal>]) -> String {
+fn hint(steps: &[Result<StepAnswer, StepRefusal>]) -> String {
     let refused: Vec<String> =
-        (0..).zip(done).filter(|(_, done)| done.is_err()).map(|(at, _)| at.to_string()).collect();
+        (0..).zip(steps).filter(|(_, step)| step.is_err()).map(|(at, _)| at.to_string()).collect();
     format!(
         "Nothing was changed, because of operation {}. Correct it and send the batch again, or set `atomic: false`.",
         refused.join(", ")
     )
 }
 
-fn result(index: usize, done: Result<Done, Refusal>, refused: bool) -> OperationOutput {
-    match done {
-        Ok(done) => {
-            let result = if refused { done.into_dry_run() } else { done.output };
+fn result(
+    index: usize,
+    step: Result<StepAnswer, StepRefusal>,
+    withdrawn: bool,
+    offered: Offered<'_>,
+) -> OperationOutput {
+    match step {
+        Ok(answer) => {
+            let result = if withdrawn { answer.into_dry_run() } else { answer.output };
             OperationOutput { index, ok: true, result: Some(result), error: None }
         }
-        Err(Refusal { reason, next }) => {
-            let mut error = operation_error(&reason);
-            error.extend(next.map(|next| ("hint".to_owned(), json!(next))));
+        Err(refusal) => {
+            let mut error = operation_error(&refusal.reason, offered);
+            error.extend(next_hash(&refusal).map(|next| ("hint".to_owned(), json!(next))));
             OperationOutput { index, ok: false, result: None, error: Some(error) }
         }
     }

@@ -1,4 +1,4 @@
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, FileContent};
 use lapidary_vault::{
     Change, ChangeSet, Checkpoint, Guard, VaultPath, View,
     store::{CheckpointKind, EntryRecord},
@@ -92,7 +92,7 @@ impl WriteTool for CheckpointRestore {
         if let Some(expected) = &expected {
             let Some(path) = &path else { return Err(Reason::bad_argument(name, EXPECTED, "needs `path`")) };
             let now = reading::read_if_there(view, path)?;
-            hash::check(path, EXPECTED, Some(expected), now.as_ref().map(|file| &file.hash))?;
+            hash::check(path, EXPECTED, Some(expected), now.as_deref())?;
         }
         let path = path.map(|path| checkpoint::entry_of(&found, &path)).transpose()?.map(|entry| entry.path.clone());
         let mut restoring =
@@ -222,18 +222,18 @@ impl Restoring<'_> {
         let is_change = self.found.kind == CheckpointKind::Change;
         let since = |now: &ContentHash| is_change && entry.after.is_some_and(|after| after != *now);
         match (old, now) {
-            (Some(old), Some(now)) if now.bytes == old => self.tell(&path, "unchanged", false),
+            (Some(old), Some(now)) if now.bytes() == old => self.tell(&path, "unchanged", false),
             (Some(old), Some(now)) => {
-                let changed_since = since(&now.hash);
-                self.change(Change::Write { path: path.clone(), before: now, guard, bytes: old })?;
+                let changed_since = since(&now.hash());
+                self.change(Change::Write { path: path.clone(), before: now, guard, content: old.into() })?;
                 self.tell(&path, "restored", changed_since);
             }
             (Some(old), None) => {
-                self.change(Change::Create { path: path.clone(), bytes: old })?;
+                self.change(Change::Create { path: path.clone(), content: old.into() })?;
                 self.tell(&path, "restored", false);
             }
             (None, Some(now)) => {
-                let changed_since = since(&now.hash);
+                let changed_since = since(&now.hash());
                 self.change(out_of_the_way(self.view, path.clone(), now, guard))?;
                 self.tell(&path, "removed", changed_since);
             }
@@ -251,14 +251,14 @@ impl Restoring<'_> {
             there => there?,
         };
         if let Some(now) = reading::read_if_there(self.now(), path)? {
-            return Err(Reason::DestinationExists { path: path.clone(), current: now.hash, wanted: Wanted::Back });
+            return Err(Reason::DestinationExists { path: path.clone(), current: now.hash(), wanted: Wanted::Back });
         }
-        let now = there.as_ref().map(|there| there.hash);
+        let now = there.as_ref().map(|there| there.hash());
         let changed_since = after.is_some() && after != now;
         let old = if changed_since { None } else { checkpoint::content(self.view, self.found, entry)? };
-        let bytes = old.filter(|old| there.as_ref().is_some_and(|there| there.bytes != *old));
+        let old = old.filter(|old| there.as_ref().is_some_and(|there| there.bytes() != *old));
         let (from, to, before) = (to.clone(), path.clone(), there);
-        self.change(Change::Move { from, to, before, guard, bytes })?;
+        self.change(Change::Move { from, to, before, guard, content: old.map(FileContent::from) })?;
         self.tell(path, "moved back", changed_since);
         Ok(())
     }

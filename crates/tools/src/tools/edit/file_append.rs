@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, insert_at, insert_lines};
+use lapidary_note::ContentHash;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::editing::{FileInput, Found, Made},
+    shared::file_edit::{EditTarget, FileInput, Made},
     spec::{Plan, WriteTool},
 };
 
@@ -47,22 +47,21 @@ impl WriteTool for FileAppend {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
         let Input { file, mut content, ensure_trailing_newline } = input;
-        match Found::begin(Self::DECLARATION.name, context, view, file)? {
-            Found::File(editing) => {
-                let text = editing.text()?;
-                let bytes = &editing.before.bytes;
+        match EditTarget::begin(Self::DECLARATION.name, context, view, file)? {
+            EditTarget::File(editing) => {
+                let document = editing.document()?;
                 let edited = match ensure_trailing_newline {
-                    true => insert_lines(bytes, &text, text.line_count() + 1, &content),
-                    false => insert_at(bytes, &text, text.shown().len(), &content),
+                    true => document.insert_lines(document.line_count() + 1, &content),
+                    false => document.insert_at(document.shown().len(), &content),
                 };
                 let edited = edited.map_err(|error| editing.refusal(error))?;
-                Ok(editing.plan(edited.file, |written| Made { written, created: false }))
+                Ok(editing.plan(&edited.document, |written| Made { written, created: false }))
             }
-            Found::Nothing(creating) => {
+            EditTarget::Nothing(creating) => {
                 if ensure_trailing_newline && !content.is_empty() && !content.ends_with('\n') {
                     content.push('\n');
                 }
-                Ok(creating.plan(content.into_bytes(), |written| Made { written, created: true }))
+                Ok(creating.plan(content, |written| Made { written, created: true }))
             }
         }
     }

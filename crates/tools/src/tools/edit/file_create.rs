@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Wanted,
     shared::{
-        editing::{FileInput, Found, Made},
+        file_edit::{EditTarget, FileInput, Made},
         reading,
     },
     spec::{Plan, WriteTool},
@@ -44,14 +44,14 @@ impl WriteTool for FileCreate {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
         let path = reading::parse_path(&input.file.file)?;
         if let Some(there) = reading::read_if_there(view, &path)? {
-            return Err(Reason::DestinationExists { path, current: there.hash, wanted: Wanted::New });
+            return Err(Reason::DestinationExists { path, current: there.hash(), wanted: Wanted::New });
         }
-        match Found::begin(Self::DECLARATION.name, context, view, input.file)? {
-            Found::Nothing(creating) => {
-                Ok(creating.plan(input.content.into_bytes(), |written| Made { written, created: true }))
+        match EditTarget::begin(Self::DECLARATION.name, context, view, input.file)? {
+            EditTarget::Nothing(creating) => {
+                Ok(creating.plan(input.content, |written| Made { written, created: true }))
             }
             // A view does not change.
-            Found::File(_) => Err(Reason::Internal),
+            EditTarget::File(_) => Err(bug!("a file appeared in a view that does not change")),
         }
     }
 

@@ -1,13 +1,15 @@
+use std::sync::Arc;
+
 use lapidary_note::ContentHash;
-use lapidary_vault::{Change, ChangeSet, Guard, View};
+use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Reason, Role,
     shared::{
-        editing::{EXPECTED_CONTENT, Editing, FileInput},
+        file_edit::{EXPECTED_CONTENT, FileEdit, FileInput},
         removing::{is_for_good, to_trash},
     },
     spec::{Plan, WriteTool},
@@ -62,10 +64,10 @@ impl WriteTool for FileDelete {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let (file, dry_run) = (input.file.file.clone(), input.file.dry_run);
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let expected = editing.is_expected();
         let guard = if expected { Guard::Caller } else { Guard::Plan };
-        let (path, before) = (editing.path.clone(), editing.before.clone());
+        let (path, before) = (editing.path().clone(), Arc::clone(&editing.before));
         let change =
             if input.trash { to_trash(view, path, before, guard) } else { Change::Delete { path, before, guard } };
         let deleted = is_for_good(&change);
@@ -76,6 +78,14 @@ impl WriteTool for FileDelete {
         }
         let output = Output { file, deleted, trashed: !deleted, trashed_to: None, dry_run };
         Ok(Plan { changes: ChangeSet::one(change), output, dry_run })
+    }
+
+    fn finish(&self, output: &mut Output, learnt: &Learnt<'_>) {
+        if output.trashed
+            && let Ok(path) = VaultPath::parse(&output.file)
+        {
+            output.trashed_to = learnt.trash_folder(&path).map(|folder| folder.to_string());
+        }
     }
 
     fn examples(&self) -> Vec<Example> {

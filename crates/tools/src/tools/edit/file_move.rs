@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Wanted,
     shared::{
-        editing::EXPECTED_CONTENT,
+        file_edit::EXPECTED_CONTENT,
         hash, index,
         moving::{LinksOutput, Moving, files_of_folder, folder_changes, writes},
         reading,
@@ -170,25 +170,24 @@ fn move_file(
         Err(Reason::FileTooLarge { .. }) if expected.is_none() => None,
         read => Some(read?),
     };
-    let current = before.as_ref().map(|file| &file.hash);
-    hash::check(&from, EXPECTED_CONTENT, expected.as_ref(), current)?;
+    hash::check(&from, EXPECTED_CONTENT, expected.as_ref(), before.as_deref())?;
     let files = index::files(context, view)?;
     let from = files.find(&from).map_or(from, |entry| entry.path().clone());
     let (to, in_the_way) = destination(view, &from, to, input.on_conflict)?;
     let mut changes: Vec<Change> = in_the_way.into_iter().collect();
     let gone: BTreeSet<VaultPath> = changes.iter().map(|change| change.path().clone()).collect();
-    let (mut bytes, mut links, mut others) = (None, LinksOutput::default(), Vec::new());
+    let (mut content, mut links, mut others) = (None, LinksOutput::default(), Vec::new());
     if input.update_links {
         let moved = BTreeMap::from([(from.clone(), to.clone())]);
         let (rewrites, output) = Moving::new(context, view, moved, gone)?.rewrites(context, view)?;
         links = output;
         for rewrite in rewrites {
-            if rewrite.path == from { bytes = Some(rewrite.bytes) } else { others.push(rewrite) }
+            if rewrite.path == from { content = Some(rewrite.content) } else { others.push(rewrite) }
         }
     }
     let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
-    let change = Change::Move { from, to: to.clone(), before, guard, bytes };
-    let content_hash = change.before().map(|_| lapidary_note::ContentHash::of(change.bytes()).to_string());
+    let change = Change::Move { from, to: to.clone(), before, guard, content };
+    let content_hash = change.before().and(change.content()).map(|content| content.hash().to_string());
     changes.push(change);
     changes.extend(writes(others));
     let output = Output {
@@ -229,10 +228,10 @@ fn destination(
                     return Ok((wanted, None));
                 }
             }
-            Err(Reason::DestinationExists { path: to, current: there.hash, wanted: Wanted::Moved })
+            Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: Wanted::Moved })
         }
         OnConflict::Error | OnConflict::Overwrite => {
-            Err(Reason::DestinationExists { path: to, current: there.hash, wanted: Wanted::Moved })
+            Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: Wanted::Moved })
         }
     }
 }
@@ -257,7 +256,7 @@ fn move_folder(
         return Err(Reason::bad_argument(tool, "to", problem));
     }
     if let Some(there) = reading::read_if_there(view, &to)? {
-        return Err(Reason::DestinationExists { path: to, current: there.hash, wanted: Wanted::Moved });
+        return Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: Wanted::Moved });
     }
     let moved = files_of_folder(view, files, &from, &to)?;
     let files_moved = Some(moved.len());

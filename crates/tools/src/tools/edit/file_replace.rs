@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::editing::{EXPECTED_CONTENT, FileInput, Found, Made},
+    shared::file_edit::{EXPECTED_CONTENT, EditTarget, FileInput, Made},
     spec::{Plan, WriteTool},
 };
 
@@ -44,18 +44,18 @@ impl WriteTool for FileReplace {
     type Output = Made;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
-        match Found::begin(Self::DECLARATION.name, context, view, input.file)? {
-            Found::File(editing) if !editing.is_expected() => {
+        match EditTarget::begin(Self::DECLARATION.name, context, view, input.file)? {
+            EditTarget::File(editing) if !editing.is_expected() => {
                 let problem = "is required where the file exists: the `contentHash` that `file_read` gives";
                 Err(editing.bad_argument(EXPECTED_CONTENT, problem))
             }
-            Found::File(editing) => {
-                let bytes = editing.text()?.in_own_form(&input.content);
-                Ok(editing.plan(bytes, |written| Made { written, created: false }))
+            EditTarget::File(editing) => {
+                let content = editing.document()?.in_own_form(&input.content);
+                Ok(editing.plan_content(content, |written| Made { written, created: false }))
             }
-            Found::Nothing(creating) if !input.create_if_missing => Err(creating.missing(view)),
-            Found::Nothing(creating) => {
-                Ok(creating.plan(input.content.into_bytes(), |written| Made { written, created: true }))
+            EditTarget::Nothing(creating) if !input.create_if_missing => Err(creating.missing(view)),
+            EditTarget::Nothing(creating) => {
+                Ok(creating.plan(input.content, |written| Made { written, created: true }))
             }
         }
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
-        editing::{Editing, FileInput},
+        file_edit::{FileEdit, FileInput},
         frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
         properties,
     },
@@ -49,8 +49,8 @@ impl WriteTool for FrontmatterDelete {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<FrontmatterOutput>, Reason> {
         let path = properties::key_path(Self::DECLARATION.name, &input.key_path)?;
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
-        input.frontmatter.check(&editing, &editing.text()?)?;
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        input.frontmatter.check(&editing, &editing.document()?)?;
         frontmatter::plan(editing, &[Step::Delete(path)])
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
-        editing::{Editing, FileInput},
+        file_edit::{FileEdit, FileInput},
         frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
         properties::{self, Properties},
     },
@@ -62,12 +62,12 @@ impl WriteTool for FrontmatterUpdate {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<FrontmatterOutput>, Reason> {
         let removed = input.remove.iter().map(|given| properties::key_path(Self::DECLARATION.name, given));
         let removed = removed.collect::<Result<Vec<PropertyPath>, Reason>>()?;
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
-        let text = editing.text()?;
-        input.frontmatter.check(&editing, &text)?;
-        let properties = Properties::of(text.shown()).value();
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let document = editing.document()?;
+        input.frontmatter.check(&editing, &document)?;
+        let properties = Properties::of(&document).value();
         let Value::Map(set) = frontmatter::value(&editing, "set", &Json::Object(input.set))? else {
-            return Err(Reason::Internal);
+            return Err(bug!("the properties to set are no map"));
         };
         if set.iter().any(|(name, _)| name.is_empty()) {
             return Err(editing.bad_argument("set", "must not have an empty name"));

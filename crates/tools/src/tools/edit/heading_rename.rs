@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Heading, HeadingRename as Rename, Note, rename_heading};
+use lapidary_note::{ContentHash, Document, Heading, HeadingRename as Rename};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
     shared::{
-        editing::{Editing, FileInput, Written, decoded},
+        file_edit::{FileEdit, FileInput, FileWritten},
         heading::{self, HeadingInput},
         references::{References, ReferencesInput, ReferencesOutput},
     },
@@ -37,7 +37,7 @@ pub(crate) struct Input {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     #[serde(flatten)]
-    written: Written,
+    written: FileWritten,
     section_hash: String,
     #[serde(flatten)]
     references: ReferencesOutput,
@@ -68,42 +68,42 @@ impl WriteTool for HeadingRename {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         // Neither a link nor a later call could name it.
         if input.new_text.trim().is_empty() {
             return Err(editing.bad_argument("newText", "must not be empty"));
         }
-        let text = editing.text()?;
-        let bytes = &editing.before.bytes;
-        let note = Note::parse(text.shown());
-        let hash_of = |heading: &Heading| ContentHash::of_part(bytes, &text, heading.section.clone());
-        let heading = input.heading.find(&editing.path, &note, hash_of)?;
+        let document = editing.document()?;
+        let note = document.note();
+        let hash_of = |heading: &Heading| document.hash_of(heading.section.clone());
+        let heading = input.heading.find(editing.path(), &note, hash_of)?;
         let span = Some(heading.section.clone());
-        editing.expect_part(&text, Part::Section, &input.expected_section_hash, span)?;
+        editing.expect_part(&document, Part::Section, &input.expected_section_hash, span)?;
         let line = heading.line;
-        let renamed =
-            rename_heading(bytes, &text, heading, &input.new_text).map_err(|error| editing.refusal(error))?.file;
-        if !input.references.update_references || renamed == *bytes {
+        let rename = |document: &Document, heading: &Heading| match document.rename_heading(heading, &input.new_text) {
+            Ok(edited) => Ok(edited.document),
+            Err(error) => Err(editing.refusal(error)),
+        };
+        let renamed = rename(&document, heading)?;
+        if !input.references.update_references || renamed == document {
             let section_hash = heading::hash_after_edit(&renamed, line)?;
             let references = ReferencesOutput::default();
-            return Ok(editing.plan(renamed, |written| Output { written, section_hash, references }));
+            return Ok(editing.plan(&renamed, |written| Output { written, section_hash, references }));
         }
         let index = note.headings.partition_point(|other| other.span.start < heading.span.start);
-        let new_text = decoded(&renamed)?;
-        let after = Note::parse(new_text.shown());
-        let rename = Rename { before: &note, after: &after, index };
-        let mut references = References::to(context, view, &editing.path)?;
+        let after = renamed.note();
+        let follow = Rename { before: &note, after: &after, index };
+        let mut references = References::to(context, view, editing.path())?;
         // Its own links first: they may stand before the heading or in it.
-        let own = references.within(bytes, &text, &|place| rename.follow(place))?;
-        let own_text = decoded(&own)?;
-        let moved = Note::parse(own_text.shown());
-        let heading = moved.headings.get(index).ok_or(Reason::Internal)?;
+        let own = references.within(&document, &|place| follow.follow(place))?;
+        let moved = own.note();
+        let heading =
+            moved.headings.get(index).ok_or_else(|| bug!("a heading is gone after its own links were changed"))?;
         let line = heading.line;
-        let renamed =
-            rename_heading(&own, &own_text, heading, &input.new_text).map_err(|error| editing.refusal(error))?.file;
+        let renamed = rename(&own, heading)?;
         let section_hash = heading::hash_after_edit(&renamed, line)?;
-        let (others, references) = references.elsewhere(context, view, &|place| rename.follow(place))?;
-        let mut plan = editing.plan(renamed, |written| Output { written, section_hash, references });
+        let (others, references) = references.elsewhere(context, view, &|place| follow.follow(place))?;
+        let mut plan = editing.plan(&renamed, |written| Output { written, section_hash, references });
         plan.changes.changes.extend(others);
         Ok(plan)
     }

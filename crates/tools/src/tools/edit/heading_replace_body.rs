@@ -1,4 +1,4 @@
-use lapidary_note::{Blanks, ContentHash, Heading, Note, Section, SectionPart, replace_body};
+use lapidary_note::{Blanks, ContentHash, Heading, Section, SectionPart};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
     shared::{
-        editing::{Editing, FileInput, Written},
+        file_edit::{FileEdit, FileInput, FileWritten},
         heading::{self, HeadingInput},
     },
     spec::{Plan, WriteTool},
@@ -43,7 +43,7 @@ enum Scope {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     #[serde(flatten)]
-    written: Written,
+    written: FileWritten,
     heading_line: usize,
     section_hash: String,
 }
@@ -73,23 +73,22 @@ impl WriteTool for HeadingReplaceBody {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
-        let text = editing.text()?;
-        let bytes = &editing.before.bytes;
-        let note = Note::parse(text.shown());
-        let hash_of = |heading: &Heading| ContentHash::of_part(bytes, &text, heading.section.clone());
-        let heading = input.heading.find(&editing.path, &note, hash_of)?;
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let document = editing.document()?;
+        let note = document.note();
+        let hash_of = |heading: &Heading| document.hash_of(heading.section.clone());
+        let heading = input.heading.find(editing.path(), &note, hash_of)?;
         let span = Some(heading.section.clone());
-        editing.expect_part(&text, Part::Section, &input.expected_section_hash, span)?;
+        editing.expect_part(&document, Part::Section, &input.expected_section_hash, span)?;
         let part = match input.scope {
             Scope::Subtree => SectionPart::Subtree,
             Scope::Own => SectionPart::Own,
         };
         let section = Section { heading, part, blanks: Blanks::Kept };
-        let edited = replace_body(bytes, &text, &section, &input.content).map_err(|error| editing.refusal(error))?.file;
+        let edited = document.replace_body(&section, &input.content).map_err(|error| editing.refusal(error))?.document;
         let heading_line = heading.line;
         let section_hash = heading::hash_after_edit(&edited, heading_line)?;
-        Ok(editing.plan(edited, |written| Output { written, heading_line, section_hash }))
+        Ok(editing.plan(&edited, |written| Output { written, heading_line, section_hash }))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, insert_lines};
+use lapidary_note::ContentHash;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::editing::{Editing, FileInput, Written},
+    shared::file_edit::{FileEdit, FileInput, FileWritten},
     spec::{Plan, WriteTool},
 };
 
@@ -39,14 +39,13 @@ impl WriteTool for LinesInsert {
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Written;
+    type Output = FileWritten;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Written>, Reason> {
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
-        let text = editing.text()?;
-        let edited = insert_lines(&editing.before.bytes, &text, input.line, &input.content)
-            .map_err(|error| editing.refusal(error))?;
-        Ok(editing.plan(edited.file, |written| written))
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<FileWritten>, Reason> {
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let document = editing.document()?;
+        let edited = document.insert_lines(input.line, &input.content).map_err(|error| editing.refusal(error))?;
+        Ok(editing.plan(&edited.document, |written| written))
     }
 
     fn examples(&self) -> Vec<Example> {

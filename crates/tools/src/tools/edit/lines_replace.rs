@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Lines, replace_lines};
+use lapidary_note::{ContentHash, Lines};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
     shared::{
-        editing::{Editing, FileInput, Written, decoded},
+        file_edit::{FileEdit, FileInput, FileWritten},
         place::Places,
     },
     spec::{Plan, WriteTool},
@@ -38,7 +38,7 @@ pub(crate) struct Input {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     #[serde(flatten)]
-    written: Written,
+    written: FileWritten,
     /// Where the new lines stand; `to` is before `from` if there are none.
     new_range: RangeOutput,
     range_hash: String,
@@ -68,29 +68,28 @@ impl WriteTool for LinesReplace {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         if input.to < input.from {
             return Err(editing.bad_argument("to", &format!("must be >= {} (`from`)", input.from)));
         }
-        let text = editing.text()?;
+        let document = editing.document()?;
         let lines = Lines { from: input.from, to: input.to };
-        let span = lines.span(text.shown()).map_err(|_| Reason::LineOutOfRange {
-            path: editing.path.clone(),
+        let span = lines.span(document.shown()).map_err(|_| Reason::LineOutOfRange {
+            path: editing.path().clone(),
             argument: "from",
             line: input.from,
-            lines: text.line_count(),
+            lines: document.line_count(),
         })?;
-        editing.expect_part(&text, Part::Range, &input.expected_range_hash, Some(span))?;
-        let edited = replace_lines(&editing.before.bytes, &text, lines, &input.content)
-            .map_err(|error| editing.refusal(error))?;
-        let new = decoded(&edited.file)?;
+        editing.expect_part(&document, Part::Range, &input.expected_range_hash, Some(span))?;
+        let edited = document.replace_lines(lines, &input.content).map_err(|error| editing.refusal(error))?;
+        let new = edited.document;
         let to = match edited.span.is_empty() {
             true => input.from.saturating_sub(1),
             false => Places::of(new.shown()).last_line(edited.span.end),
         };
         let new_range = RangeOutput { from: input.from, to };
-        let range_hash = ContentHash::of_lines(&edited.file, &new, Lines { from: input.from, to }).to_string();
-        Ok(editing.plan(edited.file, |written| Output { written, new_range, range_hash }))
+        let range_hash = new.hash_of_lines(Lines { from: input.from, to }).to_string();
+        Ok(editing.plan(&new, |written| Output { written, new_range, range_hash }))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Operation, Side, insert_at};
+use lapidary_note::{ContentHash, FileContent, Operation, Side};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,11 +7,10 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
+        note_edit::{NoteEdit, NoteTextWritten},
         patching::{ContentType, Wanted, edit_refusal, patched},
-        reading,
         section::Section,
         target::Target,
-        writing::{NoteWritten, Writing},
     },
     spec::{Plan, WriteTool},
 };
@@ -68,13 +67,14 @@ impl WriteTool for ObsidianAppendToNote {
         words: "append add text to the end of a note or section, log entry, capture, journal",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
-    type Output = NoteWritten;
+    type Output = NoteTextWritten;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<NoteWritten>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<NoteTextWritten>, Reason> {
         let tool = Self::DECLARATION.name;
         let writing =
-            Writing::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
         if let Some(section) = &input.section {
             let wanted = Wanted {
                 tool,
@@ -87,17 +87,17 @@ impl WriteTool for ObsidianAppendToNote {
                 trim: false,
             };
             let done = patched(&writing, view, &wanted)?;
-            return Ok(writing.plan_text(done.file, Some(done.target)));
+            return Ok(writing.plan_text(done.document.content().clone(), Some(done.target)));
         }
         if input.content_type == ContentType::Json {
             let problem = "must be `markdown` unless `section` names a property or a table";
             return Err(Reason::bad_argument(tool, "contentType", problem));
         }
-        let bytes = appended(&writing, &input.content)?;
-        Ok(writing.plan_text(bytes, None))
+        let content = appended(&writing, &input.content)?;
+        Ok(writing.plan_text(content, None))
     }
 
-    fn text(&self, output: &NoteWritten) -> Option<String> {
+    fn text(&self, output: &NoteTextWritten) -> Option<String> {
         let note = if output.created {
             "\n*Note:* there was none at this path; check the path if you expected one."
         } else {
@@ -145,11 +145,10 @@ impl WriteTool for ObsidianAppendToNote {
 }
 
 /// The file with more at its end. Text that is added to an unfinished line begins a new one.
-fn appended(writing: &Writing, content: &str) -> Result<Vec<u8>, Reason> {
-    let Some(file) = writing.before() else { return Ok(content.as_bytes().to_vec()) };
-    let text = reading::editable(&writing.path, file)?;
-    let shown = text.shown();
+fn appended(writing: &NoteEdit, content: &str) -> Result<FileContent, Reason> {
+    let Some(document) = writing.document_if_there()? else { return Ok(content.to_owned().into()) };
+    let shown = document.shown();
     let line_end = if shown.is_empty() || shown.ends_with('\n') || content.is_empty() { "" } else { "\n" };
-    let edited = insert_at(&file.bytes, &text, shown.len(), &format!("{line_end}{content}"));
-    edited.map(|edited| edited.file).map_err(|error| edit_refusal(&writing.path, &error))
+    let edited = document.insert_at(shown.len(), &format!("{line_end}{content}"));
+    edited.map(|edited| edited.document.content().clone()).map_err(|error| edit_refusal(writing.path(), &error))
 }

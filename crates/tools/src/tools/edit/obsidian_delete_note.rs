@@ -1,11 +1,11 @@
 use lapidary_note::ContentHash;
-use lapidary_vault::{ChangeSet, Guard, View};
+use lapidary_vault::{ChangeSet, Guard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Reason, Role,
     shared::{
         hash, reading,
         removing::{is_for_good, to_trash},
@@ -63,6 +63,7 @@ impl WriteTool for ObsidianDeleteNote {
     };
     const EFFECT: Effect = Effect::Destroy;
     const ASKS_FIRST: bool = true;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = Output;
 
@@ -72,10 +73,10 @@ impl WriteTool for ObsidianDeleteNote {
         let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
         let before = reading::read(view, &path)?;
         context.check()?;
-        hash::check(&path, EXPECTED, expected.as_ref(), Some(&before.hash))?;
+        hash::check(&path, EXPECTED, expected.as_ref(), Some(&before))?;
         let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
-        let size = before.bytes.len();
-        let hash = before.hash;
+        let size = before.content.len();
+        let hash = before.hash();
         let change = to_trash(view, path.clone(), before, guard);
         if is_for_good(&change) && expected.is_none() {
             let why = format!("is required: this vault has no trash, so it would be gone. The note has {hash}");
@@ -92,6 +93,14 @@ impl WriteTool for ObsidianDeleteNote {
             dry_run: input.dry_run,
         };
         Ok(Plan { changes: ChangeSet::one(change), output, dry_run: input.dry_run })
+    }
+
+    fn finish(&self, output: &mut Output, learnt: &Learnt<'_>) {
+        if output.trashed
+            && let Ok(path) = VaultPath::parse(&output.path)
+        {
+            output.trashed_to = learnt.trash_folder(&path).map(|folder| folder.to_string());
+        }
     }
 
     fn text(&self, output: &Output) -> Option<String> {

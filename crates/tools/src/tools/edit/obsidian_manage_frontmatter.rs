@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, PropertyEdit, PropertyPath, Text, edit_property};
+use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath};
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,10 +10,10 @@ use crate::{
     shared::{
         fence::{fenced, one_line},
         hash,
+        note_edit::{NoteEdit, NoteWritten},
         patching::edit_refusal,
         properties::{self, Properties},
         target::Target,
-        writing::{Writing, Written},
     },
     spec::{Plan, WriteTool},
 };
@@ -77,7 +77,7 @@ enum Found {
     Changed {
         frontmatter: Map<String, Value>,
         #[serde(flatten)]
-        written: Written,
+        written: NoteWritten,
     },
     Read {
         exists: bool,
@@ -106,16 +106,16 @@ impl WriteTool for ObsidianManageFrontmatter {
         words: "set change remove read a property, frontmatter key, YAML metadata, status, due date, aliases",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let Input { operation, target, key, value, expected_hash, dry_run } = input;
         let tool = Self::DECLARATION.name;
-        let writing = Writing::begin(tool, context, view, &target, expected_hash.as_deref(), dry_run)?;
-        let text = writing.text(view)?;
-        let file = writing.existing(view)?;
-        let before = readable(&writing.path, &text)?;
+        let writing = NoteEdit::begin(tool, context, view, &target, expected_hash.as_deref(), dry_run)?;
+        let document = writing.document(view)?;
+        let before = readable(writing.path(), &document)?;
         let path = PropertyPath::name(&key);
         let edited = match (operation, value) {
             (Operation::Get, _) => {
@@ -123,25 +123,24 @@ impl WriteTool for ObsidianManageFrontmatter {
                 let found = Found::Read {
                     exists: value.is_some(),
                     value: value.unwrap_or_default(),
-                    content_hash: file.hash.to_string(),
+                    content_hash: document.content().hash().to_string(),
                 };
-                let result = Outcome { operation, path: writing.path.to_string(), key, found };
+                let result = Outcome { operation, path: writing.path().to_string(), key, found };
                 return Ok(writing.unchanged(Output { result }));
             }
             (Operation::Set, None) => return Err(Reason::ValueRequired { key: clipped(&key) }),
             (Operation::Set, Some(value)) => {
                 let value = properties::value(&value);
-                edit_property(&file.bytes, &text, &PropertyEdit::Set { path: &path, value: &value }).map(|new| new.file)
+                document.edit_property(&PropertyEdit::Set { path: &path, value: &value }).map(|new| new.document)
             }
-            (Operation::Delete, _) if !before.contains_key(&key) => Ok(file.bytes.clone()),
+            (Operation::Delete, _) if !before.contains_key(&key) => Ok(document),
             (Operation::Delete, _) => {
-                edit_property(&file.bytes, &text, &PropertyEdit::Delete { path: &path }).map(|new| new.file)
+                document.edit_property(&PropertyEdit::Delete { path: &path }).map(|new| new.document)
             }
         };
-        let bytes = edited.map_err(|error| edit_refusal(&writing.path, &error))?;
-        let frontmatter = readable(&writing.path, &Text::decode(&bytes).map_err(|_| Reason::Internal)?)?;
-        drop(text);
-        Ok(writing.plan(bytes, |path, written| {
+        let edited = edited.map_err(|error| edit_refusal(writing.path(), &error))?;
+        let frontmatter = readable(writing.path(), &edited)?;
+        Ok(writing.plan(edited.content().clone(), |path, written| {
             let found = Found::Changed { frontmatter, written };
             Output { result: Outcome { operation, path: path.to_string(), key, found } }
         }))
@@ -216,8 +215,8 @@ impl WriteTool for ObsidianManageFrontmatter {
     }
 }
 
-fn readable(path: &VaultPath, text: &Text<'_>) -> Result<Map<String, Value>, Reason> {
-    let properties = Properties::of(text.shown());
+fn readable(path: &VaultPath, document: &Document) -> Result<Map<String, Value>, Reason> {
+    let properties = Properties::of(document);
     match properties.problem() {
         Some(problem) => Err(Reason::FrontmatterInvalid { path: path.clone(), problem: problem.to_string() }),
         None => Ok(properties.json()),

@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, EditError, Note, TagEdit, TagPlaces, Text, edit_tag};
+use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,10 @@ use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     reason::clipped,
     shared::{
+        note_edit::{NoteEdit, NoteWritten},
         patching::edit_refusal,
         tags::{self, TagsOfNote},
         target::Target,
-        writing::{Writing, Written},
     },
     spec::{Plan, WriteTool},
 };
@@ -90,7 +90,7 @@ enum Tags {
         /// All that the note has now.
         tags: Vec<String>,
         #[serde(flatten)]
-        written: Written,
+        written: NoteWritten,
     },
     Listed {
         tags: TagsOfNote,
@@ -118,31 +118,29 @@ impl WriteTool for ObsidianManageTags {
         words: "tag a note, add remove untag hashtags, list tags of one note",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let writing =
-            Writing::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
         let operation = input.operation;
-        let text = writing.text(view)?;
-        let mut bytes = writing.existing(view)?.bytes.clone();
+        let mut document = writing.document(view)?;
         type Edit = for<'t> fn(&'t str) -> TagEdit<'t>;
         let (name, edit): (_, Edit) = match operation {
             Operation::Add => ("add", |tag| TagEdit::Add { tag }),
             Operation::Remove => ("remove", |tag| TagEdit::Remove { tag }),
             Operation::List => {
                 let tags = Tags::Listed {
-                    tags: TagsOfNote::of(&Note::parse(text.shown())),
-                    content_hash: ContentHash::of(&bytes).to_string(),
+                    tags: TagsOfNote::of(&document.note()),
+                    content_hash: document.content().hash().to_string(),
                 };
-                let result = Outcome { operation, path: writing.path.to_string(), tags };
-                drop(text);
+                let result = Outcome { operation, path: writing.path().to_string(), tags };
                 return Ok(writing.unchanged(Output { result }));
             }
         };
-        drop(text);
         let wanted = tags::bare(&input.tags).ok_or_else(|| bad_tag("must name a tag in each entry"))?;
         if wanted.is_empty() {
             return Err(Reason::TagsRequired { operation: name });
@@ -150,16 +148,14 @@ impl WriteTool for ObsidianManageTags {
         let (mut applied, mut skipped) = (Vec::new(), Vec::new());
         for tag in wanted {
             context.check()?;
-            let edited = {
-                let text = Text::decode(&bytes).map_err(|_| Reason::Internal)?;
-                edit_tag(&bytes, &text, &edit(tag), input.location.into())
-                    .map_err(|error| refusal(&writing.path, &error))?
-            };
-            if edited == bytes { &mut skipped } else { &mut applied }.push(tag.to_owned());
-            bytes = edited;
+            let edited = document
+                .edit_tag(&edit(tag), input.location.into())
+                .map_err(|error| refusal(writing.path(), &error))?;
+            if edited == document { &mut skipped } else { &mut applied }.push(tag.to_owned());
+            document = edited;
         }
-        let tags = tags::of_note(&Note::parse(Text::decode(&bytes).map_err(|_| Reason::Internal)?.shown()));
-        Ok(writing.plan(bytes, |path, written| {
+        let tags = tags::of_note(&document.note());
+        Ok(writing.plan(document.content().clone(), |path, written| {
             let tags = Tags::Changed { applied, skipped, tags, written };
             Output { result: Outcome { operation, path: path.to_string(), tags } }
         }))

@@ -8,10 +8,10 @@ use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
         fence::one_line,
+        note_edit::{NoteEdit, NoteWritten},
         patching::{ContentType, Wanted, patched},
         section::{Section, SectionOutput},
         target::Target,
-        writing::{Writing, Written},
     },
     spec::{Plan, WriteTool},
 };
@@ -76,7 +76,7 @@ pub(crate) struct Output {
     section: SectionOutput,
     operation: Change,
     #[serde(flatten)]
-    written: Written,
+    written: NoteWritten,
 }
 
 impl WriteTool for ObsidianPatchNote {
@@ -102,13 +102,14 @@ impl WriteTool for ObsidianPatchNote {
         words: "insert add text under a heading, change a section block paragraph, add a table row, prepend, update property",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let writing =
-            Writing::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
         let wanted = Wanted {
             tool,
             section: &input.section,
@@ -125,7 +126,12 @@ impl WriteTool for ObsidianPatchNote {
         };
         let done = patched(&writing, view, &wanted)?;
         let (section, operation) = (input.section.named(&done.target), input.operation);
-        Ok(writing.plan(done.file, |path, written| Output { path: path.to_string(), section, operation, written }))
+        Ok(writing.plan(done.document.content().clone(), |path, written| Output {
+            path: path.to_string(),
+            section,
+            operation,
+            written,
+        }))
     }
 
     fn text(&self, output: &Output) -> Option<String> {

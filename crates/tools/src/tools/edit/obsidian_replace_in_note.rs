@@ -10,8 +10,8 @@ use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
         fence::one_line,
+        note_edit::{NoteEdit, NoteWritten},
         target::Target,
-        writing::{Writing, Written},
     },
     spec::{Plan, WriteTool},
 };
@@ -81,7 +81,7 @@ pub(crate) struct Output {
     total_replacements: usize,
     per_replacement: Vec<Count>,
     #[serde(flatten)]
-    written: Written,
+    written: NoteWritten,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -114,29 +114,29 @@ impl WriteTool for ObsidianReplaceInNote {
         words: "search and replace all occurrences in a note, regular expression, rename a word everywhere",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let writing =
-            Writing::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
-        let before = writing.text(view)?;
-        let mut bytes = writing.existing(view)?.bytes.clone();
+            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+        let before = writing.document(view)?;
+        let mut document = before.clone();
         let mut counts = Vec::new();
         for wanted in &input.replacements {
-            let (edited, count) = in_scope::replaced(context, &writing.path, &bytes, wanted, input.scope)?;
-            bytes = edited;
+            let (edited, count) = in_scope::replaced(context, writing.path(), &document, wanted, input.scope)?;
+            document = edited;
             counts.push(count);
         }
         in_scope::check_properties(
-            &writing.path,
-            before.shown(),
-            &bytes,
+            writing.path(),
+            &before,
+            &document,
             counts.iter().any(|count| count.frontmatter_count > 0),
         )?;
-        drop(before);
-        Ok(writing.plan(bytes, |path, written| Output {
+        Ok(writing.plan(document.content().clone(), |path, written| Output {
             path: path.to_string(),
             total_replacements: counts.iter().map(|count| count.count).sum(),
             per_replacement: counts,

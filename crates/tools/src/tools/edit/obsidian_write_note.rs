@@ -1,5 +1,5 @@
 use lapidary_note::{ContentHash, Operation};
-use lapidary_vault::{File, VaultPath, View};
+use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::json;
@@ -7,11 +7,10 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
+        note_edit::{NoteEdit, NoteTextWritten},
         patching::{ContentType, Wanted, not_json, patched},
-        reading,
         section::Section,
         target::Target,
-        writing::{NoteWritten, Writing},
     },
     spec::{Plan, WriteTool},
 };
@@ -68,13 +67,14 @@ impl WriteTool for ObsidianWriteNote {
         words: "create new note, make write save a file, overwrite replace whole note, rewrite a section",
     };
     const EFFECT: Effect = Effect::Write;
+    const TAKES_TARGET: bool = true;
     type Input = Input;
-    type Output = NoteWritten;
+    type Output = NoteTextWritten;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<NoteWritten>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<NoteTextWritten>, Reason> {
         let tool = Self::DECLARATION.name;
         let writing =
-            Writing::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
         if let Some(section) = &input.section {
             let wanted = Wanted {
                 tool,
@@ -87,23 +87,23 @@ impl WriteTool for ObsidianWriteNote {
                 trim: false,
             };
             let done = patched(&writing, view, &wanted)?;
-            return Ok(writing.plan_text(done.file, Some(done.target)));
+            return Ok(writing.plan_text(done.document.content().clone(), Some(done.target)));
         }
         let content = match input.content_type {
             ContentType::Markdown => input.content,
             ContentType::Json => compact_json(&input.content)?,
         };
-        let bytes = match writing.before() {
+        let content = match writing.before() {
             Some(file) if !input.overwrite => {
-                return Err(Reason::FileExists { path: writing.path.clone(), current: file.hash });
+                return Err(Reason::FileExists { path: writing.path().clone(), current: file.hash() });
             }
-            Some(file) => in_the_form_of(&writing.path, file, &content)?,
-            None => content.into_bytes(),
+            Some(_) => writing.document(view)?.in_own_form(&content),
+            None => content.into(),
         };
-        Ok(writing.plan_text(bytes, None))
+        Ok(writing.plan_text(content, None))
     }
 
-    fn text(&self, output: &NoteWritten) -> Option<String> {
+    fn text(&self, output: &NoteTextWritten) -> Option<String> {
         Some(output.text("Wrote", "Would write"))
     }
 
@@ -149,11 +149,6 @@ impl WriteTool for ObsidianWriteNote {
             },
         ]
     }
-}
-
-/// The content with the byte order mark and the line ends of the file that it replaces.
-fn in_the_form_of(path: &VaultPath, file: &File, content: &str) -> Result<Vec<u8>, Reason> {
-    Ok(reading::editable(path, file)?.in_own_form(content))
 }
 
 /// The same JSON without white space. The text itself is kept: numbers and repeated names would not survive being read.

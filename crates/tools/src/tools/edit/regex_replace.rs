@@ -7,11 +7,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Proposal, Reason, Role,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Proposal, ProposalStep,
+    Reason, Role,
     shared::{
-        budget::BudgetInput,
-        editing::EXPECTED_CONTENT,
+        budget::{self, BudgetInput},
         expression::{self, EXPECTED_HASHES, Expression, Replaced, Sources},
+        file_edit::EXPECTED_CONTENT,
         hash,
     },
     spec::{Plan, WriteTool},
@@ -95,6 +96,7 @@ impl WriteTool for RegexReplace {
     };
     const EFFECT: Effect = Effect::Write;
     const IN_BATCHES: bool = false;
+    const DEADLINE: Option<&'static str> = Some(budget::DEADLINE);
     type Input = Input;
     type Output = Output;
 
@@ -124,12 +126,20 @@ impl WriteTool for RegexReplace {
         let changes = ChangeSet { changes: found.replaced.iter().map(Replaced::change).collect() };
         let proposal = Proposal { tool, arguments: input.digest(found.scanned), changes: changes.digest() };
         if let Some(token) = token {
-            context.gate.open(token.sealed, &proposal)?;
-            return Ok(Plan { changes, output: carried_out(&input, &found), dry_run: false });
+            let redeemed = ProposalStep::Redeem { token: token.sealed.to_owned(), proposal };
+            return Ok(Plan { changes, output: carried_out(&input, &found, redeemed), dry_run: false });
         }
-        let sealed = if changes.is_empty() { None } else { Some(context.gate.seal(&proposal)?) };
-        let token = sealed.map(|sealed| Token { scanned: found.scanned, sealed: &sealed }.written());
-        Ok(Plan { changes, output: proposed(&input, &found, token), dry_run: true })
+        let issued = (!changes.is_empty()).then_some(ProposalStep::Issue(proposal));
+        Ok(Plan { changes, output: proposed(&input, &found, issued), dry_run: true })
+    }
+
+    fn proposal(&self, output: &Output) -> Option<ProposalStep> {
+        output.proposal.clone()
+    }
+
+    fn finish(&self, output: &mut Output, learnt: &Learnt<'_>) {
+        let written = |sealed| Token { scanned: output.scanned, sealed }.written();
+        output.proposal_token = learnt.proposal_token.map(written);
     }
 
     fn examples(&self) -> Vec<Example> {

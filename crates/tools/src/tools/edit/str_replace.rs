@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, replace_text};
+use lapidary_note::ContentHash;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
-        editing::{Editing, FileInput, Written},
+        file_edit::{FileEdit, FileInput, FileWritten},
         occurrence::{self, Which},
     },
     spec::{Plan, WriteTool},
@@ -37,7 +37,7 @@ pub(crate) struct Input {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     #[serde(flatten)]
-    written: Written,
+    written: FileWritten,
     replaced_count: usize,
 }
 
@@ -65,12 +65,12 @@ impl WriteTool for StrReplace {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
-        let editing = Editing::begin(Self::DECLARATION.name, context, view, input.file)?;
-        let text = editing.text()?;
-        let bytes = &editing.before.bytes;
-        let replaced = replace_text(bytes, &text, &input.find, &input.replace, input.occurrence.into())
-            .map_err(|error| occurrence::refusal(Self::DECLARATION.name, &editing.path, &input.find, error))?;
-        Ok(editing.plan(replaced.file, |written| Output {
+        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let replaced = editing
+            .document()?
+            .replace_text(&input.find, &input.replace, input.occurrence.into())
+            .map_err(|error| occurrence::refusal(Self::DECLARATION.name, editing.path(), &input.find, error))?;
+        Ok(editing.plan(&replaced.document, |written| Output {
             replaced_count: if written.changed { replaced.count } else { 0 },
             written,
         }))

@@ -1,6 +1,4 @@
-use std::sync::Arc;
-
-use lapidary_note::{is_tag, is_tag_within, rename_tag_tree};
+use lapidary_note::{is_tag, is_tag_within};
 use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     ArgumentProblem, Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Reason,
-    shared::{editing, index, reading},
+    shared::{file_edit, index, reading},
     spec::{Plan, WriteTool},
 };
 
@@ -184,9 +182,11 @@ fn renamed(view: &View, path: &VaultPath, from: &str, to: &str) -> Result<Option
         writing: true,
         denied: crate::Refused::ByScope(denied),
     })?;
-    let text = reading::editable(path, &before)?;
-    let renamed = rename_tag_tree(&before.bytes, &text, from, to).map_err(|error| editing::refusal(path, error))?;
-    let change =
-        Change::Write { path: path.clone(), before: Arc::clone(&before), guard: Guard::Plan, bytes: renamed.file };
-    Ok((change.bytes() != before.bytes).then_some((change, renamed.count)))
+    let document = reading::editable(path, &before)?;
+    let renamed = document.rename_tag_tree(from, to).map_err(|error| file_edit::refusal(path, error))?;
+    if renamed.document == document {
+        return Ok(None);
+    }
+    let (path, content) = (path.clone(), renamed.document.content().clone());
+    Ok(Some((Change::Write { path, before, guard: Guard::Plan, content }, renamed.count)))
 }

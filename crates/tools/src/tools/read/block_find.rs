@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Note};
+use lapidary_note::ContentHash;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,18 +67,18 @@ impl ReadTool for BlockFind {
         let file = reading::read(view, &path)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
-        let note = Note::parse(shown.text());
+        let note = shown.note();
         let matches = input.block.all(&note).into_iter().map(|found| BlockOutput {
             id: format!("^{}", found.block.id),
             line: found.line,
             start_line: found.start_line,
             end_line: found.end_line,
-            block_hash: shown.hash_of(&file, found.span(&note)).map(|hash| hash.to_string()),
+            block_hash: shown.hash_of(found.span(&note)).map(|hash| hash.to_string()),
             structural_type: found.block.kind.into(),
         });
         Ok(Output {
             matches: matches.collect(),
-            content_hash: file.hash.to_string(),
+            content_hash: file.hash().to_string(),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
         })
     }

@@ -72,7 +72,7 @@ impl ReadTool for CheckpointDiff {
                     diff.rename(&entry.path, to);
                 }
             }
-            diff.compare(&entry.path, old.as_deref(), now.as_ref().map(|file| &*file.bytes));
+            diff.compare(&entry.path, old.as_deref(), now.as_ref().map(|file| file.bytes()));
         }
         let Diff { text, lines_added, lines_removed } = diff;
         Ok(Output { id: found.id, unified_diff: text, lines_added, lines_removed })

@@ -1,4 +1,3 @@
-use lapidary_note::ContentHash;
 use lapidary_vault::{File, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,13 +59,13 @@ impl ReadTool for CheckpointRead {
         let path = &entry.path;
         let created = || Reason::VersionMissing { path: path.clone(), wanted: found.id.clone() };
         let bytes = checkpoint::content(view, &found, entry)?.ok_or_else(created)?;
-        let file = File { hash: ContentHash::of(&bytes), bytes, modified: None, created: None };
+        let file = File { content: bytes.into(), modified: None, created: None };
         let shown = reading::show(path, &file)?;
         Ok(Output {
             id: found.id.clone(),
             path: path.to_string(),
             content: shown.text().to_owned(),
-            content_hash: file.hash.to_string(),
+            content_hash: file.hash().to_string(),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
         })
     }

@@ -55,7 +55,9 @@ impl ReadTool for FileDiff {
     fn run(&self, _: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let path = reading::parse_path(&input.file)?;
         let name = Self::DECLARATION.name;
-        let parsed = |argument, given| hash::expected(name, argument, Some(given))?.ok_or(Reason::Internal);
+        let parsed = |argument, given| {
+            hash::expected(name, argument, Some(given))?.ok_or_else(|| bug!("a hash was given and none was read"))
+        };
         let from = parsed("fromHash", &input.from_hash)?;
         let to = input.to_hash.as_deref().map(|given| parsed("toHash", given)).transpose()?;
         let (from_hash, old) = version(view, &path, &from)?;
@@ -63,7 +65,7 @@ impl ReadTool for FileDiff {
             Some(to) => version(view, &path, to)?,
             None => {
                 let file = reading::read(view, &path)?;
-                (file.hash, file.bytes.clone())
+                (file.hash(), file.bytes().to_vec())
             }
         };
         let mut diff = Diff::default();
@@ -109,8 +111,8 @@ impl ReadTool for FileDiff {
 
 /// The file as it is now, or as it was before a change.
 fn version(view: &View, path: &VaultPath, wanted: &ExpectedHash) -> Result<(ContentHash, Vec<u8>), Reason> {
-    if let Some(file) = reading::read_if_there(view, path)?.filter(|file| wanted.matches(&file.hash)) {
-        return Ok((file.hash, file.bytes.clone()));
+    if let Some(file) = reading::read_if_there(view, path)?.filter(|file| wanted.matches(&file.hash())) {
+        return Ok((file.hash(), file.bytes().to_vec()));
     }
     let missing = || Reason::VersionMissing { path: path.clone(), wanted: wanted.to_string() };
     match view.version(path, wanted) {

@@ -71,19 +71,19 @@ impl ReadTool for FileRead {
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let is_note = path.name().to_lowercase().ends_with(".md");
-        let properties = is_note.then(|| Properties::of(shown.text()));
+        let properties = is_note.then(|| shown.properties());
         let notice = match properties.as_ref().and_then(Properties::problem) {
             _ if shown.is_lossy() => Some(NOT_UTF8.to_owned()),
             Some(problem) => Some(format!("The properties are not valid YAML ({problem}), so `data` is empty.")),
             None => None,
         };
         let frontmatter = properties.and_then(|properties| {
-            let frontmatter_hash = shown.hash_of(&file, properties.block.as_ref()?.span.clone())?.to_string();
+            let frontmatter_hash = shown.hash_of(properties.block.as_ref()?.span.clone())?.to_string();
             Some(FrontmatterOutput { data: properties.json(), frontmatter_hash })
         });
         Ok(Output {
             file: input.file,
-            content_hash: file.hash.to_string(),
+            content_hash: file.hash().to_string(),
             total_lines: shown.lines(),
             frontmatter,
             eol: shown.eol(),

@@ -79,14 +79,14 @@ impl ReadTool for FileReadRange {
         let span = Lines { from: input.from, to: input.to }.span(text).unwrap_or(text.len()..text.len());
         let range_hash = match span.is_empty() {
             true => Some(ContentHash::of(b"")),
-            false => shown.hash_of(&file, span.clone()),
+            false => shown.hash_of(span.clone()),
         };
         Ok(Output {
             from: input.from,
             to: input.to.min(total_lines),
             lines: text[span].to_owned(),
             range_hash: range_hash.map(|hash| hash.to_string()),
-            content_hash: file.hash.to_string(),
+            content_hash: file.hash().to_string(),
             total_lines,
             eol: shown.eol(),
             bom: shown.bom(),

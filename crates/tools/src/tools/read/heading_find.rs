@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Heading, Note};
+use lapidary_note::{ContentHash, Heading};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,13 +56,13 @@ impl ReadTool for HeadingFind {
         let file = reading::read(view, &path)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
-        let note = Note::parse(shown.text());
+        let note = shown.note();
         let outline = Outline::of(&note, input.heading.delimiter());
-        let hash_of = |heading: &Heading| shown.hash_of(&file, heading.section.clone());
+        let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
         let found = input.heading.chosen(&note);
         Ok(Output {
             matches: found.into_iter().map(|heading| outline.show(heading, HashLength::Whole, hash_of)).collect(),
-            content_hash: file.hash.to_string(),
+            content_hash: file.hash().to_string(),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
         })
     }

@@ -9,8 +9,7 @@ use crate::{
     reason::clipped,
     shared::{
         fence::{fenced, one_line},
-        hash,
-        properties::{self, Properties},
+        hash, properties,
         reading::{self, NOT_UTF8, Shown},
         section::{Section, SectionOutput, SectionType, names},
         target::{Found, Target},
@@ -130,6 +129,7 @@ impl ReadTool for ObsidianGetNote {
         ],
         words: "read open show get note, outline, headings, table of contents, section, frontmatter, properties, metadata, tags, links in a note",
     };
+    const TAKES_TARGET: bool = true;
     type Input = Input;
     type Output = Output;
 
@@ -148,7 +148,7 @@ impl ReadTool for ObsidianGetNote {
         let (format, body) = match (input.format, &input.section) {
             (Format::Content, _) => ("content", Body::Content { content: shown.text().to_owned() }),
             (Format::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),
-            (Format::DocumentMap, _) => ("document-map", document_map(shown.text(), &mut notices)),
+            (Format::DocumentMap, _) => ("document-map", document_map(&shown, &mut notices)),
             (Format::Section, Some(section)) => ("section", one_section(&path, &shown, section, &mut notices)?),
             (Format::Section, None) => return Err(Reason::SectionRequired),
         };
@@ -156,7 +156,7 @@ impl ReadTool for ObsidianGetNote {
             format,
             path: path.to_string(),
             requested_path: requested.map(|path| path.to_string()),
-            content_hash: file.hash.to_string(),
+            content_hash: file.hash().to_string(),
             eol: shown.eol(),
             bom: shown.bom(),
             body,
@@ -237,8 +237,8 @@ impl ReadTool for ObsidianGetNote {
     }
 }
 
-fn full(file: &File, shown: &Shown<'_>, include_links: bool, notices: &mut Vec<String>) -> Body {
-    let note = Note::parse(shown.text());
+fn full(file: &File, shown: &Shown, include_links: bool, notices: &mut Vec<String>) -> Body {
+    let note = shown.note();
     let whole = Whole::of(&note, file, shown, notices);
     Body::Full { whole, outgoing_links: include_links.then(|| outgoing_links(&note)) }
 }
@@ -253,22 +253,17 @@ fn outgoing_links(note: &Note<'_>) -> Vec<OutgoingLink> {
     of_kind(LinkKind::Wiki, "wikilink").chain(of_kind(LinkKind::Markdown, "markdown")).collect()
 }
 
-fn document_map(text: &str, notices: &mut Vec<String>) -> Body {
-    let properties = readable_properties(text, notices);
-    let note = Note::parse(text);
+fn document_map(shown: &Shown, notices: &mut Vec<String>) -> Body {
+    let note = shown.note();
+    let properties = readable_properties(shown, notices);
     Body::DocumentMap {
         headings: note.headings.iter().map(|heading| note.heading_path(heading).join("::")).collect(),
-        blocks: note.blocks.into_iter().map(|block| block.id).collect(),
+        blocks: note.blocks.iter().map(|block| block.id.clone()).collect(),
         frontmatter_fields: properties.readable().iter().map(|(name, _)| name.clone()).collect(),
     }
 }
 
-fn one_section(
-    path: &VaultPath,
-    shown: &Shown<'_>,
-    section: &Section,
-    notices: &mut Vec<String>,
-) -> Result<Body, Reason> {
+fn one_section(path: &VaultPath, shown: &Shown, section: &Section, notices: &mut Vec<String>) -> Result<Body, Reason> {
     let text = shown.text();
     let missing = |available: Vec<String>| Reason::SectionMissing {
         path: path.clone(),
@@ -280,7 +275,7 @@ fn one_section(
     let (mut section_target, mut candidates, mut value_text, mut value_json) = (None, Vec::new(), None, None);
     match section.r#type {
         SectionType::Heading => {
-            let note = Note::parse(text);
+            let note = shown.note();
             let path = |heading: &Heading| note.heading_path(heading).join("::");
             let (heading, several) = match note.find_heading(&section.target) {
                 HeadingMatch::One(heading) => (heading, Vec::new()),
@@ -295,14 +290,14 @@ fn one_section(
             value_text = part(heading.section.clone());
         }
         SectionType::Block => {
-            let note = Note::parse(text);
+            let note = shown.note();
             let Some(block) = note.find_block(section.target.trim_start_matches('^')) else {
-                return Err(missing(note.blocks.into_iter().map(|block| block.id).collect()));
+                return Err(missing(note.blocks.iter().map(|block| block.id.clone()).collect()));
             };
             value_text = part(block.span.clone());
         }
         SectionType::Frontmatter => {
-            let properties = Properties::of(text);
+            let properties = shown.properties();
             if let Some(problem) = properties.problem() {
                 return Err(Reason::FrontmatterInvalid { path: path.clone(), problem: problem.to_string() });
             }

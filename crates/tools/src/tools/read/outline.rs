@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Heading, Note};
+use lapidary_note::{ContentHash, Heading};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,18 +94,18 @@ impl ReadTool for Outline {
         let file = reading::read(view, &path)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
-        let note = Note::parse(shown.text());
+        let note = shown.note();
         let wanted = note.headings.iter().filter(|heading| input.max_depth.is_none_or(|most| heading.level <= most));
         let page = Page::of(wanted.collect::<Vec<&Heading>>(), input.offset, input.limit);
         let headings = Headings::of(&note, DELIMITER);
-        let hash_of = |heading: &Heading| shown.hash_of(&file, heading.section.clone());
+        let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
         let found: Vec<HeadingOutput> =
             page.items.into_iter().map(|heading| headings.show(heading, HashLength::Short, hash_of)).collect();
         let as_rows = found.len() > MOST_OBJECTS;
         let (rows, headings) =
             if as_rows { (Some(found.iter().map(row).collect()), None) } else { (None, Some(found)) };
         Ok(Output {
-            content_hash: file.hash.to_string(),
+            content_hash: file.hash().to_string(),
             total_lines: shown.lines(),
             headings,
             columns: as_rows.then_some(COLUMNS),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
     shared::{
-        properties::{self, Properties},
+        properties,
         reading::{self, NOT_UTF8},
     },
     spec::ReadTool,
@@ -63,7 +63,7 @@ impl ReadTool for FrontmatterGet {
         let file = reading::read(view, &path)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
-        let properties = Properties::of(shown.text());
+        let properties = shown.properties();
         let data = match (&properties.block, &key_path) {
             (None, _) => None,
             (Some(_), None) => Some(Value::Object(properties.json())),
@@ -77,8 +77,8 @@ impl ReadTool for FrontmatterGet {
         };
         Ok(Output {
             data,
-            frontmatter_hash: block.and_then(|block| shown.hash_of(&file, block)).map(|hash| hash.to_string()),
-            content_hash: file.hash.to_string(),
+            frontmatter_hash: block.and_then(|block| shown.hash_of(block)).map(|hash| hash.to_string()),
+            content_hash: file.hash().to_string(),
             notice,
         })
     }

@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Note};
+use lapidary_note::ContentHash;
 use lapidary_vault::{Notes, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -108,7 +108,7 @@ impl ReadTool for LinksGet {
         if content_hash.is_some() && wants(Direction::Outlinks) {
             let file = reading::read(view, &path)?;
             let shown = reading::show(&path, &file)?;
-            outlinks = out_links(&Note::parse(shown.text()), &path, notes);
+            outlinks = out_links(&shown.note(), &path, notes);
         }
         context.check()?;
         let backlinks = if wants(Direction::Backlinks) { notes.backlinks(&path) } else { Vec::new() };
@@ -189,5 +189,5 @@ fn note_hash(view: &View, notes: &Notes, path: &VaultPath) -> Result<Option<Cont
         return Ok(None);
     }
     let file = reading::read(view, path)?;
-    Ok(path.is_note().then_some(file.hash))
+    Ok(path.is_note().then(|| file.hash()))
 }

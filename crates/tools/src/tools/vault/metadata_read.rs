@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use lapidary_note::{ContentHash, Note};
+use lapidary_note::ContentHash;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -108,9 +108,9 @@ impl ReadTool for MetadataRead {
         let file = reading::read(view, &path)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
-        let note = Note::parse(shown.text());
+        let note = shown.note();
         let places = Places::of(note.text);
-        let hash_of = |span| shown.hash_of(&file, span).map(|hash| hash.to_string());
+        let hash_of = |span| shown.hash_of(span).map(|hash| hash.to_string());
         let headings = note.headings.iter().map(|heading| HeadingOutput {
             path: note.heading_path(heading).join("::"),
             level: heading.level,
@@ -133,9 +133,9 @@ impl ReadTool for MetadataRead {
         };
         let done = note.tasks.iter().filter(|task| task.is_done()).count();
         Ok(Output {
-            content_hash: file.hash.to_string(),
+            content_hash: file.hash().to_string(),
             total_lines: shown.lines(),
-            size_bytes: file.bytes.len(),
+            size_bytes: file.content.len(),
             mtime_ms: file.modified.map(|time| milliseconds(Some(time))),
             ctime_ms: file.created.map(|time| milliseconds(Some(time))),
             frontmatter,

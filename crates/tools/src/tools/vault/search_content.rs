@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Walked,
     shared::{
-        budget::{BudgetInput, Limits},
+        budget::{self, BudgetInput, Limits},
         folder::Folder,
         hash, index, reading,
     },
@@ -113,6 +113,7 @@ impl ReadTool for SearchContent {
         words: "search find grep text words lines in notes, regular expression, full text",
     };
     const SEARCHES_BY: &[&str] = &["query"];
+    const DEADLINE: Option<&'static str> = Some(budget::DEADLINE);
     type Input = Input;
     type Output = Output;
 
@@ -134,13 +135,13 @@ impl ReadTool for SearchContent {
             directory.as_ref(),
             resume_from.as_ref(),
             window,
-            &Budget { max_files: limits.files, max_bytes: limits.bytes, go_on: &|| limits.stop(context) },
+            &Budget { max_files: limits.files, max_bytes: limits.bytes, go_on: &|| limits.stop(context.cancel) },
         );
-        context.spent.record(Walked {
+        context.walked.set(Some(Walked {
             files: found.files_scanned as u64,
             bytes: found.bytes_scanned,
             stopped: found.stopped,
-        });
+        }));
         if found.stopped == Some(Stop::Cancelled) {
             context.check()?;
         }
@@ -315,13 +316,13 @@ fn clipped_line(line: &[u8], around: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::Arc, time::Duration};
+    use std::{cell::Cell, sync::Arc, time::Duration};
 
-    use lapidary_note::{Lines, Text};
+    use lapidary_note::{Document, Lines};
     use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
 
     use super::*;
-    use crate::{Cancel, Catalogue, ProfileRules, ScanLimits, Selection, Spent, context::FreeGate};
+    use crate::{Cancel, Catalogue, ProfileRules, ScanLimits, Selection};
 
     #[test]
     fn lines_and_hashes_are_those_that_edits_go_by() {
@@ -343,19 +344,20 @@ mod tests {
                 scan: ScanLimits::default(),
                 skills: None,
                 now: jiff::Zoned::default(),
-                gate: &FreeGate,
-                spent: &Spent::default(),
+                log: &[],
+                playbooks: &[],
+                walked: &Cell::new(None),
             };
             let input = serde_json::from_value(json!({ "query": "needle" })).unwrap();
             let found = SearchContent.run(&context, &view, input).unwrap();
-            let text = Text::decode(note.as_bytes()).unwrap();
-            let expected: Vec<(usize, String)> = text
+            let document = Document::open(note.to_owned()).unwrap();
+            let expected: Vec<(usize, String)> = document
                 .shown()
                 .lines()
                 .zip(1..)
                 .filter(|(line, _)| line.contains("needle"))
                 .map(|(_, number)| {
-                    let hash = ContentHash::of_lines(note.as_bytes(), &text, Lines::one(number)).to_string();
+                    let hash = document.hash_of_lines(Lines::one(number)).to_string();
                     (number, hash::short(&hash).to_owned())
                 })
                 .collect();

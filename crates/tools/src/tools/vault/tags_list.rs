@@ -1,4 +1,3 @@
-use lapidary_note::Note;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +63,7 @@ impl ReadTool for TagsList {
                 context.check()?;
                 // Only in notes does `#` make a tag.
                 if path.is_note() {
-                    let found = tags::of_note(&Note::parse(shown.text()));
+                    let found = tags::of_note(&shown.note());
                     counts.add_note(found.iter().map(String::as_str), Nested::CountAlone);
                 }
             }

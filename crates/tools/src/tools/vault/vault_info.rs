@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     Context, Declaration, Example, Family, Gives, Group, Kind, Reason, Walked,
-    shared::budget::{BudgetInput, Limits},
+    shared::budget::{self, BudgetInput, Limits},
     spec::ReadTool,
 };
 
@@ -52,14 +52,17 @@ impl ReadTool for VaultInfo {
         reasons: &[],
         words: "how many notes, how large is the vault, count, size, statistics",
     };
+    const DEADLINE: Option<&'static str> = Some(budget::DEADLINE);
     type Input = Input;
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let (counted, stopped) = count(context, view, &input)?;
-        context.spent.record(Walked { files: counted.file_count as u64, bytes: 0, stopped });
+        context.walked.set(Some(Walked { files: counted.file_count as u64, bytes: 0, stopped }));
         match stopped {
-            Some(Stop::Cancelled) => Err(context.check().err().unwrap_or(Reason::Internal)),
+            Some(Stop::Cancelled) => {
+                Err(context.check().err().unwrap_or_else(|| bug!("the count stopped and the call was not cancelled")))
+            }
             Some(_) => {
                 let next_offset = Some(input.offset.saturating_add(counted.file_count));
                 Ok(Output { truncated: true, next_offset, hint: Some(TRUNCATED), ..counted })
@@ -108,13 +111,13 @@ impl ReadTool for VaultInfo {
 fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, Option<Stop>), Reason> {
     let limits = Limits::of(input.budget.as_ref(), context);
     let mut counted = Output { name: view.vault().to_owned(), ..Output::default() };
-    let files = match view.files(&|| limits.stop(context).is_none()) {
+    let files = match view.files(&|| limits.stop(context.cancel).is_none()) {
         Ok(files) => files,
-        Err(IndexError::Stopped) => return Ok((counted, limits.stop(context).or(Some(Stop::Deadline)))),
+        Err(IndexError::Stopped) => return Ok((counted, limits.stop(context.cancel).or(Some(Stop::Deadline)))),
         Err(error) => return Err(Reason::from_index(&error, context.cancel)),
     };
     for note in files.iter().filter(FileEntry::is_note).skip(input.offset) {
-        let stop = limits.stop(context);
+        let stop = limits.stop(context.cancel);
         if stop.is_some() {
             return Ok((counted, stop));
         }

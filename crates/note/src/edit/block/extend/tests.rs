@@ -30,7 +30,7 @@ fn text_goes_on_where_a_block_ends() {
         ("| h |\n| - |\n^a\n", "| 2 |\n", "| h |\n| - |\n| 2 |\n^a\n"),
         ("- one\n- two\n\n^a\n\nb\n", "- three\n", "- one\n- two\n- three\n\n^a\n\nb\n"),
     ] {
-        check(before, after, |file, text| append_to_block(file, text, &find_a(text), content));
+        check(before, after, |document| document.append_to_block(&find_a(document), content));
     }
 }
 
@@ -53,7 +53,7 @@ fn text_goes_before_what_a_block_begins_with() {
         ("| h |\n| - |\n\n^a\n", "| 0 |", "| h |\n| - |\n| 0 |\n\n^a\n"),
         ("- one\n- two\n\n^a\n", "- zero", "- zero\n- one\n- two\n\n^a\n"),
     ] {
-        check(before, after, |file, text| prepend_to_block(file, text, &find_a(text), content));
+        check(before, after, |document| document.prepend_to_block(&find_a(document), content));
     }
 }
 
@@ -68,10 +68,10 @@ fn what_would_end_the_block_is_refused() {
         ("%%\nold\n%%\n\n^a\n", "x %% y"),
         ("---\n\n^a\n", "x"),
     ] {
-        refuse(before, &lost, |file, text| append_to_block(file, text, &find_a(text), content));
+        refuse(before, &lost, |document| document.append_to_block(&find_a(document), content));
     }
-    refuse("| h |\n| - |\n| 1 ^a |\n", &EditError::Columns { expected: 1, found: 2 }, |file, text| {
-        append_to_block(file, text, &find_a(text), " | x")
+    refuse("| h |\n| - |\n| 1 ^a |\n", &EditError::Columns { expected: 1, found: 2 }, |document| {
+        document.append_to_block(&find_a(document), " | x")
     });
-    refuse("# H ^a\n", &EditError::SeveralLines, |file, text| append_to_block(file, text, &find_a(text), "\nx"));
+    refuse("# H ^a\n", &EditError::SeveralLines, |document| document.append_to_block(&find_a(document), "\nx"));
 }

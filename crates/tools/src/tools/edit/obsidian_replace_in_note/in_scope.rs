@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lapidary_note::{Frontmatter, Text, replace_ranges};
+use lapidary_note::Document;
 use lapidary_query::{Case, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
 use lapidary_vault::VaultPath;
 
@@ -22,14 +22,13 @@ const SEARCH: &str = "search";
 pub(super) fn replaced(
     context: &Context<'_>,
     path: &VaultPath,
-    bytes: &[u8],
+    document: &Document,
     wanted: &Wanted,
     scope: Scope,
-) -> Result<(Vec<u8>, Count), Reason> {
+) -> Result<(Document, Count), Reason> {
     let replacer = wanted.replacer()?;
-    let text = Text::decode(bytes).map_err(|_| Reason::Internal)?;
-    let shown = text.shown();
-    let block = Frontmatter::find(shown);
+    let shown = document.shown();
+    let block = document.frontmatter();
     let body = block.as_ref().map_or(0, |block| block.span.end)..shown.len();
     let with = plain(&wanted.replace);
     let find = |part: Range<usize>| -> Result<Vec<Replacement>, Reason> {
@@ -55,8 +54,8 @@ pub(super) fn replaced(
         frontmatter_count: in_properties.len(),
     };
     let changes = in_properties.into_iter().chain(in_body).map(|found| (found.span, found.text));
-    let edited = replace_ranges(bytes, &text, changes).map_err(|error| edit_refusal(path, &error))?;
-    Ok((edited.file, count))
+    let edited = document.replace_ranges(changes).map_err(|error| edit_refusal(path, &error))?;
+    Ok((edited.document, count))
 }
 
 impl Wanted {
@@ -86,9 +85,13 @@ fn plain(given: &str) -> String {
 }
 
 /// Properties that were changed can be read; those that were not are the same, and no text has become one.
-pub(super) fn check_properties(path: &VaultPath, before: &str, after: &[u8], changed: bool) -> Result<(), Reason> {
-    let after = Text::decode(after).map_err(|_| Reason::Internal)?;
-    let (old, new) = (Frontmatter::find(before), Frontmatter::find(after.shown()));
+pub(super) fn check_properties(
+    path: &VaultPath,
+    before: &Document,
+    after: &Document,
+    changed: bool,
+) -> Result<(), Reason> {
+    let (old, new) = (before.frontmatter(), after.frontmatter());
     if changed {
         let problem = match new {
             Some(block) => block.properties(after.shown()).err().map(|error| error.to_string()),
@@ -96,7 +99,7 @@ pub(super) fn check_properties(path: &VaultPath, before: &str, after: &[u8], cha
         };
         return problem.map_or(Ok(()), |problem| Err(Reason::FrontmatterWouldBreak { path: path.clone(), problem }));
     }
-    if old.map(|block| &before[block.yaml]) != new.map(|block| &after.shown()[block.yaml]) {
+    if old.map(|block| &before.shown()[block.yaml]) != new.map(|block| &after.shown()[block.yaml]) {
         let problem = "the text would be read as properties, or they as text".to_owned();
         return Err(Reason::PatchRejected { path: path.clone(), problem });
     }

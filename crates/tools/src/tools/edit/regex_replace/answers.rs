@@ -5,10 +5,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Input;
-use crate::shared::{
-    editing::total_lines,
-    expression::{Found, Replaced},
-    hash,
+use crate::{
+    ProposalStep,
+    shared::{
+        expression::{Found, Replaced},
+        file_edit::total_lines,
+        hash,
+    },
 };
 
 #[derive(Default, Serialize, JsonSchema)]
@@ -19,7 +22,7 @@ pub(crate) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<bool>,
     #[serde(rename = "proposal_token", skip_serializing_if = "Option::is_none")]
-    proposal_token: Option<String>,
+    pub(super) proposal_token: Option<String>,
     #[serde(rename = "replaced_preview_count", skip_serializing_if = "Option::is_none")]
     replaced_preview_count: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,6 +52,11 @@ pub(crate) struct Output {
     hint: Option<&'static str>,
     #[serde(rename = "dry_run")]
     dry_run: bool,
+    #[serde(skip)]
+    pub(super) proposal: Option<ProposalStep>,
+    /// How many files were looked through.
+    #[serde(skip)]
+    pub(super) scanned: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -80,13 +88,13 @@ const TRUNCATED: &str = "Not all files were looked through: the budget is spent 
 const NOTHING: &str = "Nothing was found, so there is nothing to carry out.";
 
 /// The answer to the first step.
-pub(super) fn proposed(input: &Input, found: &Found, token: Option<String>) -> Output {
+pub(super) fn proposed(input: &Input, found: &Found, proposal: Option<ProposalStep>) -> Output {
     let only = found.replaced.first().filter(|_| input.file.is_some());
     Output {
-        proposal_token: token,
+        proposal,
         replaced_preview_count: Some(found.count()),
-        current_hash: only.map(|only| only.before.hash.to_string()),
-        would_be_hash: only.map(|only| ContentHash::of(&only.bytes).to_string()),
+        current_hash: only.map(|only| only.before.hash().to_string()),
+        would_be_hash: only.map(|only| only.content.hash().to_string()),
         hint: match (found.next, found.count()) {
             (Some(_), _) => Some(TRUNCATED),
             (None, 0) => Some(NOTHING),
@@ -99,13 +107,14 @@ pub(super) fn proposed(input: &Input, found: &Found, token: Option<String>) -> O
 }
 
 /// The answer to the second.
-pub(super) fn carried_out(input: &Input, found: &Found) -> Output {
+pub(super) fn carried_out(input: &Input, found: &Found, proposal: ProposalStep) -> Output {
     let only = found.replaced.first().filter(|_| input.file.is_some());
     Output {
+        proposal: Some(proposal),
         changed: Some(!found.replaced.is_empty()),
         replaced_count: Some(found.count()),
-        content_hash: only.map(|only| ContentHash::of(&only.bytes).to_string()),
-        total_lines: only.map(|only| total_lines(&only.bytes)),
+        content_hash: only.map(|only| only.content.hash().to_string()),
+        total_lines: only.map(|only| total_lines(&only.content)),
         files: input.glob.is_some().then(|| found.replaced.iter().take(MOST_FILES).map(made).collect()),
         ..either(input, found)
     }
@@ -113,14 +122,14 @@ pub(super) fn carried_out(input: &Input, found: &Found) -> Output {
 
 fn to_come(replaced: &Replaced) -> FileOutput {
     FileOutput {
-        current_hash: Some(short(&replaced.before.hash)),
-        would_be_hash: Some(short(&ContentHash::of(&replaced.bytes))),
+        current_hash: Some(short(&replaced.before.hash())),
+        would_be_hash: Some(short(&replaced.content.hash())),
         ..of_file(replaced)
     }
 }
 
 fn made(replaced: &Replaced) -> FileOutput {
-    FileOutput { content_hash: Some(short(&ContentHash::of(&replaced.bytes))), ..of_file(replaced) }
+    FileOutput { content_hash: Some(short(&replaced.content.hash())), ..of_file(replaced) }
 }
 
 fn of_file(replaced: &Replaced) -> FileOutput {
@@ -147,6 +156,7 @@ fn either(input: &Input, found: &Found) -> Output {
         left: left.collect(),
         truncated: found.next.is_some(),
         next_offset: found.next,
+        scanned: found.scanned,
         ..Output::default()
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn search(
     let takes = |found: &Ranked| hit(found.clone()).bytes(1);
     let page = RankedPage { offset: cursor.offset, limit: cursor.limit, size, room: room(cursor.limit), takes };
     let found = view
-        .ranked(query, page, &|| context.check().is_ok())
+        .ranked(query, page, &|| context.cancel.check().is_ok())
         .map_err(|error| Reason::from_index(&error, context.cancel))?;
     let notice = notice(&found);
     let truncated = found.scanned.is_some_and(|scanned| scanned.cut);

@@ -2,6 +2,7 @@
 
 use std::{cmp::Reverse, ops::Range};
 
+use lapidary_note::shown_text;
 use lapidary_query::{SimpleMatches, SimpleQuery};
 use lapidary_vault::{VaultPath, View};
 
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::{
     Context, Reason,
-    shared::{cursor::Cursor, index, page::Page, reading::with_shown},
+    shared::{cursor::Cursor, index, page::Page},
     spec::ReadTool,
 };
 
@@ -33,13 +34,13 @@ pub(super) fn search(
 ) -> Result<(usize, Vec<Hit>), Reason> {
     let query = SimpleQuery::parse(query)
         .map_err(|error| Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", error.to_string()))?;
-    let go_on = || context.check().is_ok();
+    let go_on = || context.cancel.check().is_ok();
     let prefix = input.path_prefix.as_deref().unwrap_or_default();
     let files = index::files_to_search(context, view)?;
     let look = |path: &VaultPath, text: &str| query.find(stem(path), text, &|| !go_on());
     let mut found = index::map_texts(context, files, |entry, bytes| {
         let path = entry.path();
-        let matches = path.as_str().starts_with(prefix).then(|| with_shown(bytes, |text| look(path, text)))??;
+        let matches = path.as_str().starts_with(prefix).then(|| look(path, &shown_text(bytes)))??;
         let SimpleMatches { in_name, in_text } = matches;
         Some(Found { path: path.clone(), in_name: !in_name.is_empty(), matches: in_name.len() + in_text.len() })
     })?;
@@ -50,11 +51,10 @@ pub(super) fn search(
     for found in &page.items {
         context.check()?;
         // It was there a moment ago; if it no longer is, the hit has nothing to show.
-        let bytes = view.read(&found.path).map(|file| file.bytes.clone()).unwrap_or_default();
-        hits.push(with_shown(&bytes, |text| {
-            let matches = look(&found.path, text).unwrap_or_default();
-            hit(&found.path, text, &matches, input)
-        }));
+        let file = view.read(&found.path).ok();
+        let text = shown_text(file.as_ref().map_or(&[][..], |file| file.bytes()));
+        let matches = look(&found.path, &text).unwrap_or_default();
+        hits.push(hit(&found.path, &text, &matches, input));
     }
     Ok((page.total, hits))
 }

@@ -1,0 +1,98 @@
+use std::{borrow::Cow, collections::HashSet};
+
+use lapidary_note::{LineTable, Link, LinkKind, Note, shown_text};
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+use super::{IN_PROPERTIES, PARTS, REPEATED, items, properties};
+use crate::{names::mention_key, packed::Packer};
+
+/// Appends the digest of a note with these bytes.
+pub fn digest(bytes: &[u8], into: &mut Vec<u8>) {
+    // Obsidian shows a note that is not UTF-8 with replacement characters, and so its links and tags count.
+    pack(&Note::parse(&shown_text(bytes)), into);
+}
+
+fn pack(note: &Note<'_>, into: &mut Vec<u8>) {
+    let lines = LineTable::of(note.text);
+    let mut parts: [Vec<u8>; PARTS] = Default::default();
+    let [keys, links, tags, aliases, structure, properties, items, fields] = &mut parts;
+    pack_links(note, &lines, &mut Packer { bytes: links }, &mut Packer { bytes: keys });
+    pack_tags(note, &mut Packer { bytes: tags });
+    note.aliases().into_iter().for_each(|alias| Packer { bytes: &mut *aliases }.text(alias));
+    pack_structure(note, &lines, &mut Packer { bytes: structure });
+    properties::pack(note, &mut Packer { bytes: properties });
+    items::pack(note, &lines, &mut Packer { bytes: items }, &mut Packer { bytes: fields });
+    let mut packer = Packer { bytes: into };
+    parts.iter().for_each(|part| packer.length(part.len()));
+    parts.iter().for_each(|part| packer.bytes.extend_from_slice(part));
+}
+
+fn pack_links(note: &Note<'_>, lines: &LineTable, links: &mut Packer<'_>, keys: &mut Packer<'_>) {
+    let mut known: HashSet<u64> = HashSet::new();
+    let mut pack = |text: &str, link: &Link, line: usize, property: Option<&str>| {
+        let target = link.target(text);
+        let target = if is_nfc(&target) { target } else { Cow::Owned(target.nfc().collect()) };
+        let key = mention_key(&target);
+        if !target.is_empty() && known.insert(key) {
+            keys.fixed(key);
+        }
+        let kind = match link.kind {
+            LinkKind::Wiki => 0,
+            LinkKind::Markdown => 1,
+            LinkKind::Reference => 2,
+            LinkKind::Url => return,
+        };
+        links.byte(kind | u8::from(link.embed) << 2);
+        links.length(line);
+        links.text(&target);
+        links.optional(link.subpath.clone().map(|subpath| &text[subpath]));
+        links.optional(link.alias.clone().map(|alias| &text[alias]));
+        links.optional(property);
+    };
+    for found in note.property_links().iter().filter(|found| found.link.internal) {
+        pack(&found.value, &found.link, lines.line(found.span.start), Some(&found.key));
+    }
+    for link in note.links.iter().filter(|link| link.internal && link.kind != LinkKind::Reference) {
+        pack(note.text, link, lines.line(link.span.start), None);
+    }
+    // Of reference links, the place that says where they lead.
+    for definition in note.definitions.iter().filter(|definition| definition.internal) {
+        let link = Link { kind: LinkKind::Reference, ..definition.as_link() };
+        pack(note.text, &link, lines.line(definition.span.start), None);
+    }
+}
+
+/// Each spelling once among the properties and once in the text.
+fn pack_tags(note: &Note<'_>, packer: &mut Packer<'_>) {
+    let (mut written, mut known): (HashSet<(u8, String)>, HashSet<String>) = Default::default();
+    let mut pack = |name: &str, place: u8| {
+        let repeated = !known.insert(name.to_lowercase());
+        if written.insert((place, name.to_owned())) {
+            packer.byte(place | if repeated { REPEATED } else { 0 });
+            packer.text(name);
+        }
+    };
+    note.property_tags().iter().for_each(|tag| pack(&tag.name, IN_PROPERTIES));
+    note.tags.iter().for_each(|tag| pack(&note.text[tag.name()], 0));
+}
+
+fn pack_structure(note: &Note<'_>, lines: &LineTable, packer: &mut Packer<'_>) {
+    packer.length(note.headings.len());
+    for heading in &note.headings {
+        packer.byte(heading.level);
+        packer.length(heading.line);
+        packer.text(&heading.text);
+    }
+    packer.length(note.blocks.len());
+    for block in &note.blocks {
+        packer.length(lines.line(block.marker.start));
+        packer.text(&block.id);
+    }
+    packer.length(note.tasks.len());
+    for task in &note.tasks {
+        packer.number(u64::from(u32::from(task.status)));
+        packer.length(lines.line(task.checkbox.start));
+        packer.length(note.items.get(task.item).map_or(0, |item| item.depth));
+        packer.text(&note.text[task.text.clone()]);
+    }
+}

@@ -1,0 +1,126 @@
+use lapidary_note::{Node, Note, Value as YamlValue};
+use lapidary_query::{FrontmatterState, Number, Value};
+
+use crate::packed::{Packer, Unpacker};
+
+/// What is nested deeper is left out. YAML allows more only by repeating parts of itself.
+const MAX_DEPTH: usize = 128;
+
+/// A value that nobody has read yet.
+#[derive(Clone, Debug)]
+pub(crate) struct PackedValue<'a>(Unpacker<'a>);
+
+impl PackedValue<'_> {
+    pub(crate) fn read(&self) -> Value {
+        // Whole or nothing: the checksum of the cache has been looked at, so anything else is a fault of ours.
+        unpack_value(&mut self.0.clone(), 0).unwrap_or_default()
+    }
+}
+
+pub(super) fn pack(note: &Note<'_>, packer: &mut Packer<'_>) {
+    match &note.properties {
+        Err(_) => packer.byte(2),
+        Ok(_) if note.frontmatter.is_none() => packer.byte(0),
+        Ok(properties) => {
+            packer.byte(1);
+            for property in properties {
+                packer.text(&property.key);
+                pack_value(&Node::to_value(&property.value), packer, 0);
+            }
+        }
+    }
+}
+
+/// The one place where a value of YAML becomes one of the query languages: it is packed as the one and read as the other.
+fn pack_value(value: &YamlValue, packer: &mut Packer<'_>, depth: usize) {
+    match value {
+        YamlValue::Null => packer.byte(0),
+        YamlValue::Bool(value) => packer.byte(1 + u8::from(*value)),
+        YamlValue::Integer(value) => {
+            packer.byte(3);
+            packer.fixed(value.cast_unsigned());
+        }
+        YamlValue::Float(value) => {
+            packer.byte(4);
+            packer.fixed(value.to_bits());
+        }
+        YamlValue::Text(text) => {
+            packer.byte(5);
+            packer.text(text);
+        }
+        YamlValue::List(_) | YamlValue::Map(_) if depth == MAX_DEPTH => packer.byte(0),
+        YamlValue::List(items) => {
+            packer.byte(6);
+            packer.length(items.len());
+            items.iter().for_each(|item| pack_value(item, packer, depth + 1));
+        }
+        YamlValue::Map(entries) => {
+            packer.byte(7);
+            packer.length(entries.len());
+            for (key, value) in entries {
+                packer.text(key);
+                pack_value(value, packer, depth + 1);
+            }
+        }
+    }
+}
+
+pub(super) fn state(mut unpacker: Unpacker<'_>) -> FrontmatterState {
+    match unpacker.byte() {
+        Some(1) => FrontmatterState::Read,
+        Some(2) => FrontmatterState::Unreadable,
+        _ => FrontmatterState::Absent,
+    }
+}
+
+pub(super) fn entries<'a>(mut unpacker: Unpacker<'a>) -> impl Iterator<Item = (&'a str, PackedValue<'a>)> + use<'a> {
+    let readable = unpacker.byte() == Some(1);
+    std::iter::from_fn(move || {
+        let key = readable.then(|| unpacker.text())??;
+        let value = PackedValue(unpacker.clone());
+        skip_value(&mut unpacker, 0)?;
+        Some((key, value))
+    })
+}
+
+fn skip_value(unpacker: &mut Unpacker<'_>, depth: usize) -> Option<()> {
+    match unpacker.byte()? {
+        0..=2 => {}
+        3 | 4 => drop(unpacker.fixed()?),
+        5 => drop(unpacker.text()?),
+        6 if depth < MAX_DEPTH => {
+            for _ in 0..unpacker.length()? {
+                skip_value(unpacker, depth + 1)?;
+            }
+        }
+        7 if depth < MAX_DEPTH => {
+            for _ in 0..unpacker.length()? {
+                unpacker.text()?;
+                skip_value(unpacker, depth + 1)?;
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn unpack_value(unpacker: &mut Unpacker<'_>, depth: usize) -> Option<Value> {
+    Some(match unpacker.byte()? {
+        0 => Value::Null,
+        1 => Value::Boolean(false),
+        2 => Value::Boolean(true),
+        3 => Value::Number(Number::Integer(unpacker.fixed()?.cast_signed())),
+        4 => Value::Number(Number::Float(f64::from_bits(unpacker.fixed()?))),
+        5 => Value::from(unpacker.text()?),
+        6 if depth < MAX_DEPTH => {
+            let count = unpacker.length()?;
+            Value::List((0..count).map(|_| unpack_value(unpacker, depth + 1)).collect::<Option<_>>()?)
+        }
+        7 if depth < MAX_DEPTH => {
+            let count = unpacker.length()?;
+            let entry = |_| Some((unpacker.text()?.to_owned(), unpack_value(unpacker, depth + 1)?));
+            Value::Object((0..count).map(entry).collect::<Option<_>>()?)
+        }
+        _ => return None,
+    })
+}

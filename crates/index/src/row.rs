@@ -1,0 +1,212 @@
+//! What a query can ask of a file, answered by the index.
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeSet, HashMap},
+    ops::ControlFlow,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::SystemTime,
+};
+
+use jiff::Timestamp;
+use lapidary_note::{LinkKind, shown_text};
+use lapidary_query::{FrontmatterState, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag, Value};
+
+use super::{
+    digest::{Digest, LinkDigest, TagDigest},
+    file::{FileId, FileState},
+    texts::GoOn,
+    visible::{FileEntry, Files, Notes},
+};
+
+/// So often the links to one file are looked up for themselves. Who asks more often asks for all, which are then worked
+/// out at once.
+const SINGLE_LOOKUPS: usize = 32;
+
+/// The rows of one query. What is worked out for one row and good for the others is kept for as long.
+pub struct NoteRows<'n> {
+    notes: &'n Notes,
+    backlinks: Backlinks,
+    go_on: GoOn<'n>,
+}
+
+impl<'n> NoteRows<'n> {
+    /// Whoever asks to stop finds some answers empty, and must not use them.
+    pub fn new(notes: &'n Notes, go_on: GoOn<'n>) -> Self {
+        Self { notes, backlinks: Backlinks::default(), go_on }
+    }
+
+    /// All notes, in path order.
+    pub fn iter(&self) -> impl Iterator<Item = FileRow<'_>> {
+        self.notes.notes().map(|(entry, _)| self.row(entry))
+    }
+
+    /// Of a note of the same vault.
+    pub fn row<'r>(&'r self, entry: FileEntry<'r>) -> FileRow<'r> {
+        FileRow { rows: Some(self), ..FileRow::new(self.notes, entry.state()) }
+    }
+}
+
+/// One file as a row.
+#[derive(Clone, Copy)]
+pub struct FileRow<'r> {
+    files: &'r Files,
+    state: &'r Arc<FileState>,
+    /// Empty of a file that is no note, or that nobody has looked into.
+    digest: Digest<'r>,
+    bytes: Option<&'r [u8]>,
+    rows: Option<&'r NoteRows<'r>>,
+}
+
+impl<'r> FileRow<'r> {
+    pub fn new(files: &'r Files, state: &'r Arc<FileState>) -> Self {
+        let digest = state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default();
+        Self { files, state, digest, bytes: None, rows: None }
+    }
+
+    /// With its content, for a caller that has it at hand.
+    pub fn with_bytes(self, bytes: &'r [u8]) -> Self {
+        Self { bytes: Some(bytes), ..self }
+    }
+}
+
+fn links<'d>(digest: Digest<'d>) -> impl Iterator<Item = LinkDigest<'d>> {
+    digest.links().filter(|link| link.kind != LinkKind::Reference)
+}
+
+fn timestamp(time: SystemTime) -> Option<Timestamp> {
+    Timestamp::try_from(time).ok()
+}
+
+impl Row for FileRow<'_> {
+    fn path(&self) -> &str {
+        self.state.path.as_str()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.state.stat.stamp.size
+    }
+
+    fn created(&self) -> Option<Timestamp> {
+        self.state.stat.created().and_then(timestamp)
+    }
+
+    fn modified(&self) -> Option<Timestamp> {
+        timestamp(self.state.stat.modified())
+    }
+
+    fn content(&self) -> Option<Cow<'_, str>> {
+        let shown = |bytes: &[u8]| Cow::Owned(shown_text(bytes).into_owned());
+        match self.bytes {
+            Some(bytes) => Some(shown(bytes)),
+            None => self.files.source().text(self.state).map(|bytes| shown(&bytes)),
+        }
+    }
+
+    fn frontmatter(&self) -> FrontmatterState {
+        self.digest.frontmatter()
+    }
+
+    fn visit_properties(&self, visit: &mut dyn FnMut(&str, &dyn Fn() -> Value) -> ControlFlow<()>) {
+        for (name, value) in self.digest.properties() {
+            if visit(name, &|| value.read()).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn visit_tags<'r>(&'r self, visit: &mut dyn FnMut(RowTag<'r>) -> ControlFlow<()>) {
+        for TagDigest { name, in_properties, repeated } in self.digest.written_tags() {
+            if visit(RowTag { name, in_properties, repeated }).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn aliases(&self) -> Vec<&str> {
+        self.digest.aliases().collect()
+    }
+
+    fn headings(&self) -> Vec<RowHeading<'_>> {
+        let headings = self.digest.structure().headings.into_iter();
+        headings.map(|found| RowHeading { level: found.level, line: found.line, text: found.text }).collect()
+    }
+
+    fn blocks(&self) -> Vec<RowBlock<'_>> {
+        let blocks = self.digest.structure().blocks.into_iter();
+        blocks.map(|found| RowBlock { id: found.id, line: found.line }).collect()
+    }
+
+    fn links(&self) -> Vec<RowLink<'_>> {
+        let links = links(self.digest);
+        links
+            .map(|LinkDigest { embed, line, target, subpath, alias, property, .. }| RowLink {
+                target,
+                subpath,
+                display: alias,
+                embed,
+                line,
+                property,
+            })
+            .collect()
+    }
+
+    fn resolve(&self, target: &str) -> Option<&str> {
+        self.files.resolve(target, &self.state.path).map(|path| path.as_str())
+    }
+
+    fn backlinks(&self) -> Vec<&str> {
+        match self.rows {
+            Some(rows) => rows.backlinks.of(self.files, self.state, rows.go_on),
+            None => self.files.linking_to(&self.state.path).into_iter().map(|path| path.as_str()).collect(),
+        }
+    }
+
+    fn items(&self) -> Vec<RowItem<'_>> {
+        self.digest.items()
+    }
+
+    fn fields(&self) -> Vec<RowField<'_>> {
+        self.digest.fields()
+    }
+}
+
+/// Which files link to which, as far as anybody has asked.
+#[derive(Default)]
+struct Backlinks {
+    asked: AtomicUsize,
+    /// The sources of the links to each file, in path order.
+    all: OnceLock<HashMap<FileId, Vec<FileId>>>,
+}
+
+impl Backlinks {
+    fn of<'f>(&self, files: &'f Files, target: &Arc<FileState>, go_on: GoOn<'_>) -> Vec<&'f str> {
+        if self.all.get().is_none() && self.asked.fetch_add(1, Ordering::Relaxed) < SINGLE_LOOKUPS {
+            return files.linking_to(&target.path).into_iter().map(|path| path.as_str()).collect();
+        }
+        let all = self.all.get_or_init(|| all_backlinks(files, go_on));
+        let sources = all.get(&target.id).map(Vec::as_slice).unwrap_or_default();
+        let path = |id: &FileId| files.snapshot().by_id(*id).map(|state| state.path.as_str());
+        sources.iter().filter_map(path).collect()
+    }
+}
+
+fn all_backlinks(files: &Files, go_on: GoOn<'_>) -> HashMap<FileId, Vec<FileId>> {
+    let mut backlinks: HashMap<FileId, Vec<FileId>> = HashMap::new();
+    for entry in files.iter().take_while(|_| go_on()) {
+        let source = entry.state();
+        let Some(digest) = source.digest().and_then(|digest| Digest::read(digest)) else { continue };
+        let targets = links(digest).filter(|link| !link.target.is_empty());
+        let targets = targets.filter_map(|link| files.resolve(link.target, &source.path));
+        let targets: BTreeSet<FileId> =
+            targets.filter_map(|path| files.snapshot().file(path)).map(|state| state.id).collect();
+        targets.into_iter().for_each(|target| backlinks.entry(target).or_default().push(source.id));
+    }
+    backlinks
+}

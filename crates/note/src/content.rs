@@ -1,0 +1,94 @@
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use crate::{ContentHash, NotUtf8};
+
+/// The exact bytes of a file, and their hash, which is computed when somebody asks for it and never again. A clone is
+/// the same content.
+#[derive(Clone)]
+pub struct FileContent(Arc<Inner>);
+
+struct Inner {
+    data: Data,
+    hash: OnceLock<ContentHash>,
+}
+
+/// Whether bytes are text is decided once, when they come in.
+enum Data {
+    Text(String),
+    Other { bytes: Vec<u8>, problem: NotUtf8 },
+}
+
+impl FileContent {
+    /// Content whose hash has been computed before.
+    pub fn with_hash(bytes: Vec<u8>, hash: ContentHash) -> Self {
+        Self(Arc::new(Inner { data: Data::of(bytes), hash: OnceLock::from(hash) }))
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        match &self.0.data {
+            Data::Text(text) => text.as_bytes(),
+            Data::Other { bytes, .. } => bytes,
+        }
+    }
+
+    /// The bytes as text, with byte order mark and line ends as they are.
+    pub fn text(&self) -> Result<&str, NotUtf8> {
+        match &self.0.data {
+            Data::Text(text) => Ok(text),
+            Data::Other { problem, .. } => Err(*problem),
+        }
+    }
+
+    pub fn hash(&self) -> ContentHash {
+        *self.0.hash.get_or_init(|| ContentHash::of(self.bytes()))
+    }
+
+    pub fn len(&self) -> usize {
+        self.bytes().len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.bytes().is_empty()
+    }
+}
+
+impl Data {
+    fn of(bytes: Vec<u8>) -> Self {
+        String::from_utf8(bytes).map_or_else(
+            |error| {
+                let problem = NotUtf8 { valid_up_to: error.utf8_error().valid_up_to() };
+                Self::Other { bytes: error.into_bytes(), problem }
+            },
+            Self::Text,
+        )
+    }
+}
+
+impl From<Vec<u8>> for FileContent {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Arc::new(Inner { data: Data::of(bytes), hash: OnceLock::new() }))
+    }
+}
+
+impl From<String> for FileContent {
+    fn from(text: String) -> Self {
+        Self(Arc::new(Inner { data: Data::Text(text), hash: OnceLock::new() }))
+    }
+}
+
+impl PartialEq for FileContent {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.bytes() == other.bytes()
+    }
+}
+
+impl Eq for FileContent {}
+
+impl fmt::Debug for FileContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&String::from_utf8_lossy(self.bytes()), f)
+    }
+}

@@ -1,0 +1,152 @@
+//! Changes on their way into a document: made to its text, looked at, and only then made to its bytes.
+
+use std::{cell::OnceCell, ops::Range};
+
+use super::{EditError, Edited};
+use crate::{
+    Document, Eol, FileContent, Note, NoteStructure,
+    text::{BOM, ShownText, plain_line_ends},
+};
+
+/// New text for a span of the shown text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) span: Range<usize>,
+    /// With plain line ends.
+    pub(crate) text: String,
+}
+
+impl Change {
+    pub(crate) fn new(span: Range<usize>, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let text = if text.contains('\r') { plain_line_ends(&text).into_owned() } else { text };
+        Self { span, text }
+    }
+}
+
+/// The shown text of a document with changes made to it. Its structure is parsed if somebody asks for it, and kept if
+/// the changes are made.
+pub(crate) struct Draft<'d> {
+    before: &'d Document,
+    changes: Vec<Change>,
+    shown: String,
+    structure: OnceCell<NoteStructure>,
+}
+
+impl Draft<'_> {
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    pub(crate) fn note(&self) -> Note<'_> {
+        Note::known(&self.shown, self.structure.get_or_init(|| NoteStructure::parse(&self.shown)))
+    }
+
+    /// The file with the changes made.
+    pub(crate) fn finish(self) -> Result<Edited, EditError> {
+        let Self { before, changes, shown, structure } = self;
+        let span = new_span(before.shown(), &changes)?;
+        let structure = structure.into_inner();
+        let (raw, text) =
+            if before.eol() == Eol::Lf { plain(before, shown)? } else { spliced(before, &changes, &shown)? };
+        Ok(Edited { document: Document::with_text(FileContent::from(raw), text, structure), span })
+    }
+}
+
+/// A file without carriage returns is its shown text, and stays so.
+fn plain(before: &Document, shown: String) -> Result<(String, ShownText), EditError> {
+    match (before.has_bom(), shown.starts_with(BOM)) {
+        (true, _) => Ok((format!("{BOM}{shown}"), ShownText::PLAIN)),
+        (false, false) => Ok((shown, ShownText::PLAIN)),
+        // It would be taken for a byte order mark.
+        (false, true) => Err(EditError::MergedLineEnds),
+    }
+}
+
+/// The file with each changed span replaced; every other byte is copied as it is.
+fn spliced(before: &Document, changes: &[Change], shown: &str) -> Result<(String, ShownText), EditError> {
+    let (old_raw, old_shown) = (before.raw(), before.shown());
+    let added: usize = changes.iter().map(|change| change.text.len()).sum();
+    let mut raw = String::with_capacity(old_raw.len() + added);
+    let mut copied = 0;
+    for change in changes {
+        // What both texts share stays untouched, so that a line end which nobody meant to change keeps its form.
+        let (prefix, suffix) = shared_ends(&old_shown[change.span.clone()], &change.text);
+        let part = change.span.start + prefix..change.span.end - suffix;
+        let written = before.with_line_ends_of(part.clone(), &change.text[prefix..change.text.len() - suffix]);
+        let span = before.file_span(part);
+        raw += &old_raw[copied..span.start];
+        raw += &written;
+        copied = span.end;
+    }
+    raw += &old_raw[copied..];
+    let text = ShownText::of(&raw);
+    if text.shown(&raw) == shown { Ok((raw, text)) } else { Err(EditError::MergedLineEnds) }
+}
+
+impl Document {
+    /// The document with every change made. Changes are in order and do not overlap.
+    pub(crate) fn apply(&self, changes: Vec<Change>) -> Result<Edited, EditError> {
+        if changes.is_empty() {
+            return Ok(self.unchanged());
+        }
+        self.draft(changes)?.finish()
+    }
+
+    /// The document with every change made to its shown text, to look at before it is decided.
+    pub(crate) fn draft(&self, changes: Vec<Change>) -> Result<Draft<'_>, EditError> {
+        match preview(self.shown(), &changes) {
+            Some(shown) => Ok(Draft { before: self, changes, shown, structure: OnceCell::new() }),
+            None => Err(new_span(self.shown(), &changes).err().unwrap_or_else(|| self.outside(0..0))),
+        }
+    }
+
+    /// What an edit leads to that changes nothing.
+    pub(crate) fn unchanged(&self) -> Edited {
+        Edited { document: self.clone(), span: 0..0 }
+    }
+
+    /// That a span is no part of the text.
+    pub(crate) fn outside(&self, span: Range<usize>) -> EditError {
+        EditError::OutsideText { span, length: self.shown().len() }
+    }
+}
+
+/// A text with every change made.
+pub(crate) fn preview(shown: &str, changes: &[Change]) -> Option<String> {
+    let added: usize = changes.iter().map(|change| change.text.len()).sum();
+    let mut edited = String::with_capacity(shown.len() + added);
+    let mut copied = 0;
+    for change in changes {
+        edited += shown.get(copied..change.span.start)?;
+        edited += &change.text;
+        copied = change.span.end;
+    }
+    edited += shown.get(copied..)?;
+    Some(edited)
+}
+
+/// Where the new text stands in the shown text of the new file, if the changes can be made.
+fn new_span(shown: &str, changes: &[Change]) -> Result<Range<usize>, EditError> {
+    let mut span: Option<Range<usize>> = None;
+    let (mut copied, mut length) = (0, 0);
+    for change in changes {
+        let outside = || EditError::OutsideText { span: change.span.clone(), length: shown.len() };
+        length += shown.get(copied..change.span.start).ok_or_else(outside)?.len();
+        shown.get(change.span.clone()).ok_or_else(outside)?;
+        let start = length;
+        length += change.text.len();
+        span = Some(span.map_or(start, |span| span.start)..length);
+        copied = change.span.end;
+    }
+    Ok(span.unwrap_or(0..0))
+}
+
+/// How many bytes two texts share at the start, and how many more at the end.
+pub(crate) fn shared_ends(a: &str, b: &str) -> (usize, usize) {
+    let same = |(x, y): &(char, char)| x == y;
+    let prefix: usize = a.chars().zip(b.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    let (a, b) = (&a[prefix..], &b[prefix..]);
+    let suffix = a.chars().rev().zip(b.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    (prefix, suffix)
+}

@@ -1,0 +1,97 @@
+//! How often a note is parsed for an edit: once before it, once after it, and not at all where nothing depends on it.
+
+use super::{
+    Blanks, Occurrence, Operation, PatchContent, PatchTarget, PropertyEdit, PropertyPath, Relocate, Section,
+    SectionPart, SectionPatch, Side, TagEdit, TagPlaces,
+};
+use crate::{Document, Heading, Value, note::parse_count::during};
+
+const NOTE: &str = "---\ntags: [a, b]\nk: v\n---\n# A\n- #a x ^id\n\n## B\ntext #a [[N#H]]\n\n# C\nend\n";
+
+fn open() -> Document {
+    Document::open(NOTE.to_owned()).unwrap()
+}
+
+/// Makes an edit, then looks at the structure of what it left, as callers do to tell hashes and tags.
+fn parses(edit: impl FnOnce(&Document) -> Document) -> usize {
+    let document = open();
+    let (edited, parses) = during(|| {
+        let edited = edit(&document);
+        assert!(!edited.note().headings.is_empty());
+        edited
+    });
+    assert_ne!(edited, document);
+    parses
+}
+
+#[test]
+fn a_tag_edit_parses_once_before_and_once_after() {
+    for edit in [TagEdit::Add { tag: "new" }, TagEdit::Remove { tag: "a" }, TagEdit::Rename { from: "a", to: "z" }] {
+        for places in [TagPlaces::Text, TagPlaces::Both] {
+            assert_eq!(parses(|document| document.edit_tag(&edit, places).unwrap()), 2, "{edit:?} {places:?}");
+        }
+        let in_properties = |document: &Document| document.edit_tag(&edit, TagPlaces::Properties).unwrap();
+        assert_eq!(parses(in_properties), 1, "only what is looked at afterwards");
+    }
+    assert_eq!(parses(|document| document.rename_tag_tree("b", "z").unwrap().document), 2);
+}
+
+#[test]
+fn an_edit_of_properties_parses_no_note() {
+    let (path, value) = (PropertyPath::parse("k").unwrap(), Value::Text("w".to_owned()));
+    let (_, parses) = during(|| open().edit_property(&PropertyEdit::Set { path: &path, value: &value }).unwrap());
+    assert_eq!(parses, 0);
+}
+
+#[test]
+fn replaced_text_parses_no_note() {
+    let (_, parses) = during(|| open().replace_text("text", "new", Occurrence::Unique).unwrap());
+    assert_eq!(parses, 0);
+}
+
+#[test]
+fn a_section_is_parsed_once_before_and_once_after() {
+    fn section(heading: &Heading) -> Section<'_> {
+        Section { heading, part: SectionPart::Own, blanks: Blanks::Kept }
+    }
+    let replaced =
+        |document: &Document| document.replace_body(&section(&document.note().headings[1]), "new\n").unwrap().document;
+    assert_eq!(parses(replaced), 2);
+    let renamed = |document: &Document| document.rename_heading(&document.note().headings[1], "D").unwrap().document;
+    assert_eq!(parses(renamed), 2);
+    // One more each for the block that the new text goes below, and for how the new text begins.
+    let appended = |document: &Document| {
+        document.append_to_section(&section(&document.note().headings[1]), "- new\n").unwrap().document
+    };
+    assert!(parses(appended) <= 5, "{}", parses(appended));
+}
+
+#[test]
+fn a_block_or_a_link_is_parsed_once_before_and_once_after() {
+    let replaced = |document: &Document| document.replace_block(&document.note().blocks[0], "new").unwrap().document;
+    assert_eq!(parses(replaced), 2);
+    let renamed = |document: &Document| document.rename_block_id(&document.note().blocks[0], "n").unwrap().document;
+    assert_eq!(parses(renamed), 2);
+    let relocated = |document: &Document| {
+        let link = Relocate::link(&document.note().links[0], "I".to_owned()).unwrap();
+        document.relocate_links(&[link]).unwrap().document
+    };
+    assert_eq!(parses(relocated), 2);
+}
+
+#[test]
+fn a_patch_shares_what_its_edit_parses() {
+    let patch = |operation, content| SectionPatch { operation, content, create: true, repeat: false, trim: false };
+    for (target, operation, expected) in [
+        (PatchTarget::Heading("B"), Operation::Replace, 2),
+        (PatchTarget::Heading("New"), Operation::Add(Side::Behind), 2),
+        (PatchTarget::Block("id"), Operation::Replace, 2),
+        (PatchTarget::Block("id"), Operation::Add(Side::Behind), 2),
+        (PatchTarget::Block("new"), Operation::Replace, 2),
+        (PatchTarget::Property("k"), Operation::Replace, 1),
+    ] {
+        let patch = patch(operation, PatchContent::Text("more"));
+        let patched = |document: &Document| document.patch_section(target, &patch).unwrap().document;
+        assert_eq!(parses(patched), expected, "{target:?}");
+    }
+}

@@ -1,0 +1,120 @@
+use super::Change;
+use crate::{Document, text::plain_line_ends};
+
+/// Which of several places with the same text is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occurrence {
+    /// The text must stand there exactly once.
+    Unique,
+    All,
+    /// The n-th, counted from 1.
+    Nth(usize),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Replaced {
+    pub document: Document,
+    pub count: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplaceError {
+    #[error("nothing to find")]
+    EmptyFind,
+    #[error("not found")]
+    NotFound,
+    #[error("found {occurrences} times, expected once")]
+    NotUnique { occurrences: usize },
+    /// A lone carriage return and a line feed would come to stand side by side and be read as one line end.
+    #[error("two line ends of different kinds would become one")]
+    MergedLineEnds,
+    #[error("found {occurrences} times, so there is no number {wanted}")]
+    OutOfRange { occurrences: usize, wanted: usize },
+}
+
+impl Document {
+    /// Replaces literal text; a `\n` in `find` stands for whatever ends a line in the file.
+    pub fn replace_text(&self, find: &str, replace: &str, occurrence: Occurrence) -> Result<Replaced, ReplaceError> {
+        let find = plain_line_ends(find);
+        if find.is_empty() {
+            return Err(ReplaceError::EmptyFind);
+        }
+        let found: Vec<usize> = self.shown().match_indices(&*find).map(|(at, _)| at).collect();
+        let occurrences = found.len();
+        let chosen = match occurrence {
+            _ if occurrences == 0 => return Err(ReplaceError::NotFound),
+            Occurrence::Unique if occurrences > 1 => return Err(ReplaceError::NotUnique { occurrences }),
+            Occurrence::Unique | Occurrence::All => &found[..],
+            Occurrence::Nth(wanted) => match wanted.checked_sub(1).and_then(|index| found.get(index..=index)) {
+                Some(one) => one,
+                None => return Err(ReplaceError::OutOfRange { occurrences, wanted }),
+            },
+        };
+        let changes: Vec<Change> = chosen.iter().map(|at| Change::new(*at..at + find.len(), replace)).collect();
+        let count = changes.len();
+        let edited = self.apply(changes).map_err(|_| ReplaceError::MergedLineEnds)?;
+        Ok(Replaced { document: edited.document, count })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn run(file: &str, find: &str, replace: &str, occurrence: Occurrence) -> Result<String, ReplaceError> {
+        let document = Document::open(file.to_owned()).unwrap();
+        document.replace_text(find, replace, occurrence).map(|replaced| replaced.document.raw().to_owned())
+    }
+
+    #[test]
+    fn the_chosen_places_change_and_nothing_else() {
+        for (file, find, replace, occurrence, expected) in [
+            ("a b c", "b", "x", Occurrence::Unique, "a x c"),
+            ("aaa", "a", "b", Occurrence::All, "bbb"),
+            ("aaaa", "aa", "b", Occurrence::All, "bb"),
+            ("a a a", "a", "", Occurrence::Nth(2), "a  a"),
+            ("\u{feff}one\r\ntwo\r\nthree", "one\ntwo", "1\n2", Occurrence::Unique, "\u{feff}1\r\n2\r\nthree"),
+            ("one\r\ntwo", "one\r\ntwo", "x", Occurrence::Unique, "x"),
+            ("one\r\ntwo\n", "one\n", "1\n", Occurrence::Unique, "1\r\ntwo\n"),
+            ("one\r\ntwo\nthree\n", "one\ntwo\n", "one\n2\n", Occurrence::Unique, "one\r\n2\nthree\n"),
+            ("one\rtwo\r", "\n", "\n\n", Occurrence::Nth(1), "one\r\rtwo\r"),
+            ("größe 石", "ß", "ss", Occurrence::Unique, "grösse 石"),
+        ] {
+            assert_eq!(run(file, find, replace, occurrence).as_deref(), Ok(expected), "{file:?} {find:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_chosen_is_refused_with_the_count() {
+        for (file, find, occurrence, expected) in [
+            ("abc", "x", Occurrence::Unique, ReplaceError::NotFound),
+            ("abc", "", Occurrence::All, ReplaceError::EmptyFind),
+            ("a a", "a", Occurrence::Unique, ReplaceError::NotUnique { occurrences: 2 }),
+            ("a a", "a", Occurrence::Nth(3), ReplaceError::OutOfRange { occurrences: 2, wanted: 3 }),
+            ("a a", "a", Occurrence::Nth(0), ReplaceError::OutOfRange { occurrences: 2, wanted: 0 }),
+            ("a\rb\nc\n", "b", Occurrence::Unique, ReplaceError::MergedLineEnds),
+        ] {
+            let replace = if expected == ReplaceError::MergedLineEnds { "" } else { "y" };
+            assert_eq!(run(file, find, replace, occurrence), Err(expected), "{file:?} {find:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_outside_the_replaced_text_never_change(
+            before in "(\u{feff})?([a-z]|\r\n|\n|\r){0,20}", after in "([a-z]|\r\n|\n|\r){0,20}", new in "[a-z\n]{0,8}",
+        ) {
+            let file = format!("{before}MARK{after}");
+            let edited = match run(&file, "MARK", &new, Occurrence::Unique) {
+                // A file that mixes line ends may not allow it; then nothing happens.
+                Err(ReplaceError::MergedLineEnds) => return Ok(()),
+                edited => edited.unwrap(),
+            };
+            prop_assert!(edited.starts_with(&before));
+            prop_assert!(edited.ends_with(&after));
+            prop_assert_eq!(plain_line_ends(&edited[before.len()..edited.len() - after.len()]), new);
+        }
+    }
+}

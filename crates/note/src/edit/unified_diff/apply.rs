@@ -1,0 +1,152 @@
+use super::{Hunk, Line, Mark, Patch, PatchError, PatchFailure, PatchMismatch};
+use crate::{
+    Document,
+    edit::{Change, Edited},
+};
+
+const NO_NEWLINE: &str = "\\ No newline at end of file";
+
+impl Document {
+    /// Makes the changes of a patch if every old line stands where the patch says; else none of them.
+    ///
+    /// Whether the last line of the file has a line end stays as it is, unless the patch speaks of it.
+    pub fn apply_patch(&self, patch: &Patch) -> Result<Edited, PatchFailure> {
+        let target = Target::of(self.shown());
+        let mut changes = Vec::new();
+        let mut done = 0;
+        for (index, hunk) in patch.hunks.iter().enumerate() {
+            let first = hunk.first();
+            if first < done {
+                return Err(PatchError::Order { hunk: index }.into());
+            }
+            target.check(index, hunk).map_err(PatchFailure::Mismatch)?;
+            target.check_end(index, hunk)?;
+            target.changes(hunk, &mut changes);
+            done = first + hunk.old().count();
+        }
+        Ok(self.apply(changes)?)
+    }
+}
+
+impl Hunk {
+    fn old(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter().filter(|line| line.mark.is_old())
+    }
+
+    /// The first old line or, without old lines, the one before which the new ones go; counted from 0.
+    fn first(&self) -> usize {
+        if self.old().next().is_some() { self.start.saturating_sub(1) } else { self.start }
+    }
+}
+
+/// The file that a patch is applied to.
+struct Target<'t> {
+    shown: &'t str,
+    lines: Vec<&'t str>,
+    /// Where each line begins, and the end.
+    starts: Vec<usize>,
+}
+
+impl<'t> Target<'t> {
+    fn of(shown: &'t str) -> Self {
+        let lines: Vec<&str> = shown.split_inclusive('\n').collect();
+        let mut starts = vec![0];
+        let mut at = 0;
+        for line in &lines {
+            at += line.len();
+            starts.push(at);
+        }
+        Self { shown, lines, starts }
+    }
+
+    /// A line without its line end, counted from 0.
+    fn line(&self, index: usize) -> Option<&'t str> {
+        self.lines.get(index).map(|line| line.strip_suffix('\n').unwrap_or(line))
+    }
+
+    fn is_unended(&self) -> bool {
+        !self.shown.is_empty() && !self.shown.ends_with('\n')
+    }
+
+    fn check(&self, index: usize, hunk: &Hunk) -> Result<(), PatchMismatch> {
+        let first = hunk.first();
+        let mismatch = |line: usize, removed: bool, expected: &str, actual: Option<&str>| PatchMismatch {
+            hunk: index,
+            line: line + 1,
+            removed,
+            expected: expected.to_owned(),
+            actual: actual.map(str::to_owned),
+            found_at: self.place_of(hunk).filter(|place| *place != first).map(|place| place + 1),
+        };
+        if first > self.lines.len() {
+            let expected = hunk.old().next().map_or("", |line| &*line.text);
+            return Err(mismatch(first, false, expected, None));
+        }
+        for (at, line) in (first..).zip(hunk.old()) {
+            let removed = line.mark == Mark::Removed;
+            let actual = self.line(at);
+            if actual != Some(&*line.text) {
+                return Err(mismatch(at, removed, &line.text, actual));
+            }
+            let ends_file = self.is_unended() && at + 1 == self.lines.len();
+            if !line.ended && !ends_file {
+                return Err(mismatch(at, removed, NO_NEWLINE, actual));
+            }
+        }
+        Ok(())
+    }
+
+    /// Only the last line of the new file may be without a line end.
+    fn check_end(&self, index: usize, hunk: &Hunk) -> Result<(), PatchError> {
+        let ends_file = hunk.first() + hunk.old().count() == self.lines.len();
+        let unended = hunk.lines.iter().any(|line| line.mark.is_new() && !line.ended);
+        if unended && !ends_file { Err(PatchError::UnendedLine { hunk: index }) } else { Ok(()) }
+    }
+
+    /// The one place where all old lines of a hunk stand, if they do so elsewhere.
+    fn place_of(&self, hunk: &Hunk) -> Option<usize> {
+        let old: Vec<&str> = hunk.old().map(|line| &*line.text).collect();
+        if old.is_empty() {
+            return None;
+        }
+        let here = |at: &usize| old.iter().enumerate().all(|(index, line)| self.line(at + index) == Some(line));
+        let mut places = (0..self.lines.len()).filter(here);
+        places.next().filter(|_| places.next().is_none())
+    }
+
+    /// Each run of removed and added lines is one change, so that kept lines keep their bytes.
+    fn changes(&self, hunk: &Hunk, changes: &mut Vec<Change>) {
+        let mut at = hunk.first();
+        let mut lines = &hunk.lines[..];
+        while !lines.is_empty() {
+            let kept = lines.iter().take_while(|line| line.mark == Mark::Kept).count();
+            at += kept;
+            let run = lines[kept..].iter().take_while(|line| line.mark != Mark::Kept).count();
+            let (run, rest) = lines[kept..].split_at(run);
+            let removed = run.iter().filter(|line| line.mark == Mark::Removed).count();
+            if !run.is_empty() {
+                changes.push(self.change(at, removed, run));
+            }
+            at += removed;
+            lines = rest;
+        }
+    }
+
+    fn change(&self, at: usize, removed: usize, run: &[Line]) -> Change {
+        let added: Vec<&Line> = run.iter().filter(|line| line.mark == Mark::Added).collect();
+        let mut text: String = added.iter().map(|line| format!("{}\n", line.text)).collect();
+        let span = self.starts[at]..self.starts[at + removed];
+        if let (Some(last), true) = (added.last(), span.end == self.shown.len()) {
+            let was_unended = run.iter().any(|line| line.mark == Mark::Removed && !line.ended);
+            if !last.ended || (self.is_unended() && !was_unended) {
+                text.pop();
+            }
+            // The line above had no line end, and is no longer the last.
+            let before = &self.shown[..span.start];
+            if !before.is_empty() && !before.ends_with('\n') {
+                text.insert(0, '\n');
+            }
+        }
+        Change::new(span, text)
+    }
+}

@@ -1,0 +1,184 @@
+//! The owner's rules: which effects, tools and paths are allowed, asked about or denied.
+
+use lapidary_tools::{Effect, Group, Spec};
+use lapidary_vault::{Change, ChangeSet, PathPrefix, VaultPath};
+
+/// From the mildest to the strictest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Decision {
+    Allow,
+    /// A person has to agree first.
+    Ask,
+    Deny,
+}
+
+/// One of the owner's rules. A part that is not given fits everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    pub effect: Option<Effect>,
+    pub group: Option<Group>,
+    pub tool: Option<String>,
+    /// Fits a change that touches anything below it.
+    pub path: Option<PathPrefix>,
+    pub decision: Decision,
+}
+
+impl Rule {
+    /// A rule for all changes of one effect.
+    pub fn effect(effect: Effect, decision: Decision) -> Self {
+        Self { effect: Some(effect), group: None, tool: None, path: None, decision }
+    }
+
+    /// Whether it is about what a change does to one of its paths.
+    fn fits(&self, spec: &Spec, change: &Change, path: &VaultPath) -> bool {
+        // A folder takes along what is in it. To allow a part of that is not to allow the whole.
+        let takes_along = matches!(change, Change::MoveFolder { .. }) && self.decision != Decision::Allow;
+        let touches = |prefix: &PathPrefix| prefix.covers(path) || (takes_along && prefix.is_within(path));
+        self.effect.is_none_or(|effect| effect == effect_of(change))
+            && self.group.is_none_or(|group| group == spec.declaration.group)
+            && self.tool.as_ref().is_none_or(|tool| tool == spec.name())
+            && self.path.as_ref().is_none_or(touches)
+    }
+}
+
+/// What a change does, whatever its tool could do: only what is gone for good is destroyed.
+pub(crate) fn effect_of(change: &Change) -> Effect {
+    if matches!(change, Change::Delete { .. }) { Effect::Destroy } else { Effect::Write }
+}
+
+/// The owner's rules; the first that fits decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules(pub Vec<Rule>);
+
+impl Rules {
+    /// Each path of each change is decided on its own, and the strictest word on any of them holds: what is allowed in
+    /// one folder must not open another that happens to be part of the same change.
+    pub(crate) fn decide(&self, spec: &Spec, changes: &ChangeSet) -> Decision {
+        let on = |change: &Change, path: &VaultPath| {
+            // Without any rule nobody has allowed it.
+            self.0.iter().find(|rule| rule.fits(spec, change, path)).map_or(Decision::Ask, |rule| rule.decision)
+        };
+        let all = changes.changes.iter().flat_map(|change| change.paths().map(move |path| on(change, path)));
+        all.max().unwrap_or(Decision::Ask)
+    }
+
+    /// What is said of a tool that only looks: it may, unless a rule is about it.
+    pub(crate) fn on_reading(&self, spec: &Spec) -> Decision {
+        let about = |rule: &&Rule| {
+            let named = rule.effect == Some(Effect::Read) || rule.group.is_some() || rule.tool.is_some();
+            named
+                && rule.path.is_none()
+                && rule.effect.is_none_or(|effect| effect == Effect::Read)
+                && rule.group.is_none_or(|group| group == spec.declaration.group)
+                && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+        };
+        self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
+    }
+
+    /// What is said of a tool that stands for others: only rules that name it or its group are about it.
+    pub(crate) fn on_relaying(&self, spec: &Spec) -> Decision {
+        let about = |rule: &&Rule| {
+            (rule.group.is_some() || rule.tool.is_some())
+                && (&rule.effect, &rule.path) == (&None, &None)
+                && rule.group.is_none_or(|group| group == spec.declaration.group)
+                && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+        };
+        self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
+    }
+
+    /// What is said of looking by other ways than tools, at what this group is for.
+    pub(crate) fn on_looking(&self, group: Group) -> Decision {
+        let about = |rule: &&Rule| {
+            (rule.effect == Some(Effect::Read) || rule.group.is_some())
+                && (&rule.tool, &rule.path) == (&None, &None)
+                && rule.effect.is_none_or(|effect| effect == Effect::Read)
+                && rule.group.is_none_or(|wanted| wanted == group)
+        };
+        self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
+    }
+
+    /// Whether some of them stop or hold up what others let pass.
+    pub(crate) fn are_mixed(&self) -> bool {
+        self.0.iter().any(|rule| rule.decision != Decision::Allow && rule.effect != Some(Effect::Destroy))
+    }
+
+    /// What a rule says of every change of this effect.
+    pub(crate) fn on(&self, effect: Effect) -> Decision {
+        let general = |rule: &&Rule| {
+            rule.effect.is_none_or(|wanted| wanted == effect)
+                && (&rule.group, &rule.tool, &rule.path) == (&None, &None, &None)
+        };
+        self.0.iter().find(general).map_or(Decision::Ask, |rule| rule.decision)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_tools::TOOLS;
+
+    use super::*;
+
+    #[test]
+    fn the_first_rule_that_fits_decides() {
+        let spec = TOOLS.iter().map(|tool| tool.spec()).find(|spec| spec.name() == "str_replace").unwrap();
+        let path = VaultPath::parse("Work/a.md").unwrap();
+        let changes = ChangeSet::one(Change::Create { path, content: Vec::new().into() });
+        let any = |decision| Rule { effect: None, group: None, tool: None, path: None, decision };
+        let below = |prefix: &str| Some(PathPrefix::parse(prefix).unwrap());
+        for (rules, decision) in [
+            (vec![], Decision::Ask),
+            (vec![any(Decision::Deny), any(Decision::Allow)], Decision::Deny),
+            (vec![Rule::effect(Effect::Destroy, Decision::Deny)], Decision::Ask),
+            (
+                vec![Rule::effect(Effect::Destroy, Decision::Deny), Rule::effect(Effect::Write, Decision::Allow)],
+                Decision::Allow,
+            ),
+            (vec![Rule { group: Some(Group::Read), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Allow),
+            (vec![Rule { group: Some(Group::Edit), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Deny),
+            (
+                vec![Rule { tool: Some("str_replace".into()), ..any(Decision::Deny) }, any(Decision::Allow)],
+                Decision::Deny,
+            ),
+            (
+                vec![Rule { tool: Some("file_move".into()), ..any(Decision::Deny) }, any(Decision::Allow)],
+                Decision::Allow,
+            ),
+            (vec![Rule { path: below("work"), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Deny),
+            (vec![Rule { path: below("home"), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Allow),
+        ] {
+            assert_eq!(Rules(rules.clone()).decide(&spec, &changes), decision, "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_allowed_in_one_folder_opens_no_other() {
+        let spec = TOOLS.iter().map(|tool| tool.spec()).find(|spec| spec.name() == "file_move").unwrap();
+        let path = |path: &str| VaultPath::parse(path).unwrap();
+        let create = |at: &str| Change::Create { path: path(at), content: Vec::new().into() };
+        let folder = |from: &str, to: &str| Change::MoveFolder { from: path(from), to: path(to) };
+        let rule = |at: &str, decision| Rule {
+            effect: None,
+            group: None,
+            tool: None,
+            path: Some(PathPrefix::parse(at).unwrap()),
+            decision,
+        };
+        let rest = |decision| Rule::effect(Effect::Write, decision);
+        let inbox = || vec![rule("Inbox", Decision::Allow), rest(Decision::Ask)];
+        let private = || vec![rule("Work/Private", Decision::Deny), rest(Decision::Allow)];
+        let part = || vec![rule("Work/Open", Decision::Allow), rest(Decision::Ask)];
+        for (rules, changes, decision) in [
+            (inbox(), vec![create("Inbox/a.md")], Decision::Allow),
+            (inbox(), vec![create("Inbox/a.md"), create("Journal/b.md")], Decision::Ask),
+            (inbox(), vec![folder("Inbox/x", "Inbox/y")], Decision::Allow),
+            (inbox(), vec![folder("Journal", "Inbox/Journal")], Decision::Ask),
+            (private(), vec![folder("Work", "Old")], Decision::Deny),
+            (private(), vec![folder("Old", "Work")], Decision::Deny),
+            (private(), vec![folder("Home", "Old")], Decision::Allow),
+            (part(), vec![folder("Work", "Work 2")], Decision::Ask),
+        ] {
+            let changes = ChangeSet { changes };
+            assert_eq!(Rules(rules.clone()).decide(&spec, &changes), decision, "{rules:?}: {changes:?}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Plans the calls of a batch one on another, each through the same checks as a call of its own, and joins them into one
+//! change.
+
+use lapidary_tools::{
+    Batch, BatchOutcome, BatchStep, Checked, Context, Draft, Entry, Learnt, Planned, PlannedChange, Reason, Spec,
+    StepAnswer, StepRefusal, ToolAnswer, bug, clipped,
+};
+use lapidary_vault::{Change, ChangeSet, Scope, VaultPath, View};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Decision,
+    execution::Execution,
+    stages::{check, find, judge},
+};
+
+/// Of a batch that is refused all over, the log need not tell every step.
+const LOGGED: usize = 20;
+
+/// One step that can be made.
+struct PlannedStep {
+    draft: Box<dyn Draft>,
+    repairs: Vec<String>,
+    dry_run: &'static str,
+}
+
+/// The answer of a batch until its change is made.
+struct BatchDraft {
+    batch: Batch,
+    withdrawn: bool,
+    steps: Vec<Result<PlannedStep, StepRefusal>>,
+}
+
+/// A batch as one change, with the tools that had a part in it.
+pub(crate) fn plan<'a>(
+    execution: &mut Execution<'a>,
+    context: &Context<'_>,
+    view: &View,
+    scope: &Scope,
+    mut batch: Batch,
+) -> Result<(PlannedChange, Vec<&'a Spec>), Reason> {
+    let mut changes = ChangeSet::default();
+    let mut overlay: Option<View> = None;
+    let (mut steps, mut specs) = (Vec::new(), Vec::new());
+    for BatchStep { tool, arguments } in std::mem::take(&mut batch.steps) {
+        context.check()?;
+        let now = overlay.as_ref().unwrap_or(view);
+        let planned = plan_step(execution, context, now, scope, &tool, arguments, batch.dry_run);
+        let joined = planned.and_then(|(entry, step, planned)| {
+            let joined = changes.join(planned.clone(), |folder| view.had_folder(folder));
+            joined.map_err(Reason::NotJoined).map(|()| (entry, step, planned))
+        });
+        match joined {
+            Ok((entry, step, planned)) => {
+                overlay = (!planned.is_empty()).then(|| now.with(&planned)).or(overlay);
+                specs.push(&entry.spec);
+                steps.push(Ok(step));
+            }
+            // The call itself has to end, and not only this step.
+            Err(reason @ (Reason::Interrupted(_) | Reason::Internal(_))) => return Err(reason),
+            Err(reason) => {
+                if execution.refused_steps.len() < LOGGED {
+                    execution.refused_steps.push((clipped(&tool), reason.kind()));
+                }
+                steps.push(Err(StepRefusal { reason, changed_before: paths(&changes) }));
+            }
+        }
+    }
+    let withdrawn = batch.atomic && steps.iter().any(Result::is_err);
+    if withdrawn {
+        changes = ChangeSet::default();
+    }
+    let dry_run = batch.dry_run && !withdrawn;
+    let draft = Box::new(BatchDraft { batch, withdrawn, steps });
+    Ok((PlannedChange { changes, dry_run, proposal: None, draft }, specs))
+}
+
+/// One step under its own name: the tool must be on, its arguments right, and its changes allowed.
+fn plan_step<'a>(
+    execution: &Execution<'a>,
+    context: &Context<'_>,
+    view: &View,
+    scope: &Scope,
+    tool: &str,
+    arguments: Map<String, Value>,
+    dry_run: bool,
+) -> Result<(&'a Entry, PlannedStep, ChangeSet), Reason> {
+    let entry = find::named_tool(execution.profile(), tool)?;
+    entry.authorize()?;
+    let name = entry.spec.name();
+    if !entry.spec.in_batches {
+        return Err(Reason::NotInBatch { tool: name.to_owned() });
+    }
+    let Checked { mut arguments, repairs } = check::step_arguments(entry, view.vault(), arguments)?;
+    // Whether anything is written is for the batch to say.
+    let dry = entry.spec.dry_run.ok_or_else(|| bug!("`{name}` may run in batches and has no dry run"))?;
+    arguments.insert(dry.to_owned(), json!(dry_run));
+    let Planned::Change(PlannedChange { changes, draft, .. }) = entry.tool.plan(context, Some(view), arguments)? else {
+        return Err(bug!("`{name}` may run in batches and planned no change"));
+    };
+    match judge::judge(&changes, &[&entry.spec], scope, execution.setup(), execution.principal())? {
+        Decision::Deny => Err(Reason::DeniedByRule),
+        Decision::Allow | Decision::Ask => Ok((entry, PlannedStep { draft, repairs, dry_run: dry }, changes)),
+    }
+}
+
+fn paths(changes: &ChangeSet) -> Vec<VaultPath> {
+    changes.changes.iter().flat_map(Change::paths).cloned().collect()
+}
+
+impl Draft for BatchDraft {
+    fn finish(self: Box<Self>, learnt: &Learnt<'_>) -> Result<ToolAnswer, Reason> {
+        let Self { batch: Batch { atomic, dry_run, finish, .. }, withdrawn, steps } = *self;
+        let finished = |step: Result<PlannedStep, StepRefusal>| match step {
+            Ok(step) => step.finish(learnt).map(Ok),
+            Err(refusal) => Ok(Err(refusal)),
+        };
+        let steps = steps.into_iter().map(finished).collect::<Result<Vec<_>, Reason>>()?;
+        finish(BatchOutcome { atomic, dry_run, withdrawn, steps }, learnt.offered)
+    }
+}
+
+impl PlannedStep {
+    fn finish(self, learnt: &Learnt<'_>) -> Result<StepAnswer, Reason> {
+        let mut output = self.draft.finish(learnt)?.output;
+        if !self.repairs.is_empty() {
+            output.insert("notice".to_owned(), json!(format!("Arguments repaired: {}.", self.repairs.join("; "))));
+        }
+        Ok(StepAnswer { output, dry_run: self.dry_run })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::testing::TestServer;
+
+    #[test]
+    fn steps_are_planned_one_on_another_and_are_one_change() {
+        let server = TestServer::new(&[("a.md", "one\n")]);
+        let done = server.done(
+            "bulk_apply",
+            json!({ "ops": [
+            { "tool": "str_replace", "args": { "file": "a.md", "find": "one", "replace": "two" } },
+            { "tool": "file_move", "args": { "from": "a.md", "to": "b.md" } },
+            { "tool": "str_replace", "args": { "file": "b.md", "find": "two", "replace": "three" } },
+        ] }),
+        );
+        assert_eq!(done["results"].as_array().unwrap().len(), 3);
+        assert_eq!(server.text("b.md"), "three\n");
+        assert_eq!(server.log().len(), 1, "one line for all of them");
+        assert!(done["checkpoint"].is_string(), "{done:#}");
+    }
+
+    #[test]
+    fn a_step_that_is_refused_withdraws_all_and_is_in_the_log() {
+        let server = TestServer::new(&[("a.md", "one\n")]);
+        let done = server.done(
+            "bulk_apply",
+            json!({ "ops": [
+            { "tool": "str_replace", "args": { "file": "a.md", "find": "one", "replace": "two" } },
+            { "tool": "bulk_apply", "args": { "ops": [] } },
+            { "tool": "no_such_tool", "args": {} },
+        ] }),
+        );
+        assert_eq!((&done["dry_run"], &done["validated"]), (&json!(true), &json!(false)));
+        assert_eq!(done["results"][0]["result"]["dry_run"], true, "what would have been done");
+        assert_eq!(server.text("a.md"), "one\n");
+        let refused = &server.log()[0]["refused"];
+        assert_eq!(
+            refused,
+            &json!([
+                { "tool": "bulk_apply", "reason": "not_in_batch" }, { "tool": "no_such_tool", "reason": "tool_unknown" },
+            ])
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! Every example of every tool, through all stages.
+
+mod batches;
+mod hashes;
+
+use lapidary_tools::{Example, Gives, TOOLS, check_arguments};
+use lapidary_vault::VaultPath;
+use serde_json::{Map, Value, json};
+
+use crate::{Outcome, testing::TestServer};
+
+/// What a commit and a dry run add to the answer of a tool.
+const ADDED: [&str; 3] = ["checkpoint", "diff", "trashedTo"];
+
+/// Makes the calls that an example needs, and returns what it gives in the end.
+fn made_first(server: &TestServer, gives: Gives) -> Gives {
+    match gives {
+        Gives::After { tool, input, gives } => {
+            server.done(tool, input);
+            made_first(server, *gives)
+        }
+        gives => gives,
+    }
+}
+
+/// Strict clients drop an answer that is not what the schema says.
+fn fits(schema: &Map<String, Value>, output: &Value) {
+    let Value::Object(output) = output else { panic!("an object") };
+    let mut closed = schema.clone();
+    if closed.contains_key("properties") {
+        closed.insert("required".into(), closed["anyOf"][0]["required"].clone());
+        closed.insert("additionalProperties".into(), json!(false));
+    }
+    let checked = check_arguments("output", &closed, output.clone()).unwrap();
+    assert!(checked.repairs.is_empty(), "{:?}", checked.repairs);
+}
+
+fn includes(whole: &Value, part: &Value) -> bool {
+    match (whole, part) {
+        (Value::Object(whole), Value::Object(part)) => {
+            part.iter().all(|(key, value)| whole.get(key).is_some_and(|there| includes(there, value)))
+        }
+        (Value::Array(whole), Value::Array(part)) => {
+            whole.len() == part.len() && whole.iter().zip(part).all(|(there, value)| includes(there, value))
+        }
+        _ => whole == part,
+    }
+}
+
+#[test]
+fn examples_do_what_they_say() {
+    for tool in TOOLS {
+        let spec = tool.spec();
+        let name = spec.name();
+        for Example { says, before, input, gives, after } in tool.examples() {
+            let server = TestServer::new(before);
+            let gives = made_first(&server, gives);
+            match (server.call(name, input), gives) {
+                (Outcome::Refused(refusal), Gives::Refusal(kind)) => {
+                    assert_eq!(refusal.reason.kind(), kind, "{name}, {says}");
+                    assert!(spec.reasons().contains(&kind), "{name} refuses with {kind:?} but does not declare it");
+                }
+                (Outcome::Refused(refusal), _) => panic!("{name}, {says}: {}", refusal.reason),
+                (outcome, gives) => {
+                    let rendered = outcome.rendered().expect("a reply");
+                    let mut output = Value::Object(rendered.facts().clone());
+                    fits(&spec.output, &output);
+                    match gives {
+                        Gives::Output(expected) => {
+                            if let Value::Object(output) = &mut output {
+                                output.retain(|key, _| !ADDED.contains(&key.as_str()) || expected.get(key).is_some());
+                            }
+                            assert_eq!(output, expected, "{name}, {says}");
+                        }
+                        Gives::Including(part) => {
+                            assert!(includes(&output, &part), "{name}, {says}: {output:#}");
+                        }
+                        _ => panic!("{name}, {says}: {output:#}"),
+                    }
+                }
+            }
+            for (path, text) in after {
+                let bytes = server.store.bytes(&VaultPath::parse(path).unwrap());
+                assert_eq!(bytes.as_deref(), Some(text.as_bytes()), "{name}, {says}");
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The only way in. [`Executor::execute`] is the asynchronous edge: lane, deadline, one blocking thread. [`Executor::run`]
+//! is the loop over the stages, and the only place where a panic is caught.
+
+use std::{sync::Arc, time::Duration};
+
+use lapidary_tools::{Cancel, Effect, Interruption, Reason, RelayedCall, Spec, bug, catch_panic};
+use serde_json::{Map, Value};
+
+use crate::{
+    Executor, Invocation, Operation, Outcome,
+    execution::{Conclusion, Execution, Flow},
+    stages::{FIND, NARROW, STAGES, observe, record},
+};
+
+/// No call goes on for ever, whatever it asks for.
+const LONGEST_DEADLINE: Duration = Duration::from_secs(600);
+
+/// How long a disk may take to finish a change before the caller is told that the outcome is unknown.
+const COMMIT_GRACE: Duration = Duration::from_secs(30);
+
+impl Executor {
+    /// Runs an operation on a thread where it may wait for the disk, and waits no longer for it than its time allows.
+    pub async fn execute(self: &Arc<Self>, invocation: Invocation, cancel: Arc<Cancel>) -> Outcome {
+        let too_late = || Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() });
+        let lane = self.lanes.enter(effect_of(&invocation));
+        let Ok(_place) = tokio::time::timeout(cancel.remaining(), lane).await else {
+            let execution = Execution::new(self, &invocation, &cancel);
+            let outcome = execution.refusal(too_late());
+            record::run(&execution, &outcome);
+            return outcome;
+        };
+        let invocation = Arc::new(invocation);
+        let work = {
+            let (this, invocation, cancel) = (Arc::clone(self), Arc::clone(&invocation), Arc::clone(&cancel));
+            tokio::task::spawn_blocking(move || this.run(&invocation, &cancel))
+        };
+        tokio::pin!(work);
+        let refuse = |reason| Execution::new(self, &invocation, &cancel).refusal(reason);
+        let gone = || refuse(broken(&cancel, bug!("the task of a call ended without an answer")));
+        if let Ok(done) = tokio::time::timeout(cancel.remaining(), &mut work).await {
+            return done.unwrap_or_else(|_| gone());
+        }
+        if cancel.take_back() {
+            return refuse(too_late());
+        }
+        // The change is under way and cannot be called back; only the disk can still be slow.
+        match tokio::time::timeout(COMMIT_GRACE, work).await {
+            Ok(done) => done.unwrap_or_else(|_| gone()),
+            Err(_) => refuse(Reason::Interrupted(Interruption::WriteUnfinished)),
+        }
+    }
+
+    /// Runs an operation on this thread.
+    pub fn run(&self, invocation: &Invocation, cancel: &Cancel) -> Outcome {
+        let mut execution = Execution::new(self, invocation, cancel);
+        let _call =
+            tracing::info_span!("call", operation = execution.known_name(), principal = execution.name()).entered();
+        // A panic is our bug; it must cost one call, not the server.
+        let ended =
+            catch_panic(|| run_stages(&mut execution)).unwrap_or_else(|bug| Err(broken(cancel, Reason::Internal(bug))));
+        execution.release();
+        let outcome = observe::run(&mut execution, ended);
+        record::run(&execution, &outcome);
+        outcome
+    }
+
+    /// A token that stops a call: when the caller takes it back, and at the latest when its time is up. A call may ask
+    /// for more time than usual; if it asks for less, the tool itself sees to it, and answers with what it has.
+    pub fn cancel(&self, invocation: &Invocation) -> Arc<Cancel> {
+        let usual = self.setup.limits.deadline;
+        let asked = with_tool(invocation, |spec, arguments| {
+            let asked = Value::Object(arguments.clone()).pointer(spec.deadline?)?.as_u64()?;
+            Some(if asked == 0 { LONGEST_DEADLINE } else { Duration::from_millis(asked).min(LONGEST_DEADLINE) })
+        });
+        Arc::new(Cancel::after(asked.flatten().map_or(usual, |asked| asked.max(usual))))
+    }
+}
+
+/// From stage to stage, until one of them ends the call.
+fn run_stages(execution: &mut Execution<'_>) -> Result<Conclusion, Reason> {
+    let mut at = FIND;
+    while let Some((name, stage)) = STAGES.get(at) {
+        let _stage = tracing::debug_span!("stage", name).entered();
+        at = match stage(execution)? {
+            Flow::Next => at + 1,
+            Flow::Restart => FIND,
+            Flow::Replan => NARROW,
+            Flow::End(conclusion) => return Ok(conclusion),
+        };
+    }
+    Err(bug!("a call went through all stages and did not end"))
+}
+
+/// After a fault of ours, what can honestly be said.
+pub(crate) fn broken(cancel: &Cancel, bug: Reason) -> Reason {
+    if cancel.is_changing() { Reason::Interrupted(Interruption::WriteUnfinished) } else { bug }
+}
+
+/// What a call may do: that of the tool it is for in the end.
+fn effect_of(invocation: &Invocation) -> Effect {
+    // Of a tool that does not exist, nothing will come.
+    with_tool(invocation, |spec, _| spec.effect).unwrap_or(Effect::Read)
+}
+
+/// Asks something of the tool that a call is for in the end, and its arguments as they were sent.
+fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&Spec, &Map<String, Value>) -> T) -> Option<T> {
+    let Operation::Tool { name, arguments } = &invocation.operation else { return None };
+    let catalogue = &invocation.principal.profile().catalogue;
+    let entry = catalogue.find(name).ok()?;
+    match entry.tool.relayed(arguments) {
+        None => Some(ask(&entry.spec, arguments)),
+        Some(RelayedCall { tool, arguments }) => Some(ask(&catalogue.find(&tool).ok()?.spec, &arguments)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{TestServer, arguments};
+
+    #[test]
+    fn a_call_may_ask_for_more_time_than_usual_and_not_for_ever() {
+        let server = TestServer::new(&[]);
+        let usual = server.executor.limits().deadline;
+        let allowed = |tool: &str, given: Value| {
+            let invocation = Invocation::tool(tool, arguments(given), server.principal());
+            server.executor.cancel(&invocation).allowed()
+        };
+        let hour = json!({ "query": "x", "_budget": { "deadlineMs": 3_600_000 } });
+        assert_eq!(allowed("search_content", json!({ "query": "x" })), usual);
+        assert_eq!(allowed("search_content", json!({ "query": "x", "_budget": { "deadlineMs": 5 } })), usual);
+        assert_eq!(allowed("search_content", hour.clone()), LONGEST_DEADLINE);
+        assert_eq!(
+            allowed("search_content", json!({ "query": "x", "_budget": { "deadlineMs": 0 } })),
+            LONGEST_DEADLINE
+        );
+        assert_eq!(allowed("call_tool", json!({ "name": "search_content", "arguments": hour })), LONGEST_DEADLINE);
+        assert_eq!(allowed("file_read", hour), usual, "it has no budget");
+    }
+
+    #[test]
+    fn a_relay_is_in_the_lane_of_the_tool_that_it_leads_to() {
+        let server = TestServer::new(&[]);
+        let effect =
+            |tool: &str, given: Value| effect_of(&Invocation::tool(tool, arguments(given), server.principal()));
+        assert_eq!(effect("call_tool", json!({ "name": "file_read" })), Effect::Read);
+        assert_eq!(effect("call_tool", json!({ "name": "str_replace" })), Effect::Write);
+        assert_eq!(effect("call_tool", json!({ "name": "no_such_tool" })), Effect::Read);
+        assert_eq!(effect("bulk_apply", json!({})), Effect::Destroy);
+    }
+
+    #[test]
+    fn no_change_begins_once_the_server_is_closing() {
+        let server = TestServer::new(&[("a.md", "one\n")]);
+        server.executor.stop_changes(Duration::from_secs(5));
+        let edit = json!({ "file": "a.md", "find": "one", "replace": "two" });
+        let reason = server.refused("str_replace", edit);
+        assert!(matches!(reason, Reason::Interrupted(_)), "{reason:?}");
+        assert_eq!(server.text("a.md"), "one\n");
+        server.done("file_read", json!({ "file": "a.md" }));
+    }
+}

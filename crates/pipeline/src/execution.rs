@@ -1,0 +1,247 @@
+use std::{
+    sync::Arc,
+    time::{Instant, SystemTime},
+};
+
+use lapidary_note::ContentHash;
+use lapidary_tools::{
+    Cancel, Entry, Family, Kind, Offered, OpenedVaults, Payload, PlannedChange, Profile, ReadOperation, Reason,
+    Rendered, Spec, VaultChoice, Walked, bug, render_refusal,
+};
+use lapidary_vault::{LateSave, Receipt, Scope, Turn, View};
+use serde_json::{Map, Value};
+
+use crate::{
+    Decision, Executor, Invocation, Operation, Outcome, Principal, Progress, Question, Refusal, ServedVault, Setup,
+    confirmation::VerifiedToken, digest::digest, repetition::CallFingerprint,
+};
+
+/// A call on its way through the stages: what is known of it so far.
+pub(crate) struct Execution<'a> {
+    pub(crate) executor: &'a Executor,
+    pub(crate) invocation: &'a Invocation,
+    pub(crate) cancel: &'a Cancel,
+    pub(crate) started: Instant,
+    pub(crate) time: SystemTime,
+    /// The operation by name: as it was sent, and once it is found as it is declared.
+    pub(crate) operation_name: String,
+    /// What led to it: a tool that relays, or the approvals.
+    pub(crate) via: Option<&'static str>,
+    pub(crate) found: Option<Found<'a>>,
+    /// The arguments as they were sent, and their hash.
+    pub(crate) given: Map<String, Value>,
+    pub(crate) given_hash: ContentHash,
+    /// The same after they were checked and repaired.
+    pub(crate) arguments: Map<String, Value>,
+    /// What was wrong with them; the answer says so.
+    pub(crate) repairs: Vec<String>,
+    /// The files that they name.
+    pub(crate) files: Vec<String>,
+    pub(crate) fingerprint: CallFingerprint,
+    /// Whose wire form the answer takes: that of the tool that really runs.
+    pub(crate) family: Family,
+    /// The vault that it is about.
+    pub(crate) vault: Option<&'a ServedVault>,
+    /// Of an operation that is no tool.
+    pub(crate) vault_choice: Option<VaultChoice>,
+    /// What the rules say of the tool that led to this one.
+    pub(crate) at_least: Decision,
+    /// A person has agreed to this change already.
+    pub(crate) approved: Option<ContentHash>,
+    pub(crate) scope: Option<Arc<Scope>>,
+    pub(crate) view: Option<View>,
+    pub(crate) opened: Option<OpenedVaults>,
+    pub(crate) plan: Option<Plan<'a>>,
+    /// What scope and rules say of the plan.
+    pub(crate) decision: Decision,
+    pub(crate) attempts: usize,
+    /// Held between two plans, so that the second is made in turn.
+    pub(crate) turn: Option<Turn<'a>>,
+    /// What the answer has to tell of other programs.
+    pub(crate) late_saves: Vec<LateSave>,
+    pub(crate) walked: Option<Walked>,
+    /// Steps of a batch that came to nothing.
+    pub(crate) refused_steps: Vec<(String, Kind)>,
+    pub(crate) dry_run: bool,
+    /// What was changed, or would have been.
+    pub(crate) receipt: Receipt,
+}
+
+/// The operation that runs.
+#[derive(Clone, Copy)]
+pub(crate) enum Found<'a> {
+    Tool(&'a Entry),
+    Read(&'a dyn ReadOperation),
+}
+
+/// A change that is planned, and whose it is.
+pub(crate) struct Plan<'a> {
+    pub(crate) change: PlannedChange,
+    /// The tools that had a part in it; what the owner says of any of them holds.
+    pub(crate) specs: Vec<&'a Spec>,
+    /// Given out for the proposal that the plan makes.
+    pub(crate) token: Option<String>,
+    /// Of the proposal that the plan carries out.
+    pub(crate) redeemed: Option<VerifiedToken>,
+}
+
+/// Where a call goes on.
+pub(crate) enum Flow {
+    Next,
+    /// With another tool, from the start.
+    Restart,
+    /// With a new view, because another program changed what the plan was made on.
+    Replan,
+    End(Conclusion),
+}
+
+/// How the stages end, unless with a reason.
+pub(crate) enum Conclusion {
+    Answer(Payload),
+    Ask(Question),
+    UnknownTool { nearest: Option<&'static str> },
+}
+
+impl Flow {
+    pub(crate) fn answer(rendered: Rendered) -> Self {
+        Self::End(Conclusion::Answer(Payload::Tool(rendered)))
+    }
+}
+
+impl<'a> Execution<'a> {
+    pub(crate) fn new(executor: &'a Executor, invocation: &'a Invocation, cancel: &'a Cancel) -> Self {
+        let (name, given) = match &invocation.operation {
+            Operation::Tool { name, arguments } => (name.chars().take(100).collect(), arguments.clone()),
+            Operation::Read(operation) => (operation.declaration().name.to_owned(), operation.arguments()),
+        };
+        let mut execution = Self {
+            executor,
+            invocation,
+            cancel,
+            started: Instant::now(),
+            time: executor.setup.clock.now(),
+            fingerprint: CallFingerprint::raw(&name, &given),
+            operation_name: name,
+            via: invocation.approved.map(|_| "approvals"),
+            found: None,
+            given_hash: digest(&given),
+            given,
+            arguments: Map::new(),
+            repairs: Vec::new(),
+            files: Vec::new(),
+            family: Family::Own,
+            vault: None,
+            vault_choice: None,
+            at_least: Decision::Allow,
+            approved: invocation.approved,
+            scope: None,
+            view: None,
+            opened: None,
+            plan: None,
+            decision: Decision::Allow,
+            attempts: 0,
+            turn: None,
+            late_saves: Vec::new(),
+            walked: None,
+            refused_steps: Vec::new(),
+            dry_run: false,
+            receipt: Receipt::default(),
+        };
+        if let (Operation::Tool { name, .. }, catalogue) =
+            (&invocation.operation, &invocation.principal.profile().catalogue)
+            && let Ok(entry) = catalogue.find(name)
+        {
+            execution.family = entry.spec.declaration.family;
+        }
+        execution
+    }
+
+    pub(crate) fn setup(&self) -> &'a Setup {
+        &self.executor.setup
+    }
+
+    pub(crate) fn principal(&self) -> &'a Principal {
+        &self.invocation.principal
+    }
+
+    pub(crate) fn profile(&self) -> &'a Profile {
+        self.principal().profile()
+    }
+
+    /// The name of the principal.
+    pub(crate) fn name(&self) -> &'a str {
+        &self.principal().name
+    }
+
+    /// The name of the operation, unless somebody made it up.
+    pub(crate) fn known_name(&self) -> &str {
+        match &self.invocation.operation {
+            Operation::Tool { name, .. } => {
+                self.profile().catalogue.find(name).map_or("unknown", |entry| entry.spec.name())
+            }
+            Operation::Read(operation) => operation.declaration().name,
+        }
+    }
+
+    pub(crate) fn found(&self) -> Result<Found<'a>, Reason> {
+        self.found.ok_or_else(|| bug!("a stage ran before the operation was found"))
+    }
+
+    pub(crate) fn entry(&self) -> Result<&'a Entry, Reason> {
+        match self.found()? {
+            Found::Tool(entry) => Ok(entry),
+            Found::Read(_) => Err(bug!("an operation that only looks planned a change")),
+        }
+    }
+
+    /// The vault that it is about, or the one in whose log it is recorded if it is about none.
+    pub(crate) fn concerned_vault(&self) -> &'a ServedVault {
+        self.vault.unwrap_or_else(|| self.setup().vaults.first_granted(&self.principal().grant))
+    }
+
+    /// Whether the vault has been changed, or may have been.
+    pub(crate) fn has_changed(&self) -> bool {
+        !self.receipt.changed.is_empty() && !self.dry_run
+    }
+
+    pub(crate) fn report(&self, progress: Progress) {
+        self.invocation.progress.iter().for_each(|report| report(progress));
+    }
+
+    /// What the answer says besides.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        let mut notices = Vec::new();
+        if !self.repairs.is_empty() {
+            notices.push(format!("Arguments repaired: {}.", self.repairs.join("; ")));
+        }
+        notices.extend(self.late_saves.iter().map(|LateSave { path, checkpoint }| {
+            format!(
+                "Another program saved `{path}` at the moment in which it was changed here; what it saved is in \
+                 checkpoint `{checkpoint}` (`checkpoint_read`) and not in the file. Tell the user."
+            )
+        }));
+        notices
+    }
+
+    /// Lets go of everything that is only needed to get to the end.
+    pub(crate) fn release(&mut self) {
+        self.plan = None;
+        self.turn = None;
+        self.view = None;
+        self.opened = None;
+    }
+
+    /// What the caller has; hints name nothing else.
+    pub(crate) fn offered(&self) -> Offered<'a> {
+        Offered::of(&self.invocation.principal.profile().catalogue)
+    }
+
+    /// A refusal in the form of whoever asked.
+    pub(crate) fn refusal(&self, reason: Reason) -> Outcome {
+        let rendered = match &self.invocation.operation {
+            Operation::Tool { .. } => Some(render_refusal(self.family, &reason, self.offered())),
+            Operation::Read(_) => None,
+        };
+        Outcome::Refused(Refusal { reason, rendered })
+    }
+}

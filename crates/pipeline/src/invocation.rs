@@ -1,0 +1,115 @@
+use std::sync::Arc;
+
+use lapidary_note::ContentHash;
+use lapidary_tools::{Payload, ReadOperation, Reason, Rendered};
+use serde_json::{Map, Value};
+
+use crate::Principal;
+
+/// One call as it reaches the executor, over whatever transport.
+#[derive(Clone)]
+pub struct Invocation {
+    pub operation: Operation,
+    pub principal: Principal,
+    /// What a person said to the question of an earlier outcome of the same call.
+    pub answer: Option<Answer>,
+    /// The change that a person has approved in another process. It is made, or none.
+    pub approved: Option<ContentHash>,
+    pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+}
+
+/// What is to be done.
+#[derive(Clone)]
+pub enum Operation {
+    /// A tool by its name, which may be wrong.
+    Tool { name: String, arguments: Map<String, Value> },
+    /// What is not a tool: resources, prompts, completions, subscriptions.
+    Read(Arc<dyn ReadOperation>),
+}
+
+impl Invocation {
+    /// A call of a tool.
+    pub fn tool(name: impl Into<String>, arguments: Map<String, Value>, principal: Principal) -> Self {
+        Self::of(Operation::Tool { name: name.into(), arguments }, principal)
+    }
+
+    pub fn read(operation: impl ReadOperation + 'static, principal: Principal) -> Self {
+        Self::of(Operation::Read(Arc::new(operation)), principal)
+    }
+
+    fn of(operation: Operation, principal: Principal) -> Self {
+        Self { operation, principal, answer: None, approved: None, progress: None }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub state: String,
+    pub verdict: Verdict,
+}
+
+/// Anything but a clear yes changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Agreed,
+    Declined,
+    /// Nobody answered, or not in time.
+    Unanswered,
+}
+
+/// How far a call has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// What would change is known.
+    Planned,
+    /// All is done, the reply follows.
+    Done,
+}
+
+/// What came of a call.
+pub enum Outcome {
+    Answered(Payload),
+    Refused(Refusal),
+    /// A person has to be asked; then the same call is made again with the answer.
+    Asked(Question),
+    /// There is no such tool: the client's mistake, not the model's.
+    UnknownTool {
+        nearest: Option<&'static str>,
+    },
+}
+
+impl Outcome {
+    /// The reply to a call of a tool, be it an answer or a refusal.
+    pub fn rendered(self) -> Option<Rendered> {
+        match self {
+            Self::Answered(Payload::Tool(rendered)) => Some(rendered),
+            Self::Refused(refusal) => refusal.rendered,
+            Self::Answered(_) | Self::Asked(_) | Self::UnknownTool { .. } => None,
+        }
+    }
+
+    /// The answer, or why there is none. Only tools can be unknown or lead to a question.
+    pub fn answer(self) -> Result<Payload, Reason> {
+        match self {
+            Self::Answered(payload) => Ok(payload),
+            Self::Refused(refusal) => Err(refusal.reason),
+            Self::Asked(_) | Self::UnknownTool { .. } => Err(lapidary_tools::bug!("a question where none is asked")),
+        }
+    }
+}
+
+/// Why nothing was done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    pub reason: Reason,
+    /// In the form of the tool's family; other operations have their own.
+    pub rendered: Option<Rendered>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// What is about to happen, for the person: the change itself, not the model's words about it.
+    pub message: String,
+    /// To be sent back with the answer.
+    pub state: String,
+}

@@ -1,0 +1,46 @@
+use std::sync::Arc;
+
+use lapidary_tools::Profile;
+use lapidary_vault::Policy;
+
+/// Who is calling. Each transport makes one in exactly one function.
+#[derive(Clone, Debug)]
+pub struct Principal {
+    /// Stable for one client as long as it stays connected; in the log.
+    pub id: String,
+    /// Who that is when it comes back, as far as anything can tell: the name of its token, or how it is connected.
+    pub name: String,
+    /// What the owner lets it use.
+    pub grant: Arc<Grant>,
+    /// Whether a person can be asked through this client.
+    pub can_be_asked: bool,
+    /// Whether the id stands for one client. Without sessions nothing tells who else calls under the same name.
+    pub is_single_client: bool,
+}
+
+impl Principal {
+    pub fn profile(&self) -> &Profile {
+        &self.grant.profile
+    }
+}
+
+/// What the owner lets somebody use of what the server offers. Chosen by the owner at start, never by a call.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    pub profile: Arc<Profile>,
+    /// What of a vault may be read and changed, within what the server's own policy opens; `None` is all of that.
+    pub paths: Option<Arc<Policy>>,
+    /// The vaults that there are for it; `None` is all. To whom it is not granted, a vault does not exist.
+    pub vaults: Option<Vec<String>>,
+}
+
+impl Grant {
+    /// Everything that a profile allows, in all vaults.
+    pub fn of(profile: Arc<Profile>) -> Self {
+        Self { profile, paths: None, vaults: None }
+    }
+
+    pub(crate) fn shows(&self, vault: &str) -> bool {
+        self.vaults.as_ref().is_none_or(|vaults| vaults.iter().any(|name| name == vault))
+    }
+}

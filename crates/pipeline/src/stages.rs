@@ -1,0 +1,47 @@
+//! The stages of a call, in order, one file each.
+
+mod admit;
+mod approve;
+mod authorize;
+pub(crate) mod check;
+mod commit;
+pub(crate) mod find;
+pub(crate) mod judge;
+mod narrow;
+pub(crate) mod observe;
+mod plan;
+pub(crate) mod record;
+
+use lapidary_tools::Reason;
+
+use crate::execution::{Execution, Flow};
+
+type Stage = fn(&mut Execution<'_>) -> Result<Flow, Reason>;
+
+/// What a call goes through until it ends. What came of it is then observed and recorded, however it ended.
+pub(crate) const STAGES: [(&str, Stage); 9] = [
+    ("find", find::run),
+    ("authorize", authorize::run),
+    ("check", check::run),
+    ("admit", admit::run),
+    ("narrow", narrow::run),
+    ("plan", plan::run),
+    ("judge", judge::run),
+    ("approve", approve::run),
+    ("commit", commit::run),
+];
+
+/// Where a call begins, and begins again with the tool that a relay names.
+pub(crate) const FIND: usize = 0;
+/// Where it goes on when a plan has to be made again.
+pub(crate) const NARROW: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stages_to_go_back_to_are_those() {
+        assert_eq!((STAGES[FIND].0, STAGES[NARROW].0), ("find", "narrow"));
+    }
+}

@@ -1,0 +1,91 @@
+use lapidary_tools::{Effect, Entry, Reason};
+use lapidary_vault::ChangeSet;
+use serde_json::Value;
+
+use super::approve;
+use crate::{
+    Decision,
+    approvals::{self, ApprovalResult},
+    execution::{Conclusion, Execution, Flow, Found},
+};
+
+/// What can be decided before anything is read: has a person answered the question that this very call led to, and do
+/// the owner's rules let it look?
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+    let Found::Tool(entry) = execution.found()? else { return Ok(Flow::Next) };
+    match take_approval_result(execution, entry) {
+        None => {}
+        Some(ApprovalResult::Reply(rendered)) => return Ok(Flow::answer(rendered)),
+        Some(ApprovalResult::Refused(reason)) => return Err(reason),
+        Some(ApprovalResult::MayRead) => execution.approved = Some(ChangeSet::default().digest()),
+    }
+    if entry.spec.effect == Effect::Read { before_reading(execution, entry) } else { Ok(Flow::Next) }
+}
+
+fn take_approval_result(execution: &Execution<'_>, entry: &Entry) -> Option<ApprovalResult> {
+    let setup = execution.setup();
+    let may_be_asked = match entry.spec.effect {
+        Effect::Read => setup.rules.on_reading(&entry.spec).max(execution.at_least) == Decision::Ask,
+        Effect::Write | Effect::Destroy => entry.spec.kind.writes(),
+    };
+    if execution.approved.is_some() || !setup.waits_for_approval || !may_be_asked {
+        return None;
+    }
+    let waiting = &execution.concerned_vault().waiting;
+    // Where nothing can be kept, nobody has answered anything.
+    approvals::take_result(waiting, &approvals::question_id(execution), setup.clock.now()).unwrap_or_default()
+}
+
+/// What the owner's rules say of a tool that only looks.
+fn before_reading(execution: &mut Execution<'_>, entry: &Entry) -> Result<Flow, Reason> {
+    match execution.setup().rules.on_reading(&entry.spec).max(execution.at_least) {
+        Decision::Allow => Ok(Flow::Next),
+        Decision::Deny => Err(Reason::DeniedByRule),
+        Decision::Ask => {
+            let (tool, vault) = (entry.spec.name(), execution.concerned_vault().vault.name());
+            let arguments = Value::Object(execution.given.clone()).to_string();
+            let shown = |most: usize| {
+                let arguments: String = arguments.chars().take(most).collect();
+                format!("`{tool}` wants to read in the vault `{vault}`. It is called with:\n\n{arguments}")
+            };
+            let question = approve::ask(execution, entry, ChangeSet::default().digest(), shown)?;
+            Ok(question.map_or(Flow::Next, |question| Flow::End(Conclusion::Ask(question))))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_tools::{Effect, Kind};
+    use serde_json::json;
+
+    use crate::{
+        Answer, Decision, Outcome, Rule, Verdict,
+        testing::{TestServer, TestSetup},
+    };
+
+    fn asks_before_reading() -> TestServer {
+        let rules = vec![Rule::effect(Effect::Read, Decision::Ask)];
+        TestSetup { rules, can_be_asked: true, ..TestSetup::default() }.serve(&[("a.md", "x\n")])
+    }
+
+    #[test]
+    fn a_person_is_asked_before_anything_is_read() {
+        let server = asks_before_reading();
+        let Outcome::Asked(question) = server.call("file_read", json!({ "file": "a.md" })) else {
+            panic!("no question")
+        };
+        assert!(question.message.contains("`file_read` wants to read in the vault `test`"), "{}", question.message);
+        let mut again = server.invocation("file_read", json!({ "file": "a.md" }));
+        again.answer = Some(Answer { state: question.state, verdict: Verdict::Agreed });
+        assert!(!server.run(&again).rendered().unwrap().is_error);
+        assert_eq!(server.log()[0]["asked"], true);
+    }
+
+    #[test]
+    fn what_is_denied_is_not_read() {
+        let rules = vec![Rule::effect(Effect::Read, Decision::Deny)];
+        let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
+        assert_eq!(server.refused("file_read", json!({ "file": "a.md" })).kind(), Kind::DeniedByRule);
+    }
+}

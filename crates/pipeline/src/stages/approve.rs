@@ -1,0 +1,151 @@
+use lapidary_note::ContentHash;
+use lapidary_tools::{Entry, Reason, bug, clip_diff};
+use lapidary_vault::{Change, ChangeSet};
+
+use crate::{
+    Answer, Decision, Question, ServedVault, Verdict, approvals,
+    confirmation::Subject,
+    execution::{Conclusion, Execution, Flow},
+};
+
+/// Of a diff, as much as a person will look at in a client's form.
+const SHOWN_DIFF: usize = 6_000;
+/// And at a terminal.
+const WHOLE_DIFF: usize = 1_000_000;
+
+/// Where the rules want it, a person is shown the very change that would be made.
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+    if execution.decision != Decision::Ask {
+        return Ok(Flow::Next);
+    }
+    let entry = execution.entry()?;
+    let Some(plan) = execution.plan.take() else { return Err(bug!("a change is shown before it is planned")) };
+    let changes = &plan.change.changes;
+    let served = execution.concerned_vault();
+    let question = ask(execution, entry, changes.digest(), |most| question(entry, served, changes, most))?;
+    execution.plan = Some(plan);
+    Ok(question.map_or(Flow::Next, |question| Flow::End(Conclusion::Ask(question))))
+}
+
+/// `None` if a person has agreed to exactly this change, otherwise the question.
+pub(super) fn ask(
+    execution: &mut Execution<'_>,
+    entry: &Entry,
+    digest: ContentHash,
+    shown: impl FnOnce(usize) -> String,
+) -> Result<Option<Question>, Reason> {
+    match execution.approved {
+        Some(before) if before == digest => return Ok(None),
+        Some(_) => return Err(Reason::ChangedMeanwhile),
+        None => {}
+    }
+    let (tokens, setup, principal) = (&execution.executor.tokens, execution.setup(), execution.principal());
+    let subject =
+        Subject { caller: &principal.id, tool: entry.spec.name(), arguments: execution.given_hash, changes: digest };
+    let now = setup.clock.now();
+    match &execution.invocation.answer {
+        Some(Answer { state, verdict: Verdict::Agreed }) => {
+            tokens.verify_and_consume(state, &subject, now)?;
+            // A plan that is made again must lead to the same change.
+            execution.approved = Some(digest);
+            Ok(None)
+        }
+        Some(Answer { state, verdict: Verdict::Declined }) => {
+            tokens.revoke(state, &subject, now);
+            Err(Reason::Declined)
+        }
+        Some(Answer { state, verdict: Verdict::Unanswered }) => {
+            tokens.revoke(state, &subject, now);
+            Err(Reason::ConsentExpired)
+        }
+        None if principal.can_be_asked => {
+            let state = tokens.issue(&subject, now, setup.limits.answer_within)?;
+            Ok(Some(Question { message: shown(SHOWN_DIFF), state }))
+        }
+        None if !setup.waits_for_approval => Err(Reason::NobodyToAsk),
+        None => Err(approvals::wait(execution, &shown(WHOLE_DIFF), digest, now).unwrap_or_else(|error| {
+            tracing::warn!("a question cannot be written down for `lapidary approvals`: {error}");
+            Reason::NobodyToAsk
+        })),
+    }
+}
+
+fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, most: usize) -> String {
+    let diff = changes.diff();
+    let files: Vec<String> = changes.changes.iter().flat_map(Change::paths).map(|path| format!("`{path}`")).collect();
+    let shown = clip_diff(&diff.text, most);
+    format!(
+        "`{}` wants to change {} in the vault `{}` (lines added: {}, removed: {}).\n\n{shown}",
+        entry.spec.name(),
+        files.join(", "),
+        served.vault.name(),
+        diff.lines_added,
+        diff.lines_removed,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_tools::{Effect, Kind, Reason};
+    use serde_json::json;
+
+    use crate::{
+        Answer, Decided, Decision, Outcome, Rule, Verdict,
+        testing::{TestServer, TestSetup},
+    };
+
+    fn server(can_be_asked: bool, waits_for_approval: bool) -> TestServer {
+        let rules = vec![Rule::effect(Effect::Write, Decision::Ask)];
+        TestSetup { rules, can_be_asked, waits_for_approval, ..TestSetup::default() }.serve(&[("a.md", "one\n")])
+    }
+
+    fn edit() -> serde_json::Value {
+        json!({ "file": "a.md", "find": "one", "replace": "two" })
+    }
+
+    fn answered(server: &TestServer, state: &str, verdict: Verdict) -> Outcome {
+        let mut again = server.invocation("str_replace", edit());
+        again.answer = Some(Answer { state: state.to_owned(), verdict });
+        server.run(&again)
+    }
+
+    #[test]
+    fn a_yes_makes_the_change_that_was_shown_once() {
+        let server = server(true, false);
+        let Outcome::Asked(question) = server.call("str_replace", edit()) else { panic!("no question") };
+        assert!(question.message.contains("+two"), "{}", question.message);
+        assert_eq!(server.text("a.md"), "one\n");
+        assert!(!answered(&server, &question.state, Verdict::Agreed).rendered().unwrap().is_error);
+        assert_eq!(server.text("a.md"), "two\n");
+    }
+
+    #[test]
+    fn a_no_or_no_answer_changes_nothing_and_a_later_yes_comes_too_late() {
+        for (verdict, kind) in [(Verdict::Declined, Kind::Cancelled), (Verdict::Unanswered, Kind::ApprovalExpired)] {
+            let server = server(true, false);
+            let Outcome::Asked(question) = server.call("str_replace", edit()) else { panic!("no question") };
+            let refused = |outcome| match outcome {
+                Outcome::Refused(refusal) => refusal.reason.kind(),
+                _ => panic!("not refused"),
+            };
+            assert_eq!(refused(answered(&server, &question.state, verdict)), kind);
+            assert_eq!(refused(answered(&server, &question.state, Verdict::Agreed)), Kind::ApprovalExpired);
+            assert_eq!(server.text("a.md"), "one\n");
+        }
+    }
+
+    #[test]
+    fn where_nobody_can_be_asked_it_is_refused_or_waits() {
+        assert_eq!(server(false, false).refused("str_replace", edit()), Reason::NobodyToAsk);
+        let server = server(false, true);
+        let Reason::ApprovalPending { id } = server.refused("str_replace", edit()) else { panic!("does not wait") };
+        let pending = server.executor.pending().unwrap().remove(0);
+        assert_eq!(pending.id, id);
+        let decided = server.executor.decide(&pending, true).unwrap();
+        assert!(matches!(decided, Decided::Tried(reply) if !reply.is_error));
+        assert_eq!(server.text("a.md"), "two\n");
+        assert_eq!(server.log()[1]["via"], "approvals");
+        let told = server.done("str_replace", edit());
+        assert!(told["notice"].as_str().unwrap().contains("A person agreed"), "{told:#}");
+    }
+}

@@ -1,0 +1,76 @@
+use lapidary_tools::{Group, Off, ReadOperation, Reason};
+
+use crate::{
+    Decision,
+    execution::{Execution, Flow, Found},
+};
+
+/// May the principal use it at all?
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+    match execution.found()? {
+        Found::Tool(entry) => entry.authorize()?,
+        Found::Read(operation) => {
+            execution.files = operation.files();
+            read_operation(execution, operation)?;
+        }
+    }
+    Ok(Flow::Next)
+}
+
+/// What is no tool needs the right to look all the same: that of the tools that show the same.
+fn read_operation(execution: &Execution<'_>, operation: &dyn ReadOperation) -> Result<(), Reason> {
+    let profile = execution.profile();
+    let off = || Reason::ToolOff { tool: operation.declaration().name.to_owned(), off: Off::Profile };
+    if !profile.has(Group::Read) && !profile.has(Group::Vault) {
+        return Err(off());
+    }
+    let Some(group) = operation.group()? else { return Ok(()) };
+    // The text of notes is more than what there is.
+    if group == Group::Read && !profile.has(Group::Read) {
+        return Err(off());
+    }
+    match execution.setup().rules.on_looking(group) {
+        Decision::Allow => Ok(()),
+        // Nobody can be asked here.
+        Decision::Ask => Err(Reason::NobodyToAsk),
+        Decision::Deny => Err(Reason::DeniedByRule),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_tools::{Effect, Kind, ListPrompts, ProfileRules, ReadResource};
+    use serde_json::json;
+
+    use crate::{Decision, Rule, testing::TestSetup};
+
+    #[test]
+    fn a_tool_that_the_profile_does_not_have_is_off() {
+        let server = TestSetup { profile: ProfileRules::reader(), ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
+        let reason = server.refused("str_replace", json!({ "file": "a.md", "find": "x", "replace": "y" }));
+        assert_eq!(reason.kind(), Kind::ToolDisabled);
+        server.done("file_read", json!({ "file": "a.md" }));
+    }
+
+    #[test]
+    fn what_is_no_tool_needs_the_group_that_shows_the_same() {
+        let only = |allow: &str| ProfileRules { allow: vec![allow.into()], exclude: Vec::new(), most: Effect::Read };
+        let note = || ReadResource { uri: "obsidian://vault/a.md".into() };
+        for (allow, file, prompts) in [("read", true, true), ("vault", false, true), ("agent", false, false)] {
+            let server = TestSetup { profile: only(allow), ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
+            assert_eq!(server.read(note()).is_ok(), file, "{allow}");
+            assert_eq!(server.read(ListPrompts).is_ok(), prompts, "{allow}");
+        }
+    }
+
+    #[test]
+    fn rules_about_reading_hold_for_resources() {
+        for (decision, kind) in [(Decision::Deny, Kind::DeniedByRule), (Decision::Ask, Kind::ApprovalUnavailable)] {
+            let rules = vec![Rule::effect(Effect::Read, decision)];
+            let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
+            let reason = server.read(ReadResource { uri: "obsidian://vault/a.md".into() }).err().unwrap();
+            assert_eq!(reason.kind(), kind);
+            assert!(server.read(ReadResource { uri: "obsidian://status".into() }).is_ok(), "shows nothing of a vault");
+        }
+    }
+}

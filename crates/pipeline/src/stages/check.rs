@@ -1,0 +1,137 @@
+use lapidary_tools::{ArgumentProblem, Checked, Entry, Reason, VaultChoice, check_arguments, clipped};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    ServedVault,
+    execution::{Execution, Flow, Found},
+    repetition::CallFingerprint,
+};
+
+/// The argument that names the vault. It is the executor's own: tools know nothing of other vaults.
+pub(crate) const VAULT: &str = "vault";
+
+/// Which vault is meant, and are the arguments what the schema says? What has one reading is repaired and said.
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+    match execution.found()? {
+        Found::Tool(entry) => tool_arguments(execution, entry)?,
+        Found::Read(operation) => {
+            let (vaults, grant) = (&execution.setup().vaults, &execution.principal().grant);
+            let choice = operation.vaults(&vaults.names(grant))?;
+            execution.vault = match &choice {
+                VaultChoice::One(name) => Some(vaults.pick(grant, name.as_deref())?),
+                // It is recorded in the log of the last of them.
+                VaultChoice::Several(names) => names.last().and_then(|name| vaults.called(name)),
+                VaultChoice::States => None,
+            };
+            execution.vault_choice = Some(choice);
+        }
+    }
+    execution.cancel.check()?;
+    Ok(Flow::Next)
+}
+
+fn tool_arguments<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<(), Reason> {
+    let mut arguments = execution.given.clone();
+    let needs_vault = entry.spec.kind.needs_vault();
+    if needs_vault {
+        execution.vault = Some(pick_vault(execution, entry, &mut arguments)?);
+    }
+    execution.files = files(entry, &arguments);
+    let Checked { mut arguments, repairs } = check_arguments(entry.spec.name(), &entry.spec.input, arguments)?;
+    if needs_vault {
+        arguments.remove(VAULT);
+    }
+    execution.files = files(entry, &arguments);
+    let vault = execution.vault.map(|served| served.vault.name());
+    execution.fingerprint = CallFingerprint::of(&entry.spec, vault, &arguments);
+    execution.repairs.extend(repairs);
+    execution.arguments = arguments;
+    Ok(())
+}
+
+/// The vault that the arguments name. With a single vault the schema does not mention it, but it may be named.
+fn pick_vault<'a>(
+    execution: &mut Execution<'a>,
+    entry: &Entry,
+    arguments: &mut Map<String, Value>,
+) -> Result<&'a ServedVault, Reason> {
+    // Picked before the arguments are checked, so this one spelling is put right here.
+    let spelt = arguments.keys().find(|key| key.eq_ignore_ascii_case(VAULT)).cloned();
+    if let Some(spelt) = spelt.filter(|spelt| spelt != VAULT && !arguments.contains_key(VAULT)) {
+        let name = arguments.remove(&spelt).unwrap_or_default();
+        arguments.insert(VAULT.to_owned(), name);
+        execution.repairs.push(format!("`{spelt}` was read as `{VAULT}`"));
+    }
+    let named = arguments.get(VAULT).cloned();
+    if !entry.spec.takes(VAULT) {
+        arguments.remove(VAULT);
+    }
+    let name = match named {
+        None | Some(Value::Null) => None,
+        Some(Value::String(name)) => Some(name),
+        Some(_) => return Err(bad_argument(entry, VAULT, "must be a string")),
+    };
+    execution.setup().vaults.pick(&execution.principal().grant, name.as_deref())
+}
+
+/// The arguments of one step of a batch, all of which are about one vault.
+pub(crate) fn step_arguments(entry: &Entry, vault: &str, mut arguments: Map<String, Value>) -> Result<Checked, Reason> {
+    match arguments.remove(VAULT) {
+        None | Some(Value::Null) => {}
+        Some(Value::String(given)) if given == vault => {}
+        Some(given) => {
+            let given = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+            return Err(Reason::OtherVault { given: clipped(&given), vault: vault.to_owned() });
+        }
+    }
+    // With several vaults the schema asks for one.
+    if entry.spec.takes(VAULT) {
+        arguments.insert(VAULT.to_owned(), json!(vault));
+    }
+    let mut checked = check_arguments(entry.spec.name(), &entry.spec.input, arguments)?;
+    checked.arguments.remove(VAULT);
+    Ok(checked)
+}
+
+pub(crate) fn bad_argument(entry: &Entry, at: &str, problem: &str) -> Reason {
+    let problem = ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None };
+    Reason::InvalidArguments { tool: entry.spec.name().to_owned(), problems: vec![problem] }
+}
+
+/// The files that the arguments name, as far as they can be made out.
+fn files(entry: &Entry, arguments: &Map<String, Value>) -> Vec<String> {
+    let arguments = Value::Object(arguments.clone());
+    let named = |pointer: &str| arguments.pointer(pointer)?.as_str().map(|path| path.chars().take(4096).collect());
+    entry.spec.declaration.paths.iter().filter_map(|path| named(path.pointer)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_tools::Kind;
+    use serde_json::json;
+
+    use crate::testing::TestServer;
+
+    #[test]
+    fn what_has_one_reading_is_repaired_and_said() {
+        let server = TestServer::new(&[("a.md", "x\n")]);
+        let done = server.done("file_read", json!({ "File": "a.md", "VAULT": "test" }));
+        assert_eq!(done["notice"], "Arguments repaired: `VAULT` was read as `vault`; `File` was read as `file`.");
+        assert_eq!(server.log()[0]["file"], "a.md");
+    }
+
+    #[test]
+    fn the_vault_is_picked_before_the_rest_is_checked() {
+        let server = TestServer::new(&[]);
+        assert_eq!(server.refused("file_read", json!({ "vault": "other" })).kind(), Kind::VaultUnknown);
+        assert_eq!(server.refused("file_read", json!({ "vault": 1 })).kind(), Kind::InvalidArguments);
+        assert_eq!(server.refused("file_read", json!({ "vault": null })).kind(), Kind::InvalidArguments, "no file");
+    }
+
+    #[test]
+    fn files_are_in_the_log_even_if_the_call_is_refused() {
+        let server = TestServer::new(&[]);
+        server.refused("file_read", json!({ "file": "a.md", "limit": [] }));
+        assert_eq!(server.log()[0]["file"], "a.md");
+    }
+}

@@ -1,0 +1,157 @@
+use std::sync::atomic::Ordering;
+
+use lapidary_tools::{
+    Disk, Interruption, Learnt, PlannedChange, Reason, Rendered, Spec, bug, render_answer, render_change,
+};
+use lapidary_vault::{
+    ChangeSet, CommitError, Guard, Receipt, Scope, Turn, TurnError,
+    store::{Origin, StoreError},
+};
+
+use crate::{
+    Progress,
+    execute::broken,
+    execution::{Execution, Flow, Plan},
+};
+
+/// How often a plan is made because another program changed the file meanwhile.
+const PLANS: usize = 16;
+
+/// Takes the turn, and has the vault make the change as a whole or not at all.
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+    let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
+    let Plan { change: PlannedChange { changes, draft, .. }, token, redeemed, .. } = plan;
+    let unmade = Learnt { offered: execution.offered(), receipt: None, proposal_token: token.as_deref() };
+    if changes.is_empty() {
+        return Ok(Flow::answer(render_answer(draft.finish(&unmade)?, &execution.notices())));
+    }
+    let scope = execution.scope.clone().ok_or_else(|| bug!("a change is made before its vault is open"))?;
+    execution.attempts += 1;
+    let turn = take_turn(execution)?;
+    if let Some(verified) = redeemed {
+        // The token counts now, and never again.
+        let consumed = execution.executor.tokens.consume(&verified, execution.setup().clock.now());
+        consumed.map_err(|_| Reason::ProposalExpired).inspect_err(|_| execution.cancel.end_change())?;
+    }
+    match commit(execution, &turn, &scope, &changes) {
+        Ok(receipt) => {
+            execution.receipt = receipt;
+            execution.report(Progress::Done);
+            let answer = draft.finish(&Learnt { receipt: Some(&execution.receipt), ..unmade });
+            let answer = answer.map_err(|reason| broken(execution.cancel, reason))?;
+            Ok(Flow::answer(told(execution, answer)))
+        }
+        Err(error) if execution.attempts < PLANS && moved_on(&error) => {
+            execution.cancel.end_change();
+            // The first plan is made freely. If another caller was faster, the next ones are made in turn.
+            execution.turn = Some(turn);
+            Ok(Flow::Replan)
+        }
+        Err(error) => {
+            // It may well be on disk, so the log must tell of it.
+            if error.error == StoreError::Unsure {
+                execution.receipt = Receipt::of(&changes);
+            }
+            Err(refusal(&execution.entry()?.spec, error))
+        }
+    }
+}
+
+fn told(execution: &Execution<'_>, answer: lapidary_tools::ToolAnswer) -> Rendered {
+    render_change(answer, execution.receipt.checkpoint.as_deref(), &execution.notices())
+}
+
+/// The right to change the vault, and the point of no return: waiting can be called off, the change cannot.
+fn take_turn<'a>(execution: &mut Execution<'a>) -> Result<Turn<'a>, Reason> {
+    let (served, cancel) = (execution.concerned_vault(), execution.cancel);
+    let turn = match execution.turn.take() {
+        Some(turn) => turn,
+        None => served.vault.turn(&|| cancel.check().is_ok()).map_err(|error| match error {
+            TurnError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
+            TurnError::NoState => Reason::Disk { path: None, problem: Disk::NoState },
+            TurnError::Unfinished => Reason::Disk { path: None, problem: Disk::Failing },
+            // The wait ended because the time or the patience of the caller did.
+            TurnError::GivenUp => cancel
+                .check()
+                .err()
+                .unwrap_or_else(|| bug!("the wait for the turn ended and the call was not cancelled")),
+        })?,
+    };
+    if execution.executor.is_closing.load(Ordering::SeqCst) {
+        return Err(Reason::Interrupted(Interruption::TakenBack));
+    }
+    cancel.begin_change()?;
+    Ok(turn)
+}
+
+fn commit(
+    execution: &Execution<'_>,
+    turn: &Turn<'_>,
+    scope: &Scope,
+    changes: &ChangeSet,
+) -> Result<Receipt, CommitError> {
+    let origin = Origin {
+        tool: execution.operation_name.clone(),
+        client: execution.principal().id.clone(),
+        time: execution.setup().clock.now(),
+    };
+    turn.commit(changes, scope, &origin)
+}
+
+/// Another program was faster, and nobody insisted on what was there before.
+fn moved_on(error: &CommitError) -> bool {
+    error.guard == Guard::Plan
+        && matches!(error.error, StoreError::Changed { .. } | StoreError::Exists | StoreError::Missing)
+}
+
+fn refusal(spec: &Spec, CommitError { path, error, guard, before }: CommitError) -> Reason {
+    let current = match error {
+        StoreError::Changed { found } => Some(found),
+        _ => None,
+    };
+    match (guard, before, error, spec.expected_hash) {
+        // The hash held when the plan was made and no longer does.
+        (Guard::Caller, Some(before), StoreError::Changed { .. } | StoreError::Missing, Some(argument)) => {
+            Reason::Stale { path, argument, expected: before.into(), current }
+        }
+        (_, _, error, _) => Reason::from_store(&path, &error, true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_note::ContentHash;
+    use lapidary_tools::Kind;
+    use serde_json::json;
+
+    use crate::testing::TestServer;
+
+    #[test]
+    fn the_answer_tells_what_the_commit_learnt() {
+        let server = TestServer::new(&[("f/a.md", "one\n")]);
+        let done = server.done("file_delete", json!({ "file": "f/a.md" }));
+        assert_eq!((&done["trashed"], &done["trashedTo"]), (&json!(true), &json!(".trash")));
+        assert!(done["checkpoint"].is_string());
+    }
+
+    #[test]
+    fn what_changes_nothing_is_answered_without_a_checkpoint() {
+        let server = TestServer::new(&[("a.md", "one\n")]);
+        let done = server.done(
+            "file_replace",
+            json!({
+                "file": "a.md", "content": "one\n", "expected_content_hash": ContentHash::of(b"one\n").to_string(),
+            }),
+        );
+        assert_eq!(done.get("checkpoint"), None, "{done:#}");
+    }
+
+    #[test]
+    fn a_hash_that_does_not_hold_is_refused_in_the_words_of_the_tool() {
+        let server = TestServer::new(&[("a.md", "one\n")]);
+        let edit = json!({
+            "file": "a.md", "find": "one", "replace": "two", "expected_content_hash": "sha256:000000000000",
+        });
+        assert_eq!(server.refused("str_replace", edit).kind(), Kind::StalePrecondition);
+    }
+}

@@ -1,0 +1,61 @@
+use lapidary_tools::{Entry, NoSuchTool, Profile, Reason, clipped};
+
+use crate::{
+    Operation,
+    execution::{Conclusion, Execution, Flow, Found},
+    repetition::CallFingerprint,
+};
+
+/// Is there such an operation?
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+    let found = match &execution.invocation.operation {
+        Operation::Read(operation) => Found::Read(&**operation),
+        Operation::Tool { .. } => match execution.profile().catalogue.find(&execution.operation_name) {
+            Ok(entry) => Found::Tool(entry),
+            Err(NoSuchTool { nearest }) => return Ok(Flow::End(Conclusion::UnknownTool { nearest })),
+        },
+    };
+    if let Found::Tool(entry) = found {
+        execution.operation_name = entry.spec.name().to_owned();
+        execution.fingerprint = CallFingerprint::raw(entry.spec.name(), &execution.given);
+        execution.family = entry.spec.declaration.family;
+    }
+    execution.found = Some(found);
+    Ok(Flow::Next)
+}
+
+/// A tool that is named in the arguments of another: if there is none, that is the model's mistake.
+pub(crate) fn named_tool<'p>(profile: &'p Profile, name: &str) -> Result<&'p Entry, Reason> {
+    profile.catalogue.find(name).map_err(|missing| unknown(name, missing.nearest))
+}
+
+fn unknown(name: &str, nearest: Option<&'static str>) -> Reason {
+    Reason::ToolUnknown { name: clipped(name), nearest: nearest.map(str::to_owned) }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_tools::Kind;
+    use serde_json::json;
+
+    use crate::{Outcome, testing::TestServer};
+
+    #[test]
+    fn a_name_that_is_none_is_the_clients_mistake_and_the_models_if_it_is_an_argument() {
+        let server = TestServer::new(&[]);
+        let outcome = server.call("file_raed", json!({}));
+        assert!(matches!(outcome, Outcome::UnknownTool { nearest: Some("file_read") }));
+        let reason = server.refused("call_tool", json!({ "name": "file_raed" }));
+        assert_eq!(reason.kind(), Kind::ToolUnknown);
+        let log = server.log();
+        assert_eq!(log[0]["tool"], "file_raed");
+        assert_eq!((&log[1]["tool"], log[1].get("via")), (&json!("call_tool"), None));
+    }
+
+    #[test]
+    fn dotted_names_are_known() {
+        let server = TestServer::new(&[("a.md", "x\n")]);
+        server.done("file.read", json!({ "file": "a.md" }));
+        assert_eq!(server.log()[0]["tool"], "file_read");
+    }
+}

@@ -1,0 +1,89 @@
+use std::sync::Arc;
+
+use lapidary_tools::{OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
+
+use crate::execution::{Execution, Flow, Found};
+
+/// A view of the vault, reduced to what the principal may read.
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+    match execution.found()? {
+        Found::Tool(_) => tool_view(execution)?,
+        Found::Read(_) => execution.opened = Some(open(execution)?),
+    }
+    Ok(Flow::Next)
+}
+
+fn tool_view(execution: &mut Execution<'_>) -> Result<(), Reason> {
+    let Some(served) = execution.vault else { return Ok(()) };
+    let scope = execution.executor.scope(served, &execution.principal().grant)?;
+    let view = execution.executor.view_under(served, Arc::clone(&scope));
+    // The first caller who may read the file hears of a save that came too late.
+    match view.late_saves() {
+        Ok(late_saves) => execution.late_saves.extend(late_saves),
+        Err(error) => tracing::warn!("checkpoints cannot be looked up: {error}"),
+    }
+    execution.scope = Some(scope);
+    execution.view = Some(view);
+    Ok(())
+}
+
+fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
+    let (executor, grant) = (execution.executor, &execution.principal().grant);
+    Ok(match execution.vault_choice.take() {
+        None | Some(VaultChoice::One(_)) => {
+            OpenedVaults::One(Box::new(executor.view(execution.concerned_vault(), grant)?))
+        }
+        Some(VaultChoice::Several(names)) => {
+            let served = names.iter().filter_map(|name| executor.vaults().called(name));
+            let opened = served.map(|served| {
+                let name = served.vault.name().to_owned();
+                let view = executor.view(served, grant).inspect_err(|reason| {
+                    tracing::warn!("the vault `{name}` cannot be looked at: {reason}");
+                });
+                VaultView { name, view }
+            });
+            OpenedVaults::Several(opened.collect())
+        }
+        Some(VaultChoice::States) => {
+            let state = |served: &crate::ServedVault| VaultState {
+                name: served.vault.name().to_owned(),
+                problem: executor.scope(served, grant).err().map(|reason| reason.kind()),
+            };
+            OpenedVaults::States(executor.vaults().granted(grant).map(state).collect())
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_tools::{Kind, Payload, ReadResource};
+    use serde_json::json;
+
+    use crate::testing::{TestSetup, granted};
+
+    #[test]
+    fn the_scope_is_the_servers_narrowed_by_the_grant() {
+        let server = TestSetup::default().serve(&[("Work/a.md", "x\n"), ("Home/b.md", "x\n")]);
+        let work = server.principal_with(granted(&["Work"]));
+        let read = |file: &str| server.call_as(&work, "file_read", json!({ "file": file }));
+        assert!(!read("Work/a.md").rendered().unwrap().is_error);
+        assert!(read("Home/b.md").rendered().unwrap().is_error);
+        server.done("file_read", json!({ "file": "Home/b.md" }));
+    }
+
+    #[test]
+    fn a_vault_that_is_not_granted_does_not_exist() {
+        let server = TestSetup::default().serve(&[("a.md", "x\n")]);
+        let mut grant = granted(&[]);
+        grant.paths = None;
+        grant.vaults = Some(vec!["other".to_owned()]);
+        let stranger = server.principal_with(grant);
+        let refused = server.call_as(&stranger, "file_read", json!({ "file": "a.md", "vault": "test" }));
+        let crate::Outcome::Refused(refusal) = refused else { panic!("answered") };
+        assert_eq!(refusal.reason.kind(), Kind::VaultUnknown);
+        assert!(!refusal.reason.to_string().contains("test`,"), "{}", refusal.reason);
+        let status = server.read_as(&stranger, ReadResource { uri: "obsidian://status".into() });
+        let Ok(Payload::Contents(contents)) = status else { panic!("no status") };
+        assert!(!format!("{contents:?}").contains("test"), "{contents:?}");
+    }
+}

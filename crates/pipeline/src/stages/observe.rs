@@ -1,0 +1,162 @@
+use lapidary_note::ContentHash;
+use lapidary_tools::{Payload, Reason, Rendered};
+
+use crate::{
+    Operation, Outcome, Refusal,
+    clock::iso,
+    execution::{Conclusion, Execution},
+};
+
+/// What came of the call, once it is known: is the answer too large, or the same again and again? Judged on the outcome,
+/// so that a file which another program changed is never taken for a repetition.
+pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<Conclusion, Reason>) -> Outcome {
+    let outcome = match ended {
+        Ok(Conclusion::UnknownTool { nearest }) => Outcome::UnknownTool { nearest },
+        Ok(Conclusion::Ask(question)) => Outcome::Asked(question),
+        Ok(Conclusion::Answer(payload)) => match over_limit(execution, &payload) {
+            None => {
+                execution.executor.history.succeeded(&execution.principal().id);
+                Outcome::Answered(payload)
+            }
+            Some(reason) => count_failure(execution, execution.refusal(reason)),
+        },
+        Err(reason) => {
+            if execution.has_changed() {
+                execution.executor.history.forget();
+            }
+            let refusal = execution.refusal(reason);
+            let refusal = repeated_refusal(execution, &refusal).map_or(refusal, |reason| execution.refusal(reason));
+            count_failure(execution, refusal)
+        }
+    };
+    // Only an answer tells of late saves; with a refusal or a question nobody has heard of them.
+    if !matches!(outcome, Outcome::Answered(_)) || execution.cancel.check().is_err() {
+        announce_late_saves_again(execution);
+    }
+    outcome
+}
+
+/// An answer that is too large to send, or that was given too often already.
+fn over_limit(execution: &Execution<'_>, payload: &Payload) -> Option<Reason> {
+    let limit = execution.setup().limits.max_reply_bytes;
+    let bytes = payload.limited_bytes() as u64;
+    // What has been changed has to be said.
+    if bytes > limit && !execution.has_changed() {
+        return Some(Reason::ReplyTooLarge { bytes, limit });
+    }
+    if execution.has_changed() {
+        execution.executor.history.forget();
+        return None;
+    }
+    match payload {
+        Payload::Tool(rendered) => check_repetition(execution, rendered),
+        _ => None,
+    }
+}
+
+/// A refusal counts too, unless trying again is just what it asks for.
+fn repeated_refusal(execution: &Execution<'_>, outcome: &Outcome) -> Option<Reason> {
+    let Outcome::Refused(Refusal { reason, rendered: Some(rendered) }) = outcome else { return None };
+    let is_passing = matches!(
+        reason,
+        Reason::Interrupted(_)
+            | Reason::Disk { .. }
+            | Reason::KeepsChanging { .. }
+            | Reason::ApprovalPending { .. }
+            | Reason::Internal(_)
+    );
+    if is_passing { None } else { check_repetition(execution, rendered) }
+}
+
+fn check_repetition(execution: &Execution<'_>, rendered: &Rendered) -> Option<Reason> {
+    let (setup, principal) = (execution.setup(), execution.principal());
+    if !setup.limits.repetition.noticed || !principal.is_single_client {
+        return None;
+    }
+    let repeated = execution.executor.history.record(
+        &principal.id,
+        &execution.fingerprint,
+        rendered.digest(),
+        execution.time,
+        &setup.limits.repetition,
+        || visible_state_hash(execution),
+    )?;
+    Some(Reason::Repeated { times: repeated.times, last: iso(repeated.last), similar: repeated.similar })
+}
+
+/// What tells one state of the vault from another, as far as the principal sees it. `None` if it cannot be told.
+fn visible_state_hash(execution: &Execution<'_>) -> Option<ContentHash> {
+    let view = execution.executor.view(execution.vault?, &execution.principal().grant).ok()?;
+    let files = view.files(&|| true).ok()?;
+    let mut seen = String::new();
+    for file in files.iter() {
+        seen += &format!("{} {} {:?}\n", file.path(), file.bytes(), file.modified());
+    }
+    Some(ContentHash::of(seen.as_bytes()))
+}
+
+/// After many refusals in a row, the last one says so.
+fn count_failure(execution: &Execution<'_>, mut outcome: Outcome) -> Outcome {
+    let (setup, principal) = (execution.setup(), execution.principal());
+    let limits = &setup.limits.repetition;
+    let is_counted = limits.noticed && principal.is_single_client;
+    if let (Operation::Tool { .. }, Outcome::Refused(refusal), true) =
+        (&execution.invocation.operation, &mut outcome, is_counted)
+    {
+        let failures = execution.executor.history.failed(&principal.id, execution.time);
+        if limits.max_failures > 0 && failures >= limits.max_failures {
+            let notice = format!("{failures} calls in a row have failed. Stop trying, and ask the person what to do.");
+            refusal.rendered.iter_mut().for_each(|rendered| rendered.add_notice(&notice));
+        }
+    }
+    outcome
+}
+
+fn announce_late_saves_again(execution: &Execution<'_>) {
+    if execution.late_saves.is_empty() {
+        return;
+    }
+    if let Err(error) = execution.concerned_vault().vault.tell_again(&execution.late_saves) {
+        tracing::warn!("checkpoints cannot be looked up: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_tools::{Kind, ReadResource};
+    use serde_json::json;
+
+    use crate::testing::TestSetup;
+
+    #[test]
+    fn an_answer_that_is_too_large_is_refused_unless_it_tells_of_a_change() {
+        let server = TestSetup { max_reply_bytes: 300, ..TestSetup::default() }.serve(&[("a.txt", &"x".repeat(400))]);
+        assert_eq!(server.refused("file_read", json!({ "file": "a.txt" })).kind(), Kind::ReplyTooLarge);
+        let read = server.read(ReadResource { uri: "obsidian://vault/a.txt".into() });
+        assert_eq!(read.err().unwrap().kind(), Kind::ReplyTooLarge);
+        let long = "y".repeat(200);
+        server.done("file_create", json!({ "file": format!("{long}.md"), "content": "z" }));
+    }
+
+    #[test]
+    fn the_same_answer_to_the_same_call_is_refused_in_the_end_and_a_change_begins_anew() {
+        let server = TestSetup { notices_repetition: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
+        let read = json!({ "file": "a.md" });
+        for _ in 0..3 {
+            server.done("file_read", read.clone());
+        }
+        assert_eq!(server.refused("file_read", read.clone()).kind(), Kind::RepeatedCall);
+        server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
+        server.done("file_read", read);
+    }
+
+    #[test]
+    fn many_failures_in_a_row_are_said() {
+        let server = TestSetup { notices_repetition: true, ..TestSetup::default() }.serve(&[]);
+        let fail = |number: usize| {
+            let outcome = server.call("file_read", json!({ "file": format!("{number}.md") }));
+            outcome.rendered().unwrap().structured().contains("in a row")
+        };
+        assert_eq!((0..4).map(fail).collect::<Vec<_>>(), [false, false, false, true]);
+    }
+}

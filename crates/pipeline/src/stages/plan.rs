@@ -1,0 +1,211 @@
+use std::cell::Cell;
+
+use lapidary_tools::{
+    Context, Disk, Entry, Group, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation, Reason,
+    RelayedCall, Walked, bug, prompts, render_answer,
+};
+use serde_json::Map;
+
+use super::check::bad_argument;
+use crate::{
+    Decision, Progress,
+    approvals::PROPOSAL_OPEN,
+    batch,
+    clock::on_the_wall,
+    confirmation::Subject,
+    digest::digest,
+    execution::{Conclusion, Execution, Flow, Found, Plan},
+};
+
+/// The operation itself, as a pure function: an answer, or what it would change.
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+    match execution.found()? {
+        Found::Tool(entry) => plan_tool(execution, entry),
+        Found::Read(operation) => answer(execution, operation),
+    }
+}
+
+fn answer(execution: &mut Execution<'_>, operation: &dyn ReadOperation) -> Result<Flow, Reason> {
+    let opened = execution.opened.take().ok_or_else(|| bug!("an operation was reached without its vaults"))?;
+    let names = execution.setup().vaults.names(&execution.principal().grant);
+    let walked = Cell::new(None);
+    let payload = operation.answer(&context(execution, &names, &[], &[], &walked), opened)?;
+    Ok(Flow::End(Conclusion::Answer(payload)))
+}
+
+fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<Flow, Reason> {
+    let names = execution.setup().vaults.names(&execution.principal().grant);
+    let walked = Cell::new(None);
+    let log = log_lines(execution, entry.spec.needs)?;
+    let playbooks = playbooks(execution, entry.spec.needs, &names);
+    let context = context(execution, &names, &log, &playbooks, &walked);
+    let view = execution.view.take();
+    let planned = entry.tool.plan(&context, view.as_ref(), execution.arguments.clone());
+    execution.walked = walked.get().or(execution.walked);
+    let (change, specs) = match planned? {
+        Planned::Answer(answer) => {
+            if execution.vault.is_some() {
+                execution.report(Progress::Done);
+            }
+            return Ok(Flow::answer(render_answer(answer, &execution.notices())));
+        }
+        Planned::Relay(call) => return relay(execution, entry, call),
+        Planned::Change(change) => (change, Vec::new()),
+        Planned::Batch(batch) => {
+            let view = view.as_ref().ok_or_else(|| bug!("a batch was planned without a vault"))?;
+            let scope = execution.scope.clone().ok_or_else(|| bug!("a batch was planned without a scope"))?;
+            execution.refused_steps.clear();
+            let planned = batch::plan(execution, &context, view, &scope, batch);
+            execution.walked = walked.get().or(execution.walked);
+            planned?
+        }
+    };
+    execution.plan = Some(with_proposal(execution, entry, change, specs)?);
+    execution.report(Progress::Planned);
+    Ok(Flow::Next)
+}
+
+/// Starts again with the tool that was named, under its own rules. The log tells of that one.
+fn relay(execution: &mut Execution<'_>, outer: &Entry, call: RelayedCall) -> Result<Flow, Reason> {
+    let RelayedCall { tool, arguments } = call;
+    let inner = super::find::named_tool(execution.profile(), &tool)?;
+    if inner.spec.name() == outer.spec.name() {
+        return Err(bad_argument(outer, "name", "must be another tool than this one"));
+    }
+    execution.at_least = execution.setup().rules.on_relaying(&outer.spec);
+    if execution.at_least == Decision::Deny {
+        return Err(Reason::DeniedByRule);
+    }
+    execution.via = Some(outer.spec.name());
+    execution.operation_name = inner.spec.name().to_owned();
+    execution.given_hash = digest(&arguments);
+    execution.given = arguments;
+    execution.arguments = Map::new();
+    Ok(Flow::Restart)
+}
+
+/// Gives out a token for what the plan proposes, or looks at the one that it came with.
+fn with_proposal<'a>(
+    execution: &Execution<'a>,
+    entry: &'a Entry,
+    change: PlannedChange,
+    mut specs: Vec<&'a lapidary_tools::Spec>,
+) -> Result<Plan<'a>, Reason> {
+    let (tokens, now) = (&execution.executor.tokens, execution.setup().clock.now());
+    specs.insert(0, &entry.spec);
+    let mut plan = Plan { change, specs, token: None, redeemed: None };
+    match &plan.change.proposal {
+        None => {}
+        Some(ProposalStep::Issue(proposal)) => {
+            let subject = Subject::of(&execution.principal().id, proposal);
+            plan.token = Some(tokens.issue(&subject, now, PROPOSAL_OPEN)?);
+        }
+        // The token is good for another process, and what it stands for has been agreed to since.
+        Some(ProposalStep::Redeem { .. }) if execution.approved.is_some() => {}
+        Some(ProposalStep::Redeem { token, proposal }) => {
+            let subject = Subject::of(&execution.principal().id, proposal);
+            let verified = tokens.verify(token, &subject, now).map_err(|reason| match reason {
+                Reason::ChangedMeanwhile => Reason::ProposalChanged,
+                Reason::ConsentExpired => Reason::ProposalExpired,
+                other => other,
+            })?;
+            plan.redeemed = Some(verified);
+        }
+    }
+    Ok(plan)
+}
+
+fn context<'c>(
+    execution: &Execution<'c>,
+    names: &'c [String],
+    log: &'c [String],
+    playbooks: &'c [Prompt],
+    walked: &'c Cell<Option<Walked>>,
+) -> Context<'c> {
+    let setup = execution.setup();
+    Context {
+        cancel: execution.cancel,
+        catalogue: &execution.profile().catalogue,
+        vaults: names,
+        scan: setup.limits.scan,
+        skills: setup.skills.as_ref(),
+        now: on_the_wall(setup.clock.now()),
+        log,
+        playbooks,
+        walked,
+    }
+}
+
+/// The latest lines of the vault's log, oldest first, if the tool needs them.
+fn log_lines(execution: &Execution<'_>, needs: Needs) -> Result<Vec<String>, Reason> {
+    if needs.log_lines == 0 {
+        return Ok(Vec::new());
+    }
+    match execution.concerned_vault().log.tail(needs.log_lines) {
+        Ok((lines, _)) => Ok(lines),
+        Err(error) => {
+            tracing::warn!("the log cannot be read: {error}");
+            Err(Reason::Disk { path: None, problem: Disk::NoState })
+        }
+    }
+}
+
+/// The playbooks of all vaults as far as the principal may see them, if the tool needs them.
+fn playbooks(execution: &Execution<'_>, needs: Needs, names: &[String]) -> Vec<Prompt> {
+    let (setup, profile, grant) = (execution.setup(), execution.profile(), &execution.principal().grant);
+    let may_look = profile.has(Group::Read) || profile.has(Group::Vault);
+    let is_allowed = setup.rules.on_looking(Group::Vault) == Decision::Allow;
+    if !needs.playbooks || setup.skills.is_none() || !may_look || !is_allowed {
+        return Vec::new();
+    }
+    let walked = Cell::new(None);
+    let context = context(execution, names, &[], &[], &walked);
+    let mut playbooks = Vec::new();
+    for served in setup.vaults.granted(grant) {
+        let found = execution.executor.view(served, grant).and_then(|view| prompts(&context, &view));
+        // A vault that cannot be looked at has none, and the others have theirs.
+        playbooks.extend(found.into_iter().flatten().filter(|prompt| prompt.is_skill));
+    }
+    playbooks
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_tools::Kind;
+    use serde_json::json;
+
+    use crate::testing::TestServer;
+
+    #[test]
+    fn a_relay_runs_the_other_tool_under_its_own_name() {
+        let server = TestServer::new(&[("a.md", "x\n")]);
+        let done = server.done("call_tool", json!({ "name": "file_read", "arguments": { "file": "a.md" } }));
+        assert_eq!(done["content"], "x\n");
+        let log = server.log();
+        assert_eq!((&log[0]["tool"], &log[0]["via"]), (&json!("file_read"), &json!("call_tool")));
+        let itself = json!({ "name": "call_tool", "arguments": {} });
+        assert_eq!(server.refused("call_tool", itself).kind(), Kind::InvalidArguments);
+    }
+
+    #[test]
+    fn a_proposal_is_carried_out_once_and_only_as_it_was_shown() {
+        let server = TestServer::new(&[("a.md", "one one\n")]);
+        let call = |token: Option<&str>| json!({ "file": "a.md", "pattern": "one", "replacement": "two", "proposal_token": token });
+        let proposed = server.done("regex_replace", call(None));
+        let token = proposed["proposal_token"].as_str().unwrap().to_owned();
+        assert_eq!(server.text("a.md"), "one one\n");
+        let forged = token.replace(|letter: char| letter == 'a', "b") + "0";
+        assert_eq!(server.refused("regex_replace", call(Some(&forged))).kind(), Kind::ProposalExpired);
+        server.done("regex_replace", call(Some(&token)));
+        assert_eq!(server.text("a.md"), "two two\n");
+        assert_eq!(server.refused("regex_replace", call(Some(&token))).kind(), Kind::ProposalExpired);
+    }
+
+    #[test]
+    fn what_a_tool_needs_is_handed_to_it() {
+        let server = TestServer::new(&[("a.md", "x\n")]);
+        server.done("file_read", json!({ "file": "a.md" }));
+        let log = server.done("operation_log", json!({}));
+        assert_eq!(log["calls"][0]["tool"], "file_read");
+    }
+}

@@ -1,0 +1,188 @@
+//! A server without a transport, on a vault in memory, for the tests of the stages.
+
+use std::{sync::Arc, time::Duration};
+
+use lapidary_tools::{Payload, Profile, ProfileRules, ReadOperation, Reason, ScanLimits, Selection};
+use lapidary_vault::{
+    PathPrefix, Policy, Vault, VaultPath,
+    store::{LogFile, MemoryStore, StateFolder, Waiting},
+};
+use serde_json::{Map, Value};
+
+use crate::{
+    AUDIT_FILE, Clock, Executor, Grant, Invocation, Limits, Outcome, Principal, RepetitionLimits, Rule, Rules,
+    ServedVault, Setup, Vaults,
+};
+
+/// The name of the only vault.
+const VAULT: &str = "test";
+
+/// What differs from test to test.
+pub(crate) struct TestSetup {
+    pub(crate) profile: ProfileRules,
+    /// Asked before those that allow everything.
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) can_be_asked: bool,
+    pub(crate) waits_for_approval: bool,
+    pub(crate) notices_repetition: bool,
+    pub(crate) max_file_bytes: u64,
+    pub(crate) max_reply_bytes: u64,
+}
+
+impl Default for TestSetup {
+    fn default() -> Self {
+        Self {
+            profile: ProfileRules::curator(),
+            rules: Vec::new(),
+            can_be_asked: false,
+            waits_for_approval: false,
+            notices_repetition: false,
+            max_file_bytes: 1 << 20,
+            max_reply_bytes: 1 << 20,
+        }
+    }
+}
+
+impl TestSetup {
+    pub(crate) fn serve(self, files: &[(&str, &str)]) -> TestServer {
+        // The state of a vault is kept under the name of its folder, which has to be there.
+        let (state, vault) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = |(path, text): &(&str, &str)| (VaultPath::parse(path).unwrap(), text.as_bytes().to_vec());
+        let store = Arc::new(MemoryStore::new(files.iter().map(file)));
+        let folder = Arc::new(StateFolder::new(state.path().to_owned(), vault.path().to_owned()));
+        let served = ServedVault {
+            vault: Arc::new(Vault::private(VAULT.to_owned(), Arc::<MemoryStore>::clone(&store))),
+            log: LogFile::new(Arc::clone(&folder), AUDIT_FILE, 1 << 20),
+            waiting: Waiting::new(folder),
+        };
+        let profile = Arc::new(Profile::new("test", &self.profile, &Selection::default(), &[]).unwrap());
+        let allowed = Rule { effect: None, group: None, tool: None, path: None, decision: crate::Decision::Allow };
+        let setup = Setup {
+            grant: Arc::new(Grant::of(Arc::clone(&profile))),
+            grants: Vec::new(),
+            profiles: vec![profile],
+            vaults: Vaults::new(served, Vec::new()),
+            rules: Rules(self.rules.into_iter().chain([allowed]).collect()),
+            waits_for_approval: self.waits_for_approval,
+            asks_before_deleting: true,
+            skills: None,
+            limits: Limits {
+                max_file_bytes: self.max_file_bytes,
+                max_reply_bytes: self.max_reply_bytes,
+                deadline: Duration::from_secs(60),
+                answer_within: Duration::from_secs(60),
+                repetition: RepetitionLimits {
+                    noticed: self.notices_repetition,
+                    window: 15,
+                    allowed: 3,
+                    max_failures: 4,
+                },
+                scan: ScanLimits::default(),
+            },
+            clock: Clock::of_examples(),
+        };
+        let executor = Arc::new(Executor::new(setup).unwrap());
+        TestServer { executor, store, can_be_asked: self.can_be_asked, _folders: [state, vault] }
+    }
+}
+
+pub(crate) struct TestServer {
+    pub(crate) executor: Arc<Executor>,
+    pub(crate) store: Arc<MemoryStore>,
+    can_be_asked: bool,
+    _folders: [tempfile::TempDir; 2],
+}
+
+impl TestServer {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        TestSetup::default().serve(files)
+    }
+
+    pub(crate) fn principal(&self) -> Principal {
+        self.principal_with(Grant::clone(self.executor.grant()))
+    }
+
+    pub(crate) fn principal_with(&self, grant: Grant) -> Principal {
+        let grant = Grant { profile: Arc::clone(&self.executor.grant().profile), ..grant };
+        Principal {
+            id: "tester".to_owned(),
+            name: "tester".to_owned(),
+            grant: Arc::new(grant),
+            can_be_asked: self.can_be_asked,
+            is_single_client: true,
+        }
+    }
+
+    pub(crate) fn invocation(&self, tool: &str, given: Value) -> Invocation {
+        Invocation::tool(tool, arguments(given), self.principal())
+    }
+
+    pub(crate) fn run(&self, invocation: &Invocation) -> Outcome {
+        self.executor.run(invocation, &self.executor.cancel(invocation))
+    }
+
+    pub(crate) fn call(&self, tool: &str, given: Value) -> Outcome {
+        self.run(&self.invocation(tool, given))
+    }
+
+    pub(crate) fn call_as(&self, principal: &Principal, tool: &str, given: Value) -> Outcome {
+        self.run(&Invocation::tool(tool, arguments(given), principal.clone()))
+    }
+
+    /// A call that must be answered.
+    #[track_caller]
+    pub(crate) fn done(&self, tool: &str, given: Value) -> Value {
+        let rendered = self.call(tool, given).rendered().expect("a reply");
+        assert!(!rendered.is_error, "{}", rendered.structured());
+        Value::Object(rendered.facts().clone())
+    }
+
+    /// A call that must be refused.
+    #[track_caller]
+    pub(crate) fn refused(&self, tool: &str, given: Value) -> Reason {
+        match self.call(tool, given) {
+            Outcome::Refused(refusal) => refusal.reason,
+            other => panic!("not refused: {:?}", other.rendered()),
+        }
+    }
+
+    pub(crate) fn read(&self, operation: impl ReadOperation + 'static) -> Result<Payload, Reason> {
+        self.read_as(&self.principal(), operation)
+    }
+
+    pub(crate) fn read_as(
+        &self,
+        principal: &Principal,
+        operation: impl ReadOperation + 'static,
+    ) -> Result<Payload, Reason> {
+        self.run(&Invocation::read(operation, principal.clone())).answer()
+    }
+
+    /// What is in a file now.
+    #[track_caller]
+    pub(crate) fn text(&self, path: &str) -> String {
+        let bytes = self.store.bytes(&VaultPath::parse(path).unwrap()).expect("a file");
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// The lines of the log.
+    pub(crate) fn log(&self) -> Vec<Value> {
+        let Ok((lines, _)) = self.executor.vaults().first().log.tail(1_000) else { return Vec::new() };
+        lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// A grant of these folders alone.
+pub(crate) fn granted(folders: &[&str]) -> Grant {
+    let prefixes: Vec<PathPrefix> = folders.iter().map(|folder| PathPrefix::parse(folder).unwrap()).collect();
+    let policy = Policy { read: Some(prefixes.clone()), write: Some(prefixes), ..Policy::default() };
+    let profile = Profile::new("test", &ProfileRules::curator(), &Selection::default(), &[]).unwrap();
+    Grant { profile: Arc::new(profile), paths: Some(Arc::new(policy)), vaults: None }
+}
+
+pub(crate) fn arguments(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(arguments) => arguments,
+        other => panic!("arguments are an object: {other}"),
+    }
+}

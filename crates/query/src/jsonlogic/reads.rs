@@ -1,0 +1,59 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::Value;
+
+/// Which parts of the data a rule looks at, as far as the rule itself says.
+#[derive(Debug, Default)]
+pub(super) struct Reads {
+    everything: bool,
+    fields: BTreeMap<String, Parts>,
+}
+
+/// What a rule looks at within a field.
+#[derive(Debug)]
+enum Parts {
+    Whole,
+    Some(BTreeSet<String>),
+}
+
+impl Reads {
+    pub(super) fn has(&self, field: &str) -> bool {
+        self.everything || self.fields.contains_key(field)
+    }
+
+    pub(super) fn has_part(&self, field: &str, part: &str) -> bool {
+        self.everything
+            || self.fields.get(field).is_some_and(|parts| match parts {
+                Parts::Whole => true,
+                Parts::Some(parts) => parts.contains(part),
+            })
+    }
+
+    /// Whatever a name is made of may be any name.
+    pub(super) fn add(&mut self, names: &[Value]) {
+        if names.is_empty() {
+            self.everything = true;
+        }
+        for name in names {
+            match name {
+                Value::Text(name) if !name.is_empty() => self.add_name(name),
+                Value::List(names) => self.add(names),
+                Value::Number(_) => {}
+                _ => self.everything = true,
+            }
+        }
+    }
+
+    fn add_name(&mut self, name: &str) {
+        let mut steps = name.split('.');
+        let field = steps.next().unwrap_or_default().to_owned();
+        let parts = self.fields.entry(field).or_insert_with(|| Parts::Some(BTreeSet::new()));
+        match (steps.next(), parts) {
+            (None, parts) => *parts = Parts::Whole,
+            (Some(part), Parts::Some(parts)) => {
+                parts.insert(part.to_owned());
+            }
+            (Some(_), Parts::Whole) => {}
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What a query can ask of one file of a vault.
+//!
+//! A [`Row`] is lazy: every method works out its answer when it is called, so a query pays for what it looks at and for
+//! nothing else. Whoever makes rows makes them only of files that the caller may read, and answers about links, too, as if
+//! there were no others.
+
+mod inline_fields;
+#[cfg(test)]
+mod plain;
+
+use std::{
+    borrow::Cow,
+    ops::{ControlFlow, Range},
+};
+
+use jiff::Timestamp;
+
+use crate::{Object, Value};
+
+pub use inline_fields::{FoundField, item_fields, line_fields};
+#[cfg(test)]
+pub(crate) use plain::PlainRow;
+
+/// One file. Lines are counted from 1.
+pub trait Row {
+    /// From the vault's folder, with `/`.
+    fn path(&self) -> &str;
+
+    fn bytes(&self) -> u64;
+
+    /// Nothing where the file system does not say.
+    fn created(&self) -> Option<Timestamp>;
+
+    fn modified(&self) -> Option<Timestamp>;
+
+    /// The text without byte order mark and with `\n` at the ends of lines; nothing if it cannot be read.
+    fn content(&self) -> Option<Cow<'_, str>>;
+
+    fn frontmatter(&self) -> FrontmatterState;
+
+    /// Goes through the frontmatter in document order until `visit` has seen enough. A value is worked out only if it is
+    /// asked for, and is what YAML says: what else a text may be is for a language to say (`dataview_property`).
+    fn visit_properties(&self, visit: &mut dyn FnMut(&str, &dyn Fn() -> Value) -> ControlFlow<()>);
+
+    /// Goes through every tag as it was written, without `#`, until `visit` has seen enough.
+    fn visit_tags<'r>(&'r self, visit: &mut dyn FnMut(RowTag<'r>) -> ControlFlow<()>);
+
+    /// Other names, as Obsidian reads them.
+    fn aliases(&self) -> Vec<&str>;
+
+    fn headings(&self) -> Vec<RowHeading<'_>>;
+
+    fn blocks(&self) -> Vec<RowBlock<'_>>;
+
+    /// Those of the frontmatter first, then those in the text in order.
+    fn links(&self) -> Vec<RowLink<'_>>;
+
+    /// The file that a link in this file leads to.
+    fn resolve(&self, target: &str) -> Option<&str>;
+
+    /// The files with a link to this one, itself included, in path order.
+    fn backlinks(&self) -> Vec<&str>;
+
+    /// Every list item in document order, flat; tasks are among them.
+    fn items(&self) -> Vec<RowItem<'_>>;
+
+    /// Every inline field in document order, those of list items and tasks included.
+    fn fields(&self) -> Vec<RowField<'_>>;
+
+    fn name(&self) -> &str {
+        self.path().rsplit_once('/').map_or(self.path(), |(_, name)| name)
+    }
+
+    /// Empty at the top of the vault.
+    fn folder(&self) -> &str {
+        self.path().rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// Without the point; empty if there is none.
+    fn extension(&self) -> &str {
+        self.name().rsplit_once('.').map_or("", |(_, extension)| extension)
+    }
+
+    fn tags(&self) -> Vec<RowTag<'_>> {
+        let mut tags = Vec::new();
+        self.visit_tags(&mut |tag| {
+            tags.push(tag);
+            ControlFlow::Continue(())
+        });
+        tags
+    }
+
+    /// Those of some top-level properties, or of all.
+    fn properties(&self, wanted: &dyn Fn(&str) -> bool) -> Object {
+        let mut found = Object::new();
+        self.visit_properties(&mut |name, value| {
+            if wanted(name) {
+                found.insert(name.to_owned(), value());
+            }
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    fn property(&self, wanted: &str) -> Option<Value> {
+        let mut found = None;
+        self.visit_properties(&mut |name, value| {
+            if name == wanted {
+                found = Some(value());
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        found
+    }
+}
+
+/// Whether there are properties, and whether they can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrontmatterState {
+    Absent,
+    Unreadable,
+    Read,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowTag<'r> {
+    pub name: &'r str,
+    pub in_properties: bool,
+    /// The same tag comes earlier, in another case or place.
+    pub repeated: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowHeading<'r> {
+    pub level: u8,
+    pub line: usize,
+    pub text: &'r str,
+}
+
+/// A part that carries a `^name`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowBlock<'r> {
+    pub id: &'r str,
+    pub line: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowLink<'r> {
+    /// As it is looked up; empty for a link into the same file.
+    pub target: &'r str,
+    /// With its `#`.
+    pub subpath: Option<&'r str>,
+    pub display: Option<&'r str>,
+    pub embed: bool,
+    pub line: usize,
+    /// The way to the property that it stands in: `related.0`.
+    pub property: Option<&'r str>,
+}
+
+/// A list item, or a task if it has a status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowItem<'r> {
+    pub line: usize,
+    /// Of its own content, without the lists in it.
+    pub line_count: usize,
+    /// How many items it stands in.
+    pub depth: usize,
+    /// The item whose list it is in, as an index of [`Row::items`].
+    pub parent: Option<usize>,
+    /// `-`, `*`, `+`, `1.` or `1)`
+    pub marker: &'r str,
+    /// The character in the box of a task.
+    pub status: Option<char>,
+    /// From the marker to the end of its own content, in bytes of [`Row::content`].
+    pub span: Range<usize>,
+}
+
+impl RowItem<'_> {
+    /// What it says: its first line without marker and box, then the lines after it, each without the spaces around it.
+    /// Nothing if the content is not the one that the item was found in.
+    pub fn text(&self, content: &str) -> Option<String> {
+        let first = content.get(self.span.clone())?.strip_prefix(self.marker)?.trim_start();
+        let boxed = |status: char| first.strip_prefix('[')?.strip_prefix(status)?.strip_prefix(']');
+        let rest = match self.status {
+            Some(status) => boxed(status)?,
+            None => first,
+        };
+        Some(rest.trim().lines().map(str::trim).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// A value that is written into the text: `key:: value`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowField<'r> {
+    pub key: &'r str,
+    /// As it is written; `dataview_field` says what it is.
+    pub value: &'r str,
+    pub line: usize,
+    /// The list item that it belongs to, as an index of [`Row::items`].
+    pub item: Option<usize>,
+}

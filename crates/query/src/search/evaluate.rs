@@ -1,0 +1,266 @@
+//! The one evaluator of the search language. It knows `and`, `or` and `not`; what a word, a tag or a path means is for a
+//! [`Resolver`] to say, and what an answer is for [`Answers`].
+
+use super::{Answers, Node, PathFilter, Piece, PropertyFilter, TextFilter, Words};
+
+/// A part of a query that has no parts which the evaluator knows.
+#[derive(Clone, Copy)]
+pub enum Leaf<'q> {
+    Words(&'q Words),
+    Text(&'q TextFilter),
+    Path(&'q PathFilter),
+    /// Folded, without `#`.
+    Tag(&'q str),
+    Property(&'q PropertyFilter),
+    /// All of it in one piece of the note. A resolver that already looks at one piece evaluates the part as it is.
+    Within(Piece, &'q Node),
+}
+
+/// Says what the parts of a query are true of.
+pub trait Resolver {
+    type Answers: Answers;
+    /// Why it was not decided.
+    type Error;
+
+    /// Those of `within` that a part is true of.
+    fn leaf(&self, leaf: Leaf<'_>, within: &Self::Answers) -> Result<Self::Answers, Self::Error>;
+
+    /// Whether a part takes so long that it should be asked last, of those that are left.
+    fn is_costly(&self, _node: &Node) -> bool {
+        false
+    }
+}
+
+/// Those of `within` that a query is true of. It goes no deeper than the query, which the parser limits.
+pub fn evaluate<R: Resolver>(node: &Node, within: &R::Answers, resolver: &R) -> Result<R::Answers, R::Error> {
+    match node {
+        Node::All(nodes) => {
+            let mut left = within.clone();
+            for costly in [false, true] {
+                for node in nodes.iter().filter(|node| resolver.is_costly(node) == costly) {
+                    if left.is_none() {
+                        return Ok(left);
+                    }
+                    left = evaluate(node, &left, resolver)?;
+                }
+            }
+            Ok(left)
+        }
+        Node::Any(nodes) => {
+            let mut found = within.none();
+            for node in nodes {
+                if found.is_all(within) {
+                    break;
+                }
+                found = found.or(&evaluate(node, within, resolver)?);
+            }
+            Ok(found)
+        }
+        Node::Not(node) => within.except(|within| evaluate(node, within, resolver)),
+        Node::Words(words) => resolver.leaf(Leaf::Words(words), within),
+        Node::Text(filter) => resolver.leaf(Leaf::Text(filter), within),
+        Node::Path(filter) => resolver.leaf(Leaf::Path(filter), within),
+        Node::Tag(name) => resolver.leaf(Leaf::Tag(name), within),
+        Node::Property(filter) => resolver.leaf(Leaf::Property(filter), within),
+        Node::Within(piece, node) => resolver.leaf(Leaf::Within(*piece, node), within),
+    }
+}
+
+impl Node {
+    /// Whether a leaf passes a test; what is to be within a piece is a leaf as a whole. Stops at the first one.
+    pub fn any_leaf<'n>(&'n self, test: &mut dyn FnMut(Leaf<'n>) -> bool) -> bool {
+        match self {
+            Self::All(nodes) | Self::Any(nodes) => nodes.iter().any(|node| node.any_leaf(test)),
+            Self::Not(node) => node.any_leaf(test),
+            Self::Words(words) => test(Leaf::Words(words)),
+            Self::Text(filter) => test(Leaf::Text(filter)),
+            Self::Path(filter) => test(Leaf::Path(filter)),
+            Self::Tag(name) => test(Leaf::Tag(name)),
+            Self::Property(filter) => test(Leaf::Property(filter)),
+            Self::Within(piece, node) => test(Leaf::Within(*piece, node)),
+        }
+    }
+}
+
+/// Whether a query is true of one thing that a resolver knows all of.
+pub fn holds<R: Resolver<Answers = bool, Error = std::convert::Infallible>>(node: &Node, resolver: &R) -> bool {
+    match evaluate(node, &true, resolver) {
+        Ok(holds) => holds,
+        Err(never) => match never {},
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Bounds, Lexicon, Row, SearchQuery, Unit, row::PlainRow, search::has_tag};
+
+    struct Typed;
+
+    impl Lexicon for Typed {
+        fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
+            words.terms.get(at).is_some_and(|wanted| wanted == term)
+        }
+    }
+
+    fn leaf_of(row: &PlainRow, leaf: Leaf<'_>) -> bool {
+        let unit = Unit::new(&row.text);
+        match leaf {
+            Leaf::Words(words) => !unit.find(words, &Typed).is_empty(),
+            Leaf::Text(filter) => filter.pattern.is_match(&row.text) == Ok(true),
+            Leaf::Path(filter) => filter.holds(row.path()),
+            Leaf::Tag(wanted) => has_tag(row, wanted),
+            Leaf::Property(filter) => filter.holds(row),
+            Leaf::Within(_, node) => unit.fulfils(node, &Typed, Some(row)),
+        }
+    }
+
+    struct OneRow<'r>(&'r PlainRow);
+
+    impl Resolver for OneRow<'_> {
+        type Answers = bool;
+        type Error = Infallible;
+
+        fn leaf(&self, leaf: Leaf<'_>, within: &bool) -> Result<bool, Infallible> {
+            Ok(*within && leaf_of(self.0, leaf))
+        }
+    }
+
+    /// A set of rows, by number.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Numbers(u64);
+
+    impl Answers for Numbers {
+        fn none(&self) -> Self {
+            Self(0)
+        }
+
+        fn or(self, other: &Self) -> Self {
+            Self(self.0 | other.0)
+        }
+
+        fn except<E>(&self, part: impl FnOnce(&Self) -> Result<Self, E>) -> Result<Self, E> {
+            Ok(Self(self.0 & !part(self)?.0))
+        }
+
+        fn is_none(&self) -> bool {
+            self.0 == 0
+        }
+
+        fn is_all(&self, _within: &Self) -> bool {
+            false
+        }
+    }
+
+    struct AllRows<'r>(&'r [PlainRow]);
+
+    impl Resolver for AllRows<'_> {
+        type Answers = Numbers;
+        type Error = Infallible;
+
+        fn leaf(&self, leaf: Leaf<'_>, within: &Numbers) -> Result<Numbers, Infallible> {
+            let rows = self.0.iter().enumerate();
+            let found = rows.filter(|(at, row)| within.0 >> at & 1 == 1 && leaf_of(row, leaf));
+            Ok(Numbers(found.fold(0, |set, (at, _)| set | 1 << at)))
+        }
+
+        fn is_costly(&self, node: &Node) -> bool {
+            !matches!(node, Node::Words(_))
+        }
+    }
+
+    /// Knows nothing of words.
+    struct WithoutWords<'r>(&'r PlainRow);
+
+    impl Resolver for WithoutWords<'_> {
+        type Answers = Bounds<bool>;
+        type Error = Infallible;
+
+        fn leaf(&self, leaf: Leaf<'_>, within: &Bounds<bool>) -> Result<Bounds<bool>, Infallible> {
+            Ok(match leaf {
+                Leaf::Words(_) | Leaf::Within(..) => Bounds::unknown(within),
+                leaf => Bounds::known(*within, leaf_of(self.0, leaf)),
+            })
+        }
+    }
+
+    /// What can be said without words, worked out from the bottom up.
+    fn known(node: &Node, row: &PlainRow) -> Option<bool> {
+        match node {
+            Node::All(nodes) => {
+                let parts: Vec<Option<bool>> = nodes.iter().map(|node| known(node, row)).collect();
+                let refuted = parts.contains(&Some(false));
+                if refuted { Some(false) } else { parts.iter().all(Option::is_some).then_some(true) }
+            }
+            Node::Any(nodes) => {
+                let parts: Vec<Option<bool>> = nodes.iter().map(|node| known(node, row)).collect();
+                let shown = parts.contains(&Some(true));
+                if shown { Some(true) } else { parts.iter().all(Option::is_some).then_some(false) }
+            }
+            Node::Not(node) => known(node, row).map(|holds| !holds),
+            Node::Words(_) | Node::Within(..) => None,
+            Node::Text(filter) => Some(leaf_of(row, Leaf::Text(filter))),
+            Node::Path(filter) => Some(leaf_of(row, Leaf::Path(filter))),
+            Node::Tag(name) => Some(leaf_of(row, Leaf::Tag(name))),
+            Node::Property(filter) => Some(leaf_of(row, Leaf::Property(filter))),
+        }
+    }
+
+    const PARTS: [&str; 18] = [
+        "slate ",
+        "roof ",
+        "moss ",
+        "-",
+        "(",
+        ")",
+        " OR ",
+        "path:a ",
+        "path:b ",
+        "tag:x ",
+        "[s] ",
+        "[s:1] ",
+        "/sl/ ",
+        "line:(slate roof) ",
+        "-(",
+        "task:moss ",
+        "\"slate roof\" ",
+        "ext:md ",
+    ];
+
+    proptest! {
+        #[test]
+        fn many_rows_at_once_are_each_row_by_itself(
+            parts in prop::collection::vec(prop::sample::select(PARTS.to_vec()), 0..14),
+            rows in prop::collection::vec((0_u8..8, any::<bool>(), 0_u8..3, prop::sample::select(vec!["a.md", "b.md", "a/b.png"])), 1..20),
+        ) {
+            let rows: Vec<PlainRow> = rows
+                .into_iter()
+                .map(|(words, tagged, status, path)| {
+                    let words = ["slate", "roof", "moss"].iter().enumerate().filter(|(bit, _)| words >> bit & 1 == 1);
+                    let properties = match status {
+                        0 => serde_json::json!({}),
+                        status => serde_json::json!({ "S": status }),
+                    };
+                    let tags = if tagged { vec!["X/y".to_owned()] } else { Vec::new() };
+                    let text = words.map(|(_, word)| *word).collect::<Vec<_>>().join(" ");
+                    PlainRow { path: path.to_owned(), text, tags, ..PlainRow::with_properties(&properties) }
+                })
+                .collect();
+            let query = SearchQuery::parse(&parts.concat());
+            let all = Numbers((1 << rows.len()) - 1);
+            let Ok(found) = evaluate(&query.root, &all, &AllRows(&rows));
+            for (at, row) in rows.iter().enumerate() {
+                let fits = holds(&query.root, &OneRow(row));
+                prop_assert_eq!(found.0 >> at & 1 == 1, fits);
+                let Ok(bounds) = evaluate(&query.root, &Bounds::exactly(true), &WithoutWords(row));
+                prop_assert!(bounds.certain <= fits && fits <= bounds.possible);
+                let said = if bounds.certain == bounds.possible { Some(bounds.certain) } else { None };
+                prop_assert_eq!(said, known(&query.root, row));
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+use std::{fmt, sync::Arc};
+
+use jiff::{
+    Timestamp,
+    civil::DateTime,
+    tz::{Offset, TimeZone},
+};
+
+/// A date as it was written: a wall clock, whether a time of day was given, and where the clock hangs.
+///
+/// The time zone of the person who asks is not known here; [`DateValue::timestamp`] is told it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DateValue {
+    pub civil: DateTime,
+    pub has_time: bool,
+    pub zone: DateZone,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DateZone {
+    /// Nothing was said, so it is the time zone of the person who asks.
+    Local,
+    Offset(Offset),
+    /// `Europe/Berlin`
+    Named(Arc<str>),
+}
+
+impl DateValue {
+    /// A moment on the clocks of a time zone.
+    pub fn at(timestamp: Timestamp, local: &TimeZone) -> Self {
+        Self { civil: local.to_datetime(timestamp), has_time: true, zone: DateZone::Local }
+    }
+
+    /// The moment that is meant. A wall clock that was skipped or repeated there is read as RFC 5545 says; nothing if it is
+    /// out of range or the zone is unknown.
+    pub fn timestamp(&self, local: &TimeZone) -> Option<Timestamp> {
+        let zone = match &self.zone {
+            DateZone::Local => local.clone(),
+            DateZone::Offset(offset) => offset.to_time_zone(),
+            DateZone::Named(name) => TimeZone::get(name).ok()?,
+        };
+        zone.to_timestamp(self.civil).ok()
+    }
+}
+
+/// As ISO 8601 has it: `2026-06-10`, `2026-06-10T12:34:56`, `2026-06-10T12:34:56+02:00`.
+impl fmt::Display for DateValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.has_time {
+            return write!(f, "{}", self.civil.date());
+        }
+        write!(f, "{}", self.civil)?;
+        match &self.zone {
+            DateZone::Local => Ok(()),
+            DateZone::Offset(offset) if *offset == Offset::UTC => write!(f, "Z"),
+            DateZone::Offset(offset) => write!(f, "{offset}"),
+            DateZone::Named(name) => write!(f, "[{name}]"),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+use tracing::{
+    Level,
+    field::{Field, Visit},
+};
+
+/// One event, ready to be written.
+pub(super) struct Line<'a> {
+    pub(super) time: String,
+    pub(super) level: Level,
+    pub(super) target: &'a str,
+    pub(super) fields: Fields,
+    /// From the outermost in.
+    pub(super) spans: Vec<SpanFields>,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Fields {
+    pub(super) message: String,
+    values: Map<String, Value>,
+}
+
+pub(super) struct SpanFields {
+    pub(super) name: &'static str,
+    pub(super) fields: Fields,
+}
+
+impl Line<'_> {
+    /// For people, after the name of the program or the time.
+    pub(super) fn plain(&self) -> String {
+        let mark = match self.level {
+            Level::INFO => String::new(),
+            level => format!("{}: ", name(level)),
+        };
+        let spans: Vec<String> =
+            self.spans.iter().map(|span| format!("{}{}", span.name, span.fields.plain())).collect();
+        let spans = if spans.is_empty() { String::new() } else { format!(" [{}]", spans.join(" > ")) };
+        let line = format!("{mark}{}{}{spans}", self.fields.message, self.fields.plain());
+        // What came from elsewhere must not look like a line of its own, or move the cursor.
+        line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    }
+
+    pub(super) fn json(&self, process: u32) -> String {
+        let mut line = json!({
+            "time": self.time,
+            "level": name(self.level),
+            "pid": process,
+            "target": self.target,
+            "msg": self.fields.message,
+        });
+        if !self.fields.values.is_empty() {
+            line["fields"] = Value::Object(self.fields.values.clone());
+        }
+        if !self.spans.is_empty() {
+            line["spans"] = self.spans.iter().map(SpanFields::json).collect();
+        }
+        line.to_string()
+    }
+}
+
+impl Fields {
+    pub(super) fn push(&mut self, name: &str, value: Value) {
+        self.values.insert(name.to_owned(), value);
+    }
+
+    fn plain(&self) -> String {
+        let shown = |(name, value): (&String, &Value)| match value {
+            Value::String(text) => format!(" {name}={text}"),
+            value => format!(" {name}={value}"),
+        };
+        self.values.iter().map(shown).collect()
+    }
+}
+
+impl SpanFields {
+    fn json(&self) -> Value {
+        let mut span = Map::from_iter([("name".to_owned(), json!(self.name))]);
+        span.extend(self.fields.values.clone());
+        Value::Object(span)
+    }
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let text = format!("{value:?}");
+        match field.name() {
+            "message" => self.message = text,
+            name => self.push(name, text.into()),
+        }
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.push(field.name(), value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.push(field.name(), value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.push(field.name(), value.into());
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.push(field.name(), value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.push(field.name(), value.into());
+    }
+}
+
+/// As the settings call it.
+fn name(level: Level) -> &'static str {
+    match level {
+        Level::ERROR => "error",
+        Level::WARN => "warning",
+        Level::INFO => "info",
+        Level::DEBUG => "debug",
+        Level::TRACE => "trace",
+    }
+}

@@ -1,0 +1,96 @@
+use std::{
+    io::{self, Write},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use lapidary_vault::store::RotatedFile;
+
+use super::line::Line;
+use crate::config::{LogFormat, LogSettings};
+
+/// The name of the log in its folder; older files are `.1` to `.5`.
+const LOG_FILE: &str = "lapidary.log";
+
+pub(super) struct Sinks {
+    format: LogFormat,
+    process: u32,
+    sinks: Vec<Sink>,
+}
+
+enum Sink {
+    Stderr,
+    File(LogFolder),
+    #[cfg(test)]
+    Memory(std::sync::Arc<std::sync::Mutex<Vec<String>>>),
+}
+
+/// The file in a folder that the owner chose, to which several servers append.
+struct LogFolder {
+    file: RotatedFile,
+    /// That it cannot be written is said once.
+    failed: AtomicBool,
+}
+
+impl Sinks {
+    pub(super) fn new(settings: &LogSettings) -> Self {
+        let folder = settings.folder.as_ref().map(|folder| {
+            let file = RotatedFile::new(folder.join(LOG_FILE), settings.max_bytes);
+            Sink::File(LogFolder { file, failed: AtomicBool::new(false) })
+        });
+        let sinks = [Sink::Stderr].into_iter().chain(folder).collect();
+        Self { format: settings.format, process: std::process::id(), sinks }
+    }
+
+    #[cfg(test)]
+    pub(super) fn into_memory(format: LogFormat, lines: std::sync::Arc<std::sync::Mutex<Vec<String>>>) -> Self {
+        Self { format, process: 1, sinks: vec![Sink::Memory(lines)] }
+    }
+
+    pub(super) fn write(&self, line: &Line<'_>) {
+        let text = match self.format {
+            LogFormat::Plain => line.plain(),
+            LogFormat::Json => line.json(self.process),
+        };
+        for sink in &self.sinks {
+            sink.write(&text, self.format, &line.time);
+        }
+    }
+}
+
+impl Sink {
+    fn write(&self, text: &str, format: LogFormat, time: &str) {
+        match self {
+            Self::Stderr => to_stderr(&on_screen(text, format)),
+            Self::File(folder) => folder.write(text, format, time),
+            #[cfg(test)]
+            Self::Memory(lines) => lines.lock().unwrap().push(on_screen(text, format)),
+        }
+    }
+}
+
+impl LogFolder {
+    fn write(&self, text: &str, format: LogFormat, time: &str) {
+        let written = match format {
+            LogFormat::Plain => self.file.append(&format!("{time} {text}")),
+            LogFormat::Json => self.file.append(text),
+        };
+        if let Err(error) = written
+            && !self.failed.swap(true, Ordering::Relaxed)
+        {
+            to_stderr(&format!("lapidary: warning: the log in LOGS_DIR cannot be written: {error}\n"));
+        }
+    }
+}
+
+/// Clients mix what several programs say on standard error, so a plain line says whose it is.
+fn on_screen(text: &str, format: LogFormat) -> String {
+    match format {
+        LogFormat::Plain => format!("lapidary: {text}\n"),
+        LogFormat::Json => format!("{text}\n"),
+    }
+}
+
+/// In one piece, so that lines of several threads do not mix. A standard error that is closed is nobody's loss.
+fn to_stderr(line: &str) {
+    io::stderr().lock().write_all(line.as_bytes()).unwrap_or_default();
+}

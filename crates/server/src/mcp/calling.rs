@@ -1,0 +1,130 @@
+//! From a request to the executor and back.
+
+use std::{sync::Arc, time::Duration};
+
+use lapidary_pipeline::{Invocation, Operation, Outcome, Progress, Refusal};
+use lapidary_tools::{Family, Offered, Payload, Profile, ReadOperation, Reason, bug, render_refusal};
+use rmcp::{
+    RoleServer,
+    model::{ProgressNotificationParam, ProgressToken},
+    service::RequestContext,
+};
+use tokio::sync::mpsc;
+
+use super::{Mcp, service_error};
+
+/// How often a client that asked for progress hears of an index that is being made.
+const LOOK_AT_INDEX: Duration = Duration::from_millis(100);
+
+impl Mcp {
+    /// Answers a request that is no call of a tool.
+    pub(super) async fn read(
+        &self,
+        operation: impl ReadOperation + 'static,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Payload, Reason> {
+        let invocation = Invocation::read(operation, self.principal(context));
+        self.execute(invocation, context, &mut None).await.answer()
+    }
+
+    /// Runs an operation on the side, so that it ends and is logged even if the client goes away meanwhile.
+    ///
+    /// A call that is made twice, before and after a question, is one to the client: `reached` is how far it has come.
+    pub(super) async fn execute(
+        &self,
+        mut invocation: Invocation,
+        context: &RequestContext<RoleServer>,
+        reached: &mut Option<Progress>,
+    ) -> Outcome {
+        let executor = Arc::clone(&self.shared.executor);
+        let cancel = executor.cancel(&invocation);
+        let grant = Arc::clone(&invocation.principal.grant);
+        let (sender, mut stages) = mpsc::unbounded_channel();
+        let is_tool = matches!(invocation.operation, Operation::Tool { .. });
+        let token = context.meta.get_progress_token().filter(|_| is_tool);
+        if token.is_some() {
+            invocation.progress = Some(Arc::new(move |stage| {
+                // A receiver that is gone has no use for progress.
+                sender.send(stage).unwrap_or_default();
+            }));
+        }
+        let mut task = {
+            let cancel = Arc::clone(&cancel);
+            tokio::spawn(async move { executor.execute(invocation, cancel).await })
+        };
+        let mut stop = std::pin::pin!(context.ct.cancelled());
+        let mut stopped = false;
+        let mut progress = ProgressReport { context, token, reached, sent: 0.0 };
+        let mut looks = tokio::time::interval(LOOK_AT_INDEX);
+        let looking = Arc::clone(&self.shared.executor);
+        let done = loop {
+            tokio::select! {
+                done = &mut task => break done,
+                Some(stage) = stages.recv() => progress.report(stage).await,
+                _ = looks.tick(), if progress.token.is_some() => {
+                    if let Some(percent) = looking.indexing(&grant) {
+                        progress.indexing(percent).await;
+                    }
+                }
+                () = &mut stop, if !stopped => {
+                    stopped = true;
+                    cancel.take_back();
+                }
+            }
+        };
+        while let Ok(stage) = stages.try_recv() {
+            progress.report(stage).await;
+        }
+        done.unwrap_or_else(|_| failed("the task that ran an operation is gone", &self.profile(context)))
+    }
+}
+
+/// The last resort: something of ours is gone that cannot be.
+pub(super) fn failed(what: &str, profile: &Profile) -> Outcome {
+    let reason = bug!("{what}");
+    let rendered = Some(render_refusal(Family::Own, &reason, Offered::of(&profile.catalogue)));
+    Outcome::Refused(Refusal { reason, rendered })
+}
+
+/// Tells a client that asked for it how far its call has come.
+struct ProgressReport<'a> {
+    context: &'a RequestContext<RoleServer>,
+    token: Option<ProgressToken>,
+    reached: &'a mut Option<Progress>,
+    /// It only ever goes up.
+    sent: f64,
+}
+
+impl ProgressReport<'_> {
+    async fn report(&mut self, stage: Progress) {
+        let Some(token) = &self.token else { return };
+        // A plan that is made again is no progress.
+        if self.reached.replace(stage) == Some(stage) {
+            return;
+        }
+        let (progress, message) = match stage {
+            Progress::Planned => (1.0, "planned"),
+            Progress::Done => (2.0, "done"),
+        };
+        self.send(token.clone(), progress, message.to_owned()).await;
+    }
+
+    /// Before there is a plan, a large vault may have to be looked through.
+    async fn indexing(&mut self, percent: u8) {
+        let Some(token) = self.token.clone().filter(|_| self.reached.is_none()) else { return };
+        let progress = f64::from(percent) / 101.0;
+        if progress > self.sent {
+            self.send(token, progress, format!("indexing the vault: {percent} %")).await;
+        }
+    }
+
+    async fn send(&mut self, token: ProgressToken, progress: f64, message: String) {
+        self.sent = progress;
+        let mut param = ProgressNotificationParam::new(token, progress);
+        param.total = Some(2.0);
+        param.message = Some(message);
+        if let Err(error) = self.context.peer.notify_progress(param).await {
+            tracing::debug!(error = service_error(&error), "progress could not be sent");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Who calls over MCP.
+
+use std::sync::Arc;
+
+use lapidary_pipeline::{Grant, Principal};
+use rmcp::{RoleServer, service::RequestContext};
+
+use super::{Connection, Mcp, asking};
+use crate::http::Identity;
+
+/// As much of the name of a program as is kept.
+const CLIENT_NAME: usize = 40;
+/// Sessions are told apart by the start of their id; the whole of it would be a key.
+const SESSION_START: usize = 8;
+
+impl Mcp {
+    /// The principal of a request, over whichever of the two transports it came.
+    pub(super) fn principal(&self, context: &RequestContext<RoleServer>) -> Principal {
+        let identity = identity(&context.extensions);
+        let can_be_asked = asking::can_ask(context);
+        let grant = self.grant_of(identity);
+        if self.shared.connection == Connection::Stdio {
+            let name = || "stdio".to_owned();
+            return Principal { id: name(), name: name(), grant, can_be_asked, is_single_client: true };
+        }
+        // Without a session there is only the name of the program, which many may share.
+        let session = session(context);
+        let is_single_client = session.is_some();
+        let client = || context.client_info().map(|client| client.name.chars().take(CLIENT_NAME).collect());
+        let id = session.or_else(client).unwrap_or_default();
+        let name = identity.map_or_else(|| "http".to_owned(), Identity::principal_name);
+        Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, is_single_client }
+    }
+
+    /// That of the token which came with a request, or that of everybody.
+    pub(super) fn grant_of(&self, identity: Option<&Identity>) -> Arc<Grant> {
+        Arc::clone(identity.map_or(self.shared.executor.grant(), |known| &known.grant))
+    }
+}
+
+/// A client that is known by its token is called by its own name.
+pub(super) fn identity(extensions: &rmcp::model::Extensions) -> Option<&Identity> {
+    extensions.get::<axum::http::request::Parts>()?.extensions.get::<Identity>()
+}
+
+fn session(context: &RequestContext<RoleServer>) -> Option<String> {
+    let parts = context.extensions.get::<axum::http::request::Parts>()?;
+    let id = parts.headers.get("mcp-session-id")?.to_str().ok()?;
+    Some(id.chars().take(SESSION_START).collect())
+}

@@ -1,0 +1,193 @@
+//! Tells clients of changes of the files that they follow, whoever made them.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use lapidary_pipeline::{Executor, Invocation, Principal};
+use lapidary_tools::{CheckSubscriptions, Payload, Resource, ResourceUri, Subscribe, Subscription};
+use parking_lot::Mutex;
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{ResourceUpdatedNotificationParam, SubscriptionFilter},
+    service::{Peer, RequestContext, SubscriptionContext, SubscriptionSink},
+};
+
+use super::{Mcp, not_offered, refusal};
+
+/// How often the files are looked at. A look costs one system call for each.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// More files than a person can follow.
+const MOST: usize = 1_000;
+
+/// The files that one client follows, by the URIs it gave; clones share everything.
+#[derive(Clone, Default)]
+pub(super) struct Subscriptions(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    files: BTreeMap<String, Subscription>,
+    /// They are looked at every now and then.
+    watched: bool,
+}
+
+/// What came of a wish to follow a file.
+enum Added {
+    /// Now a watch has to begin.
+    First,
+    More,
+    TooMany,
+}
+
+impl Subscriptions {
+    fn add(&self, subscription: Subscription) -> Added {
+        let mut state = self.0.lock();
+        if state.files.len() >= MOST && !state.files.contains_key(&subscription.uri) {
+            return Added::TooMany;
+        }
+        state.files.insert(subscription.uri.clone(), subscription);
+        if std::mem::replace(&mut state.watched, true) { Added::More } else { Added::First }
+    }
+
+    pub(super) fn remove(&self, uri: &str) {
+        self.0.lock().files.remove(uri);
+    }
+
+    /// Tells of each file that has news, until nothing is followed any more or nobody is there to be told.
+    async fn watch(&self, executor: &Arc<Executor>, principal: &Principal, listener: &Listener) {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            let Some(files) = self.watched() else { return };
+            for uri in self.news(executor, principal, files).await {
+                listener.tell(uri).await;
+            }
+            if listener.is_gone() {
+                return;
+            }
+        }
+    }
+
+    /// What is followed; if nothing is, the watch ends.
+    fn watched(&self) -> Option<Vec<Subscription>> {
+        let mut state = self.0.lock();
+        state.watched = !state.files.is_empty();
+        state.watched.then(|| state.files.values().cloned().collect())
+    }
+
+    /// Looks at copies, so that nobody who wants to follow another file waits for the disk.
+    async fn news(
+        &self,
+        executor: &Arc<Executor>,
+        principal: &Principal,
+        subscriptions: Vec<Subscription>,
+    ) -> Vec<String> {
+        let invocation = Invocation::read(CheckSubscriptions { subscriptions }, principal.clone());
+        let cancel = executor.cancel(&invocation);
+        let Ok(Payload::Checked(checked)) = executor.execute(invocation, cancel).await.answer() else {
+            // What cannot be looked at has no news.
+            return Vec::new();
+        };
+        let mut state = self.0.lock();
+        let mut news = Vec::new();
+        for (subscription, changed) in checked {
+            if let Some(known) = state.files.get_mut(&subscription.uri) {
+                news.extend(changed.then(|| subscription.uri.clone()));
+                *known = subscription;
+            }
+        }
+        news
+    }
+}
+
+/// Where news go: to a session, or to the stream that a request keeps open.
+enum Listener {
+    Session(Peer<RoleServer>),
+    Stream(SubscriptionSink),
+}
+
+impl Listener {
+    async fn tell(&self, uri: String) {
+        let told = match self {
+            Self::Session(peer) => {
+                let news = ResourceUpdatedNotificationParam::new(uri);
+                peer.notify_resource_updated(news).await.map_err(|error| super::service_error(&error))
+            }
+            Self::Stream(sink) => sink.notify_resource_updated(uri).await.map_err(|_| "the stream is closed"),
+        };
+        if let Err(error) = told {
+            tracing::debug!(error, "a client could not be told of a change");
+        }
+    }
+
+    /// A stream ends with its request, which is waited for elsewhere.
+    fn is_gone(&self) -> bool {
+        matches!(self, Self::Session(peer) if peer.is_transport_closed())
+    }
+}
+
+impl Mcp {
+    /// Until the session ends, or the client no longer wants to hear of it.
+    pub(super) async fn subscribe_to(
+        &self,
+        uri: String,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let principal = self.principal(context);
+        if !principal.is_single_client {
+            // Without a session there is nobody to tell later.
+            return Err(not_offered("resources/subscribe"));
+        }
+        let subscription = match self.read(Subscribe { uri: uri.clone() }, context).await {
+            Ok(Payload::Subscribed(subscription)) => subscription,
+            Ok(_) => return Err(self.unexpected(context)),
+            Err(reason) => return Err(refusal(&reason, &uri, context, &self.profile(context))),
+        };
+        match self.subscriptions.add(subscription) {
+            Added::More => {}
+            Added::TooMany => {
+                let message = format!("No more than {MOST} files can be followed at a time; unsubscribe from some.");
+                return Err(ErrorData::invalid_params(message, None));
+            }
+            Added::First => {
+                let (subscriptions, listener) = (self.subscriptions.clone(), Listener::Session(context.peer.clone()));
+                let executor = Arc::clone(&self.shared.executor);
+                tokio::spawn(async move { subscriptions.watch(&executor, &principal, &listener).await });
+            }
+        }
+        Ok(())
+    }
+
+    /// What of a wish can be fulfilled: files can be followed, and of the lists only that of the prompts ever changes.
+    pub(super) fn accepted(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
+        let vaults = self.shared.executor.vaults();
+        let is_file = |uri: &&String| match ResourceUri::parse(uri) {
+            Ok(ResourceUri { resource: Resource::File(_), vault }) => {
+                vaults.pick(&self.session_grant, vault.as_deref()).is_ok()
+            }
+            _ => false,
+        };
+        let files = requested.resource_subscriptions.iter().flatten().filter(is_file).take(MOST);
+        let filter = SubscriptionFilter::builder().resource_subscriptions(files.cloned());
+        if requested.prompts_list_changed == Some(true) {
+            filter.prompts_list_changed().build()
+        } else {
+            filter.build()
+        }
+    }
+
+    /// As long as the client keeps its request open.
+    pub(super) async fn watch_all(&self, context: &SubscriptionContext) {
+        let (executor, subscriptions) = (&self.shared.executor, Subscriptions::default());
+        let request = context.request_context();
+        for uri in context.accepted().resource_subscriptions.iter().flatten() {
+            // What is closed to the caller has no news, and the log says why.
+            if let Ok(Payload::Subscribed(subscription)) = self.read(Subscribe { uri: uri.clone() }, request).await {
+                subscriptions.add(subscription);
+            }
+        }
+        let (principal, listener) = (self.principal(request), Listener::Stream(context.sink().clone()));
+        tokio::select! {
+            () = subscriptions.watch(executor, &principal, &listener) => context.cancelled().await,
+            () = context.cancelled() => {}
+        }
+    }
+}

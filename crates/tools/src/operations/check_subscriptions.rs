@@ -1,0 +1,46 @@
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, Subscription, VaultChoice};
+use crate::{Context, Group, Reason};
+
+/// Whether the caller would now read something else of the files that it follows. A vault that is away or closed has no
+/// news.
+pub struct CheckSubscriptions {
+    pub subscriptions: Vec<Subscription>,
+}
+
+/// Not recorded, as nothing is told but that there is news.
+const DECLARATION: OperationDeclaration = OperationDeclaration { name: "resources/updated", recorded: false };
+
+impl ReadOperation for CheckSubscriptions {
+    fn declaration(&self) -> &'static OperationDeclaration {
+        &DECLARATION
+    }
+
+    fn arguments(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn group(&self) -> Result<Option<Group>, Reason> {
+        Ok(Some(Group::Read))
+    }
+
+    fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
+        let followed: BTreeSet<&String> = self.subscriptions.iter().map(|subscription| &subscription.vault).collect();
+        Ok(VaultChoice::Several(visible.iter().filter(|name| followed.contains(name)).cloned().collect()))
+    }
+
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+        let mut checked = Vec::new();
+        for mut subscription in self.subscriptions.iter().cloned() {
+            context.check()?;
+            let opened = vaults.several().iter().find(|opened| opened.name == subscription.vault);
+            let view = opened.and_then(|opened| opened.view.as_ref().ok());
+            let changed = view.is_some_and(|view| view.has_changed(&mut subscription.sight));
+            checked.push((subscription, changed));
+        }
+        Ok(Payload::Checked(checked))
+    }
+}

@@ -1,0 +1,36 @@
+use serde_json::{Map, Value, json};
+
+use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice, fill_prompt::vault_of};
+use crate::{Context, Group, Reason, prompts::complete_prompt};
+
+/// What an argument of a prompt may be.
+pub struct CompletePrompt {
+    pub prompt: String,
+    pub argument: String,
+    pub typed: String,
+}
+
+const DECLARATION: OperationDeclaration = OperationDeclaration { name: "completion/complete", recorded: true };
+
+impl ReadOperation for CompletePrompt {
+    fn declaration(&self) -> &'static OperationDeclaration {
+        &DECLARATION
+    }
+
+    fn arguments(&self) -> Map<String, Value> {
+        Map::from_iter([(self.argument.clone(), json!(self.typed))])
+    }
+
+    fn group(&self) -> Result<Option<Group>, Reason> {
+        Ok(Some(Group::Vault))
+    }
+
+    fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
+        vault_of(&self.prompt, visible)
+    }
+
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+        let completed = complete_prompt(context, vaults.one()?, &self.prompt, &self.argument, &self.typed)?;
+        Ok(Payload::Completed(completed))
+    }
+}

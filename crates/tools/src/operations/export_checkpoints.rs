@@ -1,0 +1,45 @@
+use lapidary_vault::{Checkpoint, View};
+use serde_json::{Map, Value, json};
+
+use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice};
+use crate::{Context, Group, Reason};
+
+/// All checkpoints of a vault, for somebody who wants to keep them elsewhere.
+pub struct ExportCheckpoints {
+    pub vault: Option<String>,
+}
+
+/// The checkpoints that the caller may see, oldest first, and the view through which their contents are read one by one:
+/// all old contents together may be larger than memory.
+pub struct CheckpointHistory {
+    pub checkpoints: Vec<Checkpoint>,
+    pub view: View,
+}
+
+const DECLARATION: OperationDeclaration = OperationDeclaration { name: "checkpoints/export", recorded: true };
+
+impl ReadOperation for ExportCheckpoints {
+    fn declaration(&self) -> &'static OperationDeclaration {
+        &DECLARATION
+    }
+
+    fn arguments(&self) -> Map<String, Value> {
+        Map::from_iter([("vault".to_owned(), json!(self.vault))])
+    }
+
+    fn group(&self) -> Result<Option<Group>, Reason> {
+        Ok(Some(Group::Read))
+    }
+
+    fn vaults(&self, _: &[String]) -> Result<VaultChoice, Reason> {
+        Ok(VaultChoice::One(self.vault.clone()))
+    }
+
+    fn answer(&self, _: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+        let OpenedVaults::One(view) = vaults else { return Err(bug!("an export was handed several vaults")) };
+        let page = view.checkpoints(None, None, usize::MAX);
+        let mut checkpoints = page.map_err(|_| Reason::no_state())?.checkpoints;
+        checkpoints.reverse();
+        Ok(Payload::History(CheckpointHistory { checkpoints, view: *view }))
+    }
+}

@@ -1,0 +1,64 @@
+use serde_json::{Map, Value};
+
+use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice};
+use crate::{Context, Group, Reason, clipped, prompts::fill_prompt};
+
+/// The text of a prompt with its arguments in place.
+pub struct FillPrompt {
+    pub name: String,
+    pub arguments: Map<String, Value>,
+}
+
+const DECLARATION: OperationDeclaration = OperationDeclaration { name: "prompts/get", recorded: true };
+
+impl ReadOperation for FillPrompt {
+    fn declaration(&self) -> &'static OperationDeclaration {
+        &DECLARATION
+    }
+
+    fn arguments(&self) -> Map<String, Value> {
+        self.arguments.clone()
+    }
+
+    fn group(&self) -> Result<Option<Group>, Reason> {
+        Ok(Some(Group::Read))
+    }
+
+    fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
+        vault_of(&self.name, visible)
+    }
+
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+        fill_prompt(context, vaults.one()?, &self.name, &self.arguments).map(Payload::FilledPrompt)
+    }
+}
+
+/// The vault whose name a prompt's begins with.
+pub(super) fn vault_of(prompt: &str, visible: &[String]) -> Result<VaultChoice, Reason> {
+    let is_of = |vault: &&String| prompt.strip_prefix(vault.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    match visible.iter().filter(is_of).max_by_key(|vault| vault.len()) {
+        Some(vault) => Ok(VaultChoice::One(Some(vault.clone()))),
+        None => Err(Reason::PromptUnknown { name: clipped(prompt), nearest: None }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_name_of_a_vault_counts_and_only_of_one_that_is_there() {
+        let names: Vec<String> = ["a", "a/b", "c"].map(str::to_owned).to_vec();
+        for (prompt, visible, vault) in [
+            ("a/x", &names[..], Some("a")),
+            ("a/b/x", &names, Some("a/b")),
+            ("a/b/x", &names[..1], Some("a")),
+            ("c/x", &names[..2], None),
+            ("c", &names, None),
+        ] {
+            let found = vault_of(prompt, visible);
+            let expected = vault.map(|vault| VaultChoice::One(Some(vault.to_owned())));
+            assert_eq!(found.ok(), expected, "{prompt}");
+        }
+    }
+}

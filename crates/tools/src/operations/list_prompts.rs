@@ -1,0 +1,37 @@
+use serde_json::{Map, Value};
+
+use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice};
+use crate::{Context, Group, Prompt, Reason, prompts::prompts};
+
+/// The prompts of all vaults.
+pub struct ListPrompts;
+
+const DECLARATION: OperationDeclaration = OperationDeclaration { name: "prompts/list", recorded: true };
+
+impl ReadOperation for ListPrompts {
+    fn declaration(&self) -> &'static OperationDeclaration {
+        &DECLARATION
+    }
+
+    fn arguments(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn group(&self) -> Result<Option<Group>, Reason> {
+        Ok(Some(Group::Vault))
+    }
+
+    fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
+        Ok(VaultChoice::Several(visible.to_vec()))
+    }
+
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+        Ok(Payload::Prompts(all(context, &vaults)))
+    }
+}
+
+/// A vault that cannot be looked at has none, and the others have theirs.
+pub(super) fn all(context: &Context<'_>, vaults: &OpenedVaults) -> Vec<Prompt> {
+    let views = vaults.several().iter().filter_map(|opened| opened.view.as_ref().ok());
+    views.flat_map(|view| prompts(context, view).unwrap_or_default()).collect()
+}

@@ -1,0 +1,56 @@
+use lapidary_vault::Sight;
+use serde_json::{Map, Value, json};
+
+use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice, read_resource::file_of};
+use crate::{Context, Group, Reason, Resource, ResourceUri};
+
+/// Begins to follow a file. It need not be there yet, but it must be one that the caller may read.
+pub struct Subscribe {
+    pub uri: String,
+}
+
+/// A file that a client wants to hear of, and what it would have read at the last look.
+#[derive(Clone, Debug)]
+pub struct Subscription {
+    pub uri: String,
+    pub(super) vault: String,
+    pub(super) sight: Sight,
+}
+
+const DECLARATION: OperationDeclaration = OperationDeclaration { name: "resources/subscribe", recorded: true };
+
+impl ReadOperation for Subscribe {
+    fn declaration(&self) -> &'static OperationDeclaration {
+        &DECLARATION
+    }
+
+    fn arguments(&self) -> Map<String, Value> {
+        Map::from_iter([("uri".to_owned(), json!(self.uri))])
+    }
+
+    fn files(&self) -> Vec<String> {
+        file_of(&self.uri)
+    }
+
+    fn group(&self) -> Result<Option<Group>, Reason> {
+        match ResourceUri::parse(&self.uri)?.resource {
+            Resource::File(_) => Ok(Some(Group::Read)),
+            Resource::Tags | Resource::Status => Err(Reason::ResourceUnknown { uri: self.uri.clone() }),
+        }
+    }
+
+    fn vaults(&self, _: &[String]) -> Result<VaultChoice, Reason> {
+        Ok(VaultChoice::One(ResourceUri::parse(&self.uri)?.vault))
+    }
+
+    fn answer(&self, _: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+        let ResourceUri { resource: Resource::File(path), .. } = ResourceUri::parse(&self.uri)? else {
+            return Err(Reason::ResourceUnknown { uri: self.uri.clone() });
+        };
+        let view = vaults.one()?;
+        view.may_read(&path).map_err(|denied| Reason::closed(path.clone(), denied))?;
+        let mut sight = Sight::new(path);
+        view.has_changed(&mut sight);
+        Ok(Payload::Subscribed(Subscription { uri: self.uri.clone(), vault: view.vault().to_owned(), sight }))
+    }
+}

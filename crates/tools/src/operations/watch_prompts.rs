@@ -1,0 +1,60 @@
+use lapidary_note::ContentHash;
+use serde_json::{Map, Value};
+
+use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice, list_prompts};
+use crate::{Context, Group, Prompt, Reason, prompts::prompts_mark};
+
+/// Whether the list of prompts is another than at the last look.
+pub struct WatchPrompts {
+    pub seen: PromptsSeen,
+}
+
+/// The prompts at the last look.
+#[derive(Clone, Debug, Default)]
+pub struct PromptsSeen {
+    mark: Option<ContentHash>,
+    list: Vec<Prompt>,
+}
+
+/// Not recorded, as nothing is told but that the list is another.
+const DECLARATION: OperationDeclaration = OperationDeclaration { name: "prompts/list_changed", recorded: false };
+
+impl ReadOperation for WatchPrompts {
+    fn declaration(&self) -> &'static OperationDeclaration {
+        &DECLARATION
+    }
+
+    fn arguments(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn group(&self) -> Result<Option<Group>, Reason> {
+        Ok(Some(Group::Vault))
+    }
+
+    fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
+        Ok(VaultChoice::Several(visible.to_vec()))
+    }
+
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+        let mark = mark(context, &vaults);
+        if self.seen.mark == Some(mark) {
+            return Ok(Payload::PromptsWatched { seen: self.seen.clone(), changed: false });
+        }
+        let seen = PromptsSeen { mark: Some(mark), list: list_prompts::all(context, &vaults) };
+        // An edit of the text alone is no change of the list.
+        let changed = self.seen.mark.is_some() && seen.list != self.seen.list;
+        Ok(Payload::PromptsWatched { seen, changed })
+    }
+}
+
+/// What tells one state of all prompts from another, without reading them. A vault that is gone for a while has a state
+/// of its own.
+fn mark(context: &Context<'_>, vaults: &OpenedVaults) -> ContentHash {
+    let mut marks = String::new();
+    for opened in vaults.several() {
+        let mark = opened.view.as_ref().map_err(Clone::clone).and_then(|view| prompts_mark(context, view));
+        marks += &format!("{mark:?}");
+    }
+    ContentHash::of(marks.as_bytes())
+}

@@ -1,0 +1,324 @@
+//! Hints that depend on more than the fields of a reason. Each names only tools and arguments that the caller has; where a
+//! step has several ways, they come in order of preference.
+
+use lapidary_note::{ContentHash, EditError, PatchError};
+use lapidary_vault::{Denied, VaultPath};
+
+use super::{ArgumentProblem, Disk, Offered, Refused};
+use crate::successor;
+
+/// Tools that replace an exact text.
+const REPLACE_TEXT: &[&str] = &["str_replace", "obsidian_replace_in_note"];
+
+pub(super) fn arguments(tool: &str, problems: &[ArgumentProblem]) -> String {
+    match problems.iter().find_map(|problem| problem.nearest.as_ref()) {
+        Some(nearest) => format!("Did you mean `{nearest}`?"),
+        None => format!("Compare the call with the input schema of `{tool}`."),
+    }
+}
+
+pub(super) fn unknown_tool(name: &str, nearest: Option<&str>, offered: &Offered<'_>) -> String {
+    match nearest {
+        Some(nearest) if offered.has(nearest) => match successor(name).filter(|successor| successor.tool == nearest) {
+            Some(successor) => successor.hint(offered),
+            None => format!("Did you mean `{nearest}`?"),
+        },
+        _ if offered.has("find_tool") => "Describe what you want to do to `find_tool`.".to_owned(),
+        _ => "Use one of the tools in the list.".to_owned(),
+    }
+}
+
+pub(super) fn forbidden(refused: &Refused) -> String {
+    match refused {
+        Refused::ByScope(Denied::OutsideReadPaths { allowed } | Denied::OutsideWritePaths { allowed }) => {
+            let quoted: Vec<String> = allowed.iter().map(|prefix| format!("'{prefix}'")).collect();
+            format!("Allowed prefixes: [{}]. Choose a path below one of them.", quoted.join(", "))
+        }
+        Refused::ByScope(Denied::NotAllowed { allowed }) => {
+            let quoted: Vec<String> = allowed.iter().map(|pattern| format!("'{pattern}'")).collect();
+            format!("Allowed patterns: [{}]. Choose a path that one of them covers.", quoted.join(", "))
+        }
+        Refused::ByScope(Denied::Protected) => {
+            "It can be read, but nobody may change it here. Tell the person what you would have changed.".into()
+        }
+        Refused::ByScope(Denied::ReadOnly) => {
+            "Only reading is possible. Tell the person what you would have changed.".into()
+        }
+        Refused::ByScope(Denied::InDenyPaths | Denied::Forbidden | Denied::Hidden | Denied::Ignored)
+        | Refused::LeadsOutside
+        | Refused::LeadsToClosed => "Choose another path.".into(),
+    }
+}
+
+pub(super) fn not_a_folder(offered: &Offered<'_>) -> String {
+    let read = offered.first(&["obsidian_get_note", "file_read"]);
+    read.map_or_else(
+        || "Name the folder it is in.".to_owned(),
+        |read| format!("Name the folder it is in, or read it with `{read}`."),
+    )
+}
+
+pub(super) fn reply_too_large(offered: &Offered<'_>) -> String {
+    let list =
+        if offered.takes("limit") { "A list takes a smaller `limit` or a folder" } else { "A list takes a folder" };
+    let note = if offered.has("obsidian_get_note") {
+        "; of a note, `obsidian_get_note` with format `document-map` shows what is there and format `section` reads one part"
+    } else if offered.has("outline") && offered.has("file_read_range") {
+        "; of a note, `outline` shows what is there and `file_read_range` reads some of its lines"
+    } else {
+        ""
+    };
+    format!("Ask for less. {list}{note}.")
+}
+
+pub(super) fn make_note(path: &VaultPath, offered: &Offered<'_>) -> String {
+    let make = offered.first(&["obsidian_write_note", "file_create"]);
+    make.map_or_else(
+        || format!("It would be `{path}`."),
+        |make| format!("It would be `{path}`. To make it, call `{make}` with that path."),
+    )
+}
+
+/// A note is there, and the call could have replaced it.
+pub(super) fn file_exists(current: &ContentHash, offered: &Offered<'_>) -> String {
+    let part = offered.first(REPLACE_TEXT).map(|tool| format!("to change part of it use `{tool}`"));
+    let whole = offered
+        .has("obsidian_write_note")
+        .then(|| format!("to replace all of it repeat the call with `overwrite: true` and `expectedHash` {current}"));
+    either([part, whole], "Choose another path.")
+}
+
+/// The same where only another tool could replace it.
+pub(super) fn destination_exists(current: &ContentHash, offered: &Offered<'_>) -> String {
+    let part = offered.any(&["str_replace", "apply_edits"]).or_else(|| offered.any(&["obsidian_replace_in_note"]));
+    let part = part.map(|tools| format!("to change part of it use {tools}"));
+    let whole = offered
+        .has("file_replace")
+        .then(|| format!("to replace all of it use `file_replace` with `expected_content_hash` {current}"));
+    either([part, whole], "Choose another path.")
+}
+
+/// Those ways that there are, as one sentence.
+fn either<const N: usize>(ways: [Option<String>; N], otherwise: &str) -> String {
+    let ways = ways.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let mut letters = ways.chars();
+    letters
+        .next()
+        .map_or_else(|| otherwise.to_owned(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}
+
+pub(super) fn on_conflict(offered: &Offered<'_>) -> &'static str {
+    if offered.takes("on_conflict") {
+        "Nothing was changed. Choose another name, or set `on_conflict` to `rename` or `overwrite`."
+    } else {
+        "Nothing was changed. Choose another name."
+    }
+}
+
+pub(super) fn stale(argument: &str, current: &ContentHash, offered: &Offered<'_>) -> String {
+    if offered.takes(argument) {
+        format!(
+            "It changed since you read it. Read it again, or repeat with `{argument}` {current} if the change does not matter."
+        )
+    } else {
+        "It changed since you read it. Read it again.".to_owned()
+    }
+}
+
+pub(super) fn nothing_to_expect(gone: &str, argument: &str, make: &str, offered: &Offered<'_>) -> String {
+    if offered.takes(argument) { format!("{gone} Leave out `{argument}` to {make}.") } else { gone.to_owned() }
+}
+
+pub(super) fn version_missing(offered: &Offered<'_>) -> String {
+    let list = if offered.has("checkpoint_list") { "; `checkpoint_list` with `path` shows them" } else { "" };
+    format!("Only versions that a change here replaced are kept, and for a limited time{list}.")
+}
+
+pub(super) fn available_sections(section_type: &str, available: &[String], offered: &Offered<'_>) -> String {
+    const SHOWN: usize = 20;
+    if available.is_empty() {
+        let how = if offered.has("obsidian_get_note") { " with format `content`" } else { "" };
+        return format!("The note has no {section_type} at all. Read it{how}.");
+    }
+    let more = if available.len() > SHOWN { ", …" } else { "" };
+    let shown = &available[..available.len().min(SHOWN)];
+    format!("The note has: {}{more}.", list(shown))
+}
+
+pub(super) fn candidate_sections(candidates: &[String], offered: &Offered<'_>) -> String {
+    let (mut once, mut often): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for name in candidates {
+        let is_repeated = candidates.iter().filter(|other| *other == name).count() > 1;
+        let names = if is_repeated { &mut often } else { &mut once };
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    let named = if once.is_empty() { String::new() } else { format!("Name one of: {}. ", list(&once)) };
+    let repeated = if often.is_empty() {
+        String::new()
+    } else {
+        format!("{} stands there several times{}.", list(&often), among_repeated(offered))
+    };
+    format!("{named}{repeated}").trim_end().to_owned()
+}
+
+/// How to change one of several sections with the same name.
+fn among_repeated(offered: &Offered<'_>) -> String {
+    let by_number =
+        offered.has("heading_replace_body").then(|| "`heading_replace_body` takes an `occurrence`".to_owned());
+    let by_text = offered.first(REPLACE_TEXT).map(|tool| format!("`{tool}` the exact text"));
+    match (by_number, by_text) {
+        (Some(number), Some(text)) => format!(": {number}, {text}"),
+        (Some(number), None) => format!(": {number}"),
+        (None, Some(_)) => format!(": {} takes the exact text", offered.any(REPLACE_TEXT).unwrap_or_default()),
+        (None, None) => String::new(),
+    }
+}
+
+pub(super) fn empty_file(offered: &Offered<'_>) -> String {
+    let insert = offered.has("lines_insert").then_some("with `lines_insert` at line 1");
+    let append = match offered.first(&["file_append", "obsidian_append_to_note"]) {
+        Some("file_append") => Some("with `file_append`"),
+        Some(_) => Some("with `obsidian_append_to_note`"),
+        None => None,
+    };
+    match (insert, append) {
+        (Some(insert), Some(append)) => format!("The file is empty; add to it {insert}, or {append}."),
+        (Some(way), None) | (None, Some(way)) => format!("The file is empty; add to it {way}."),
+        (None, None) => "The file is empty.".to_owned(),
+    }
+}
+
+pub(super) fn patch(error: &PatchError) -> String {
+    match error {
+        PatchError::Counts { actual, .. } => format!("If its lines are right, its header must say `{actual}`."),
+        PatchError::SeveralFiles { .. } => "Send one patch for each file.".into(),
+        _ => "Send a unified diff: `@@ -line,count +line,count @@`, then lines that begin with a space, `-` or `+`."
+            .into(),
+    }
+}
+
+pub(super) fn patch_mismatch(found_at: Option<usize>, offered: &Offered<'_>) -> String {
+    let tool = offered.first(REPLACE_TEXT);
+    match found_at {
+        Some(line) => {
+            let or_use = tool.map_or_else(String::new, |tool| format!(", or use `{tool}`"));
+            format!("The lines of this hunk stand at line {line}: begin it with `@@ -{line},… @@`{or_use}.")
+        }
+        None => {
+            let or_use =
+                tool.map_or_else(String::new, |tool| format!(", or use `{tool}`, which needs no line numbers"));
+            format!("Read the file again and make the patch anew{or_use}.")
+        }
+    }
+}
+
+/// A sentence, with another way to do the same at its end if the caller has one.
+fn or(sentence: &str, way: &str, tools: &[&'static str], offered: &Offered<'_>) -> String {
+    offered.first(tools).map_or_else(
+        || format!("{sentence}."),
+        |tool| format!("{sentence}, {}.", way.replace("{}", &format!("`{tool}`"))),
+    )
+}
+
+pub(super) fn patch_rejected(offered: &Offered<'_>) -> String {
+    or("Read the section again and send content that fits it", "or edit the text with {}", REPLACE_TEXT, offered)
+}
+
+pub(super) fn would_break(offered: &Offered<'_>) -> &'static str {
+    if offered.takes("scope") {
+        "Nothing was changed. Narrow the replacement, or set `scope` to `body` so that properties are left alone."
+    } else {
+        "Nothing was changed. Narrow the replacement so that properties are left alone."
+    }
+}
+
+pub(super) fn invalid_properties(offered: &Offered<'_>) -> String {
+    let how = match offered.first(&["obsidian_get_note", "file_read"]) {
+        Some("file_read") => " with `file_read`",
+        Some(_) => " with format `content`",
+        None => "",
+    };
+    format!("Read the note{how} and repair the lines between the `---` marks first.")
+}
+
+pub(super) fn not_in_batch(offered: &Offered<'_>) -> String {
+    let such = offered.any(&["str_replace", "file_move"]);
+    let such = such.map_or_else(String::new, |tools| format!(", such as {tools}"));
+    format!("A batch takes tools that change notes and files{such}; call this one by itself.")
+}
+
+pub(super) fn edit(error: &EditError, offered: &Offered<'_>) -> String {
+    match error {
+        EditError::OutsideText { .. } | EditError::OutsideLines { .. } => "Read the file again and repeat the call.",
+        EditError::MergedLineEnds => "Include the line ends around the place in what is replaced.",
+        EditError::SeveralLines => "Send one line.",
+        EditError::HeadingLost { .. } => "Choose a text that Markdown reads as the words of this heading.",
+        EditError::HeadingTaken { .. } | EditError::BlockIdTaken { .. } => "Choose another name.",
+        EditError::AmbiguousHeading { .. } => "Use the whole path of the heading.",
+        EditError::TooDeep { .. } => "Choose a place higher up; headings have six levels.",
+        EditError::HeadingsLost => {
+            let close = "Close every code fence, comment and HTML block in the content";
+            return or(close, "or use {} for the exact text", REPLACE_TEXT, offered);
+        }
+        EditError::Unclosed => "Close the code fence, comment or HTML block that stands before it first.",
+        EditError::BlockLost { .. } => {
+            let send = "Send content of the same kind as the block (one paragraph, item, row, …)";
+            return or(send, "or use {}", &["lines_replace", "str_replace", "obsidian_replace_in_note"], offered);
+        }
+        EditError::BadBlockId { .. } => "Use only letters, digits and `-`.",
+        EditError::NotATable { .. } => match offered.first(&["block_replace"]) {
+            Some(_) => "Use `block_replace`, or choose the id of a table.",
+            None => "Choose the id of a table.",
+        },
+        EditError::Columns { .. } => "Send as many cells as the table has columns.",
+        EditError::BadTag { .. } => {
+            "A tag has letters, digits, `-`, `_` and `/`, not digits alone, and no space; for example `project/active`."
+        }
+        EditError::TagLost { .. } => {
+            let tool = offered.first(REPLACE_TEXT);
+            return tool.map_or_else(
+                || "Change the text around the tag instead.".to_owned(),
+                |tool| format!("Change the tag with `{tool}` instead."),
+            );
+        }
+        EditError::BadLinkTarget { .. } | EditError::LinkLost { .. } => {
+            let tool = offered.first(REPLACE_TEXT).map_or_else(String::new, |tool| format!(" with `{tool}`"));
+            return format!("Choose another text, or leave the links alone and change them one by one{tool}.");
+        }
+        EditError::Property(_) => {
+            let read = offered.first(&["frontmatter_get", "obsidian_get_note"]);
+            let read = read.map_or_else(String::new, |tool| format!(" with `{tool}`"));
+            let read = format!("Read the properties{read}");
+            return or(&read, "or change the text with {}", REPLACE_TEXT, offered);
+        }
+    }
+    .to_owned()
+}
+
+pub(super) fn disk(problem: Disk) -> &'static str {
+    match problem {
+        Disk::NotPermitted => "Nothing was changed. The owner has to give the server's user access to this file.",
+        Disk::ReadOnly => "Nothing was changed. The disk has to be made writable first.",
+        Disk::Full => "Nothing was changed. Space has to be made on the disk first.",
+        Disk::NotPortable => {
+            "Nothing was changed. Choose a name without `* \" < > : | ?`, without a dot or space at its end, and not one of \
+             CON, PRN, AUX, NUL, COM1 or LPT1: Windows and Android refuse those, and vaults are carried there."
+        }
+        Disk::BadName => "Choose a name without characters that file systems forbid.",
+        Disk::NoState => "Nothing was changed. The owner has to make LAPIDARY_STATE_DIR a folder that can be written.",
+        Disk::VaultGone => {
+            "Ask the person whether the drive is connected; the vault is opened again as soon as it is back."
+        }
+        Disk::Failing => "Nothing was changed. Try again; if it happens again, the disk needs attention.",
+    }
+}
+
+pub(super) fn list(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn paths(paths: &[VaultPath]) -> String {
+    paths.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,35 @@
+use crate::{Catalogue, Entry};
+
+/// What a caller can call. Hints name nothing else, or they would send a model after a tool that is switched off.
+#[derive(Clone, Copy)]
+pub struct Offered<'a>(&'a Catalogue);
+
+impl<'a> Offered<'a> {
+    pub fn of(catalogue: &'a Catalogue) -> Self {
+        Self(catalogue)
+    }
+
+    pub(crate) fn has(&self, tool: &str) -> bool {
+        self.tools().any(|entry| entry.spec.name() == tool)
+    }
+
+    /// Whether any tool has this argument.
+    pub(crate) fn takes(&self, argument: &str) -> bool {
+        self.tools().any(|entry| entry.spec.takes(argument))
+    }
+
+    /// The first of these tools that the caller has; they come in order of preference.
+    pub(crate) fn first(&self, tools: &[&'static str]) -> Option<&'static str> {
+        tools.iter().copied().find(|tool| self.has(tool))
+    }
+
+    /// Those of these tools that the caller has, to choose from.
+    pub(crate) fn any(&self, tools: &[&str]) -> Option<String> {
+        let named: Vec<String> = tools.iter().filter(|tool| self.has(tool)).map(|tool| format!("`{tool}`")).collect();
+        (!named.is_empty()).then(|| named.join(" or "))
+    }
+
+    fn tools(&self) -> impl Iterator<Item = &'a Entry> {
+        self.0.on()
+    }
+}

@@ -1,0 +1,213 @@
+use std::{ops::Range, sync::Arc};
+
+use lapidary_note::{Document, EditError, FileContent, PropertyError};
+use lapidary_vault::{File, VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ArgumentProblem, Context, Part, Reason,
+    shared::{hash, pending_edit::PendingEdit, reading},
+    spec::Plan,
+};
+
+/// Which file of the vault is changed, and under which conditions: what all writers of the file tools take.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct FileInput {
+    /// Path in the vault, e.g. `Projects/Plan.md`.
+    pub(crate) file: String,
+    /// Refuse if the file has another hash.
+    #[serde(default)]
+    pub(crate) expected_content_hash: Option<String>,
+    /// Only show the diff.
+    #[serde(default)]
+    pub(crate) dry_run: bool,
+}
+
+/// What all writers of the file tools answer.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileWritten {
+    file: String,
+    pub(crate) changed: bool,
+    content_hash: String,
+    total_lines: usize,
+    size_before: usize,
+    size_after: usize,
+    #[serde(rename = "dry_run")]
+    dry_run: bool,
+}
+
+/// What those answer that can also make the file.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Made {
+    #[serde(flatten)]
+    pub(crate) written: FileWritten,
+    pub(crate) created: bool,
+}
+
+pub(crate) const EXPECTED_CONTENT: &str = "expected_content_hash";
+
+/// A file that is there and is about to be changed.
+pub(crate) struct FileEdit {
+    edit: PendingEdit,
+    pub(crate) before: Arc<File>,
+    tool: &'static str,
+    input: FileInput,
+}
+
+/// Where a file shall be made.
+pub(crate) struct FileCreation {
+    edit: PendingEdit,
+    input: FileInput,
+}
+
+/// What is at the path that a tool writes to.
+pub(crate) enum EditTarget {
+    File(FileEdit),
+    Nothing(FileCreation),
+}
+
+impl EditTarget {
+    /// Like [`FileEdit::begin`], for tools that can also make the file.
+    pub(crate) fn begin(
+        tool: &'static str,
+        context: &Context<'_>,
+        view: &View,
+        input: FileInput,
+    ) -> Result<Self, Reason> {
+        let path = reading::parse_path(&input.file)?;
+        let expected = hash::expected(tool, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
+        let before = reading::read_if_there(view, &path)?;
+        let edit = PendingEdit::begin(context, path, before.clone(), EXPECTED_CONTENT, expected.as_ref())?;
+        Ok(match before {
+            Some(before) => Self::File(FileEdit { edit, before, tool, input }),
+            None => Self::Nothing(FileCreation { edit, input }),
+        })
+    }
+}
+
+impl FileCreation {
+    pub(crate) fn plan<O>(self, content: impl Into<FileContent>, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
+        let content = content.into();
+        let lines = total_lines(&content);
+        planned(self.edit, self.input, content, lines, output)
+    }
+
+    /// That there is nothing to change.
+    pub(crate) fn missing(&self, view: &View) -> Reason {
+        reading::missing(view, &self.edit.path)
+    }
+}
+
+impl FileEdit {
+    /// Reads the file and compares it with the one that the caller expects.
+    pub(crate) fn begin(
+        tool: &'static str,
+        context: &Context<'_>,
+        view: &View,
+        input: FileInput,
+    ) -> Result<Self, Reason> {
+        let path = reading::parse_path(&input.file)?;
+        // A file that is missing is said to be missing, whatever was expected of it.
+        let before = reading::read(view, &path)?;
+        let expected = hash::expected(tool, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
+        let found = Some(Arc::clone(&before));
+        let edit = PendingEdit::begin(context, path, found, EXPECTED_CONTENT, expected.as_ref())?;
+        Ok(Self { edit, before, tool, input })
+    }
+
+    pub(crate) fn path(&self) -> &VaultPath {
+        &self.edit.path
+    }
+
+    /// The file as text. What is parsed of it is shared by all who ask.
+    pub(crate) fn document(&self) -> Result<Document, Reason> {
+        let document = self.edit.document()?.ok_or_else(|| bug!("an edit of a file that is not there"))?;
+        Ok(document.clone())
+    }
+
+    /// Whether the caller named the whole file by its hash.
+    pub(crate) fn is_expected(&self) -> bool {
+        self.edit.is_expected()
+    }
+
+    /// Refuses to go on if a part of the file is not the one the caller saw.
+    pub(crate) fn expect_part(
+        &self,
+        document: &Document,
+        part: Part,
+        given: &str,
+        span: Option<Range<usize>>,
+    ) -> Result<(), Reason> {
+        let expected = hash::expected(self.tool, part.argument(), Some(given))?
+            .ok_or_else(|| bug!("a hash that was given was not read"))?;
+        let found = span.and_then(|span| document.hash_of(span));
+        if found.is_some_and(|found| expected.matches(&found)) {
+            return Ok(());
+        }
+        let (path, current) = (self.edit.path.clone(), document.content().hash());
+        Err(Reason::StalePart { path, part, expected, found, current })
+    }
+
+    /// That an argument does not fit what is in the file.
+    pub(crate) fn bad_argument(&self, at: &str, problem: &str) -> Reason {
+        Reason::InvalidArguments {
+            tool: self.tool.to_owned(),
+            problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None }],
+        }
+    }
+
+    pub(crate) fn refusal(&self, error: EditError) -> Reason {
+        refusal(&self.edit.path, error)
+    }
+
+    /// The new document as a plan; the same bytes are no change.
+    pub(crate) fn plan<O>(self, document: &Document, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
+        let lines = document.line_count();
+        planned(self.edit, self.input, document.content().clone(), lines, output)
+    }
+
+    /// The same for a whole new content.
+    pub(crate) fn plan_content<O>(self, content: FileContent, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
+        let lines = total_lines(&content);
+        planned(self.edit, self.input, content, lines, output)
+    }
+}
+
+fn planned<O>(
+    edit: PendingEdit,
+    input: FileInput,
+    content: FileContent,
+    total_lines: usize,
+    output: impl FnOnce(FileWritten) -> O,
+) -> Plan<O> {
+    let dry_run = input.dry_run;
+    let written = FileWritten {
+        file: input.file,
+        changed: edit.is_changed_by(&content),
+        content_hash: content.hash().to_string(),
+        total_lines,
+        size_before: edit.before().map_or(0, |file| file.content.len()),
+        size_after: content.len(),
+        dry_run,
+    };
+    Plan { changes: edit.changes(content), output: output(written), dry_run }
+}
+
+/// Lines as editors count them, in a file that is text.
+pub(crate) fn total_lines(content: &FileContent) -> usize {
+    Document::open(content.clone()).map_or(0, |document| document.line_count())
+}
+
+/// Why an edit of a note was not made, as the caller hears it.
+pub(crate) fn refusal(path: &VaultPath, error: EditError) -> Reason {
+    let path = path.clone();
+    match error {
+        EditError::OutsideLines { line, lines } => Reason::LineOutOfRange { path, argument: "line", line, lines },
+        EditError::Property(
+            problem @ (PropertyError::Yaml { .. } | PropertyError::NotAMap | PropertyError::Duplicate { .. }),
+        ) => Reason::FrontmatterInvalid { path, problem: problem.to_string() },
+        error => Reason::EditRefused { path, error },
+    }
+}
