@@ -120,7 +120,7 @@ fn a_reader_sees_whole_versions_and_never_a_gap() {
                 while !done.load(Ordering::Relaxed) {
                     for vault in [&scratch.vault, &second] {
                         // A note that is always there is never missing, however often it is replaced.
-                        assert_whole(&note(vault).read(&vault_path("a.md")).unwrap().bytes());
+                        assert_whole(note(vault).read(&vault_path("a.md")).unwrap().bytes());
                         reads.fetch_add(1, Ordering::Relaxed);
                     }
                 }
