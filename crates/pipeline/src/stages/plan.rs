@@ -81,6 +81,7 @@ fn relay(execution: &mut Execution<'_>, outer: &Entry, call: RelayedCall) -> Res
     execution.given_hash = digest(&arguments);
     execution.given = arguments;
     execution.arguments = Map::new();
+    execution.is_checked = false;
     Ok(Flow::Restart)
 }
 
