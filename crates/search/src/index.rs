@@ -112,7 +112,7 @@ impl Index {
     }
 
     /// Of some notes alone.
-    pub(super) fn of(states: &[Arc<FileState>], source: Source<'_>, go_on: GoOn<'_>) -> Result<Self, IndexError> {
+    pub(super) fn of(states: &[Arc<FileState>], source: &Source<'_>, go_on: GoOn<'_>) -> Result<Self, IndexError> {
         let mut known: Vec<(FileId, Arc<FileState>)> =
             states.iter().map(|state| (state.id, Arc::clone(state))).collect();
         known.sort_unstable_by_key(|(id, _)| *id);
@@ -144,7 +144,7 @@ impl Index {
             return Ok(None);
         }
         let known = if shown.len() == all { now.clone() } else { applied(self.known.clone(), &shown) };
-        self.with(shown, known, files.source(), go_on).map(Some)
+        self.with(shown, known, &files.source(), go_on).map(Some)
     }
 
     /// With these changes, after which these are the files it knows.
@@ -152,7 +152,7 @@ impl Index {
         &self,
         changes: Vec<Change<'_>>,
         known: SortedMap<FileId, Arc<FileState>>,
-        source: Source<'_>,
+        source: &Source<'_>,
         go_on: GoOn<'_>,
     ) -> Result<Self, IndexError> {
         let mut next = self.clone();
@@ -166,7 +166,7 @@ impl Index {
         next.known = known;
         let _under_way = source.progress.begin(new.len());
         let pieces: Vec<Part> =
-            cut(&new).into_par_iter().map(|piece| piece_of(piece, &source, go_on)).collect::<Result<_, _>>()?;
+            cut(&new).into_par_iter().map(|piece| piece_of(piece, source, go_on)).collect::<Result<_, _>>()?;
         let first = next.parts.len();
         next.parts.extend(pieces);
         next.locate(first);

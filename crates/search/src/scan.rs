@@ -45,7 +45,7 @@ pub fn search_by_scan(
     found.truncate(MOST);
     let states: Vec<Arc<FileState>> = found.into_iter().map(|found| found.state).collect();
     digest(files, &states, go_on)?;
-    let index = Index::of(&states, files.source(), go_on)?;
+    let index = Index::of(&states, &files.source(), go_on)?;
     let mut answer = search(Corpus::of_some(&index), keeper, files, query, page, go_on)?;
     answer.scanned = Some(ByScan { cut });
     if cut {
