@@ -172,7 +172,8 @@ impl ServerHandler for Mcp {
             if asking::by_retry(&context) {
                 return Ok(asking::input_required(message, state).into());
             }
-            let verdict = asking::ask_now(&context, message, self.shared.executor.limits().answer_within).await;
+            let within = self.shared.executor.limits().answer_within;
+            let verdict = Box::pin(asking::ask_now(&context, message, within)).await;
             let answered = Invocation { answer: Some(Answer { state, verdict }), ..invocation };
             outcome = self.execute(answered, &context, &mut reached).await;
         }

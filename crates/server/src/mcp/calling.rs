@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures::future::BoxFuture;
 use lapidary_pipeline::{Invocation, Operation, Outcome, Progress, Refusal};
 use lapidary_tools::{Family, Offered, Payload, Profile, ReadOperation, Reason, bug, render_refusal};
 use rmcp::{
@@ -30,7 +31,18 @@ impl Mcp {
     /// Runs an operation on the side, so that it ends and is logged even if the client goes away meanwhile.
     ///
     /// A call that is made twice, before and after a question, is one to the client: `reached` is how far it has come.
-    pub(super) async fn execute(
+    ///
+    /// Boxed: every request is a task that is copied several times before it runs, and this is most of its size.
+    pub(super) fn execute<'a>(
+        &'a self,
+        invocation: Invocation,
+        context: &'a RequestContext<RoleServer>,
+        reached: &'a mut Option<Progress>,
+    ) -> BoxFuture<'a, Outcome> {
+        Box::pin(self.execute_here(invocation, context, reached))
+    }
+
+    async fn execute_here(
         &self,
         mut invocation: Invocation,
         context: &RequestContext<RoleServer>,

@@ -170,14 +170,12 @@ impl Shared {
 /// are an object in the protocol, so that a text there can be nothing else.
 fn serialised(mut message: TxJsonRpcMessage<RoleServer>) -> io::Result<Vec<u8>> {
     let facts = take_facts(&mut message);
-    let mut bytes = serde_json::to_vec(&message)?;
-    if let Some(facts) = facts {
-        let stand_in = format!("\"{}\"", *STAND_IN);
-        // Behind the text of the answer, which is longer than what follows.
-        let at = memchr::memmem::rfind(&bytes, stand_in.as_bytes()).ok_or(io::ErrorKind::InvalidData)?;
-        bytes.splice(at..at + stand_in.len(), facts.into_bytes());
-    }
-    Ok(bytes)
+    let bytes = serde_json::to_vec(&message)?;
+    let Some(facts) = facts else { return Ok(bytes) };
+    let stand_in = format!("\"{}\"", *STAND_IN);
+    // Behind the text of the answer, which is longer than what follows.
+    let at = memchr::memmem::rfind(&bytes, stand_in.as_bytes()).ok_or(io::ErrorKind::InvalidData)?;
+    Ok([&bytes[..at], facts.as_bytes(), &bytes[at + stand_in.len()..]].concat())
 }
 
 /// What no text of a note is: another word in each process.
