@@ -187,11 +187,11 @@ impl Profiles<'_> {
         // Of those that are always there the words are known, and every start would pay for the look.
         if let Some(rules) = &own {
             let words: Vec<String> = rules.allow.iter().chain(&rules.exclude).cloned().collect();
-            Selection::check(&words).map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
+            Selection::check(TOOLS, &words).map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
         }
         // The configuration was refused if there is no such profile.
         let rules = own.or_else(|| ProfileRules::built_in(name)).unwrap_or_else(ProfileRules::reader);
-        let profile = Arc::new(Profile::new(name, &rules, self.selection, vaults)?);
+        let profile = Arc::new(Profile::new(name, TOOLS, &rules, self.selection, vaults)?);
         self.made.insert(key, Arc::clone(&profile));
         Ok(profile)
     }

@@ -6,7 +6,7 @@ mod read;
 mod skill;
 mod vault;
 
-use crate::spec::{Agent, AnyTool, Batched, Read, Relay, Write};
+use lapidary_operation::{Agent, AnyTool, Batched, Read, Relay, Write};
 
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[
