@@ -37,7 +37,7 @@ pub(crate) fn tools() -> String {
 
 fn one_tool(page: &mut String, tool: &dyn AnyTool) {
     let spec = tool.spec();
-    line(page, &format!("\n## {}\n\n{}\n", spec.name(), spec.description));
+    line(page, &format!("\n## {}\n\n{}\n", spec.name(), spec.description()));
     if let Some(dotted) = spec.declaration.dotted {
         line(page, &format!("Also accepted as `{dotted}`.\n"));
     }
@@ -67,8 +67,8 @@ fn one_tool(page: &mut String, tool: &dyn AnyTool) {
 
 fn arguments(page: &mut String, spec: &Spec) {
     line(page, "| argument | type | |\n|---|---|---|");
-    let required = spec.input.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-    for (name, schema) in spec.input.get("properties").and_then(Value::as_object).into_iter().flatten() {
+    let required = spec.input().get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    for (name, schema) in spec.input().get("properties").and_then(Value::as_object).into_iter().flatten() {
         let mark = if required.contains(&Value::String(name.clone())) { " (required)" } else { "" };
         let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
         line(page, &format!("| `{name}`{mark} | {} | {} |", type_of(schema), description.replace('|', "\\|")));

@@ -4,28 +4,55 @@ use std::sync::Arc;
 
 use super::{
     digest::digest,
-    file::{FileState, Slice},
+    file::{DigestOrigin, FileState, Slice},
+    live::Live,
     snapshot::Snapshot,
+    text_table::{LoadedText, TextTable},
 };
 use crate::{Change, ChangeSet, Stamp, Stat, VaultPath, rebased};
 
+/// A vault with changes that are only planned, and the vault without any.
+#[derive(Clone)]
+pub struct PlannedIndex {
+    pub(crate) base: Arc<Snapshot>,
+    pub(crate) now: Arc<Snapshot>,
+    /// The texts of what is only planned.
+    pub(crate) planned: TextTable,
+    /// Those of the vault, as far as they were known.
+    texts: TextTable,
+}
+
+impl PlannedIndex {
+    pub fn new(base: Arc<Snapshot>, live: &Live) -> Self {
+        Self { now: Arc::clone(&base), base, planned: TextTable::default(), texts: live.texts() }
+    }
+
+    /// With some more changes.
+    pub fn make(&mut self, steps: &[Arc<ChangeSet>]) {
+        let mut next = Snapshot::clone(&self.now);
+        steps.iter().for_each(|step| next.take_for_made(step, (&mut self.planned, &self.texts)));
+        self.now = Arc::new(next);
+    }
+}
+
 impl Snapshot {
-    /// As it will be after these changes. Not to be published: the numbers of its new files are given again.
-    pub fn take_for_made(&mut self, changes: &ChangeSet) {
+    /// As it will be after these changes, whose texts are put into a table. Not to be published: the numbers of its new
+    /// files are given again.
+    fn take_for_made(&mut self, changes: &ChangeSet, (planned, texts): (&mut TextTable, &TextTable)) {
         for change in &changes.changes {
             match change {
                 Change::Write { path, content, .. } | Change::Create { path, content } => {
                     let path = self.spelt(path);
-                    self.put_planned(&path, content.bytes());
+                    self.put_planned(&path, content.bytes(), planned);
                 }
                 Change::Move { from, to, before, content, .. } => {
                     let old = self.file(&self.spelt(from)).cloned();
                     self.remove(&self.spelt(from));
                     match (content, before, old) {
-                        (Some(content), _, _) => self.put_planned(to, content.bytes()),
-                        (None, Some(before), _) => self.put_planned(to, before.bytes()),
-                        (None, None, Some(old)) => self.put_again(to, &old),
-                        (None, None, None) => self.put_planned(to, &[]),
+                        (Some(content), _, _) => self.put_planned(to, content.bytes(), planned),
+                        (None, Some(before), _) => self.put_planned(to, before.bytes(), planned),
+                        (None, None, Some(old)) => self.put_again(to, &old, planned, texts),
+                        (None, None, None) => self.put_planned(to, &[], planned),
                     }
                 }
                 Change::MoveFolder { from, to } => {
@@ -37,7 +64,7 @@ impl Snapshot {
                     folders.iter().filter_map(|folder| rebased(folder, from, to)).for_each(|to| self.put_folder(to));
                     for file in files {
                         if let Some(to) = rebased(&file.path, from, to) {
-                            self.put_again(&to, &file);
+                            self.put_again(&to, &file, planned, texts);
                         }
                     }
                 }
@@ -57,33 +84,31 @@ impl Snapshot {
         named.map_or_else(|| path.clone(), |state| state.path.clone())
     }
 
-    fn put_planned(&mut self, path: &VaultPath, bytes: &[u8]) {
+    fn put_planned(&mut self, path: &VaultPath, bytes: &[u8], planned: &mut TextTable) {
         let known = self.file(path).map(|state| state.stat);
         let stamp = Stamp { size: bytes.len() as u64, ..known.unwrap_or_default().stamp };
         self.put_folders_around(path);
         self.put(path.clone(), Stat { stamp, created: known.and_then(|stat| stat.created) });
         let Some(state) = self.file(path).cloned() else { return };
-        if let Some(text) = Slice::whole(bytes.to_vec()) {
-            state.set_text(text, 0);
-        }
+        planned.extend([LoadedText { state: Arc::clone(&state), text: Slice::whole(bytes.to_vec()), read_at: 0 }]);
         let mut made = Vec::new();
         digest(bytes, &mut made);
         if let Some(digest) = Slice::whole(made) {
-            state.set_digest(digest, 0);
+            state.set_digest(digest, 0, DigestOrigin::Content);
         }
         self.take_in(&[state]);
     }
 
     /// The same file at another path.
-    fn put_again(&mut self, path: &VaultPath, old: &FileState) {
+    fn put_again(&mut self, path: &VaultPath, old: &FileState, planned: &mut TextTable, texts: &TextTable) {
         self.put_folders_around(path);
         self.put(path.clone(), old.stat);
         let Some(state) = self.file(path).cloned() else { return };
-        if let Some(text) = old.text() {
-            state.set_text(text, 0);
+        if let Some(text) = planned.text(old).or_else(|| texts.text(old)).cloned() {
+            planned.extend([LoadedText { state: Arc::clone(&state), text: Some(text), read_at: 0 }]);
         }
         if let Some(digest) = old.digest() {
-            state.set_digest(digest.clone(), 0);
+            state.set_digest(digest.clone(), 0, DigestOrigin::Content);
         }
         self.take_in(&[state]);
     }

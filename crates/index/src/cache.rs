@@ -8,9 +8,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
     digest::{Digest, FORMAT},
-    file::{FileState, Slice},
+    file::{DigestOrigin, FileId, FileState, Slice},
     packed::{Packer, Unpacker},
     snapshot::Snapshot,
+    sorted::SortedMap,
 };
 use crate::{Stamp, VaultPath, posix::CacheFile};
 
@@ -64,24 +65,27 @@ impl Cache {
         self.unsaved.load(Ordering::Acquire)
     }
 
-    /// Whether anything had been learnt since the last time.
-    pub(super) fn save(&self, snapshot: &Snapshot) -> bool {
+    /// Writes down what is not yet among the `saved`. Says what has been written by now, if anything had been learnt
+    /// since the last time.
+    pub(super) fn save(&self, snapshot: &Snapshot, saved: &SavedDigests) -> Option<SavedDigests> {
         let learnt = self.unsaved.swap(false, Ordering::AcqRel);
-        if learnt {
-            self.save_digests(snapshot);
-        }
-        learnt
+        learnt.then(|| self.save_digests(snapshot, saved).unwrap_or_else(|| saved.clone()))
     }
 
-    fn save_digests(&self, snapshot: &Snapshot) {
-        let worth_it = |state: &&Arc<FileState>| state.digest().is_some() && !state.is_provisional();
+    fn save_digests(&self, snapshot: &Snapshot, saved: &SavedDigests) -> Option<SavedDigests> {
+        let worth_it =
+            |state: &&Arc<FileState>| state.digest_origin().is_some_and(|origin| origin != DigestOrigin::Provisional);
         let notes: Vec<&Arc<FileState>> = snapshot.files().filter(worth_it).collect();
         if notes.len() < WORTH_RECALLING {
-            return;
+            return None;
         }
-        let unsaved: Vec<&Arc<FileState>> = notes.iter().filter(|state| !state.is_saved()).copied().collect();
+        let is_saved = |state: &Arc<FileState>| {
+            state.digest_origin() == Some(DigestOrigin::Cache)
+                || saved.get(&state.id).is_some_and(|saved| Arc::ptr_eq(saved, state))
+        };
+        let unsaved: Vec<&Arc<FileState>> = notes.iter().filter(|state| !is_saved(state)).copied().collect();
         if unsaved.is_empty() {
-            return;
+            return None;
         }
         let anew = unsaved.len() > WORTH_RECALLING.max(notes.len() / 8) || self.crowded.load(Ordering::Acquire);
         let chosen = if anew { &notes } else { &unsaved };
@@ -90,22 +94,38 @@ impl Cache {
             batch.iter().for_each(|state| pack(state, &mut bytes));
             (xxh3_64(&bytes), bytes)
         });
-        let saved = if anew { self.file.replace(FORMAT, rows) } else { self.file.add(FORMAT, rows) };
+        let written = if anew { self.file.replace(FORMAT, rows) } else { self.file.add(FORMAT, rows) };
         // A cache that cannot be written only makes the next start slower.
-        match saved {
-            Ok(rows) => {
-                tracing::debug!(notes = chosen.len(), anew, "the index is in its cache");
-                // What was written for notes that have changed since is still among them.
-                self.crowded.store(rows > CROWDED + notes.len() / BATCH, Ordering::Release);
-                unsaved.iter().for_each(|state| state.set_saved());
+        let rows = match written {
+            Ok(rows) => rows,
+            Err(error) => {
+                tracing::debug!(%error, "the cache of the index cannot be written");
+                return None;
             }
-            Err(error) => tracing::debug!(%error, "the cache of the index cannot be written"),
+        };
+        tracing::debug!(notes = chosen.len(), anew, "the index is in its cache");
+        // What was written for notes that have changed since is still among them.
+        self.crowded.store(rows > CROWDED + notes.len() / BATCH, Ordering::Release);
+        if anew {
+            // Those that came from the cache say so themselves.
+            let mut fresh: Vec<&Arc<FileState>> =
+                notes.into_iter().filter(|state| state.digest_origin() != Some(DigestOrigin::Cache)).collect();
+            fresh.sort_unstable_by_key(|state| state.id);
+            return Some(SavedDigests::from_sorted(fresh.into_iter().map(|state| (state.id, Arc::clone(state)))));
         }
+        let mut saved = saved.clone();
+        for state in unsaved {
+            saved.insert(state.id, Arc::clone(state));
+        }
+        Some(saved)
     }
 }
 
+/// States whose digests were written since the start; those that came from the cache are not among them.
+pub(super) type SavedDigests = SortedMap<FileId, Arc<FileState>>;
+
 fn pack(state: &FileState, into: &mut Vec<u8>) {
-    let (Some(digest), Some(read_at)) = (state.digest(), state.read_at()) else { return };
+    let (Some(digest), Some(read_at)) = (state.digest(), state.digested_at()) else { return };
     let Stamp { size, modified, changed, inode } = state.stat.stamp;
     let mut packer = Packer { bytes: into };
     packer.text(state.path.as_str());
@@ -129,8 +149,7 @@ fn recall_batch(snapshot: &Snapshot, bytes: Vec<u8>) {
         if let Some(digest) =
             Slice::of(&bytes, end - record.digest..end).filter(|digest| Digest::read(digest).is_some())
         {
-            state.set_digest(digest, record.read_at);
-            state.set_saved();
+            state.set_digest(digest, record.read_at, DigestOrigin::Cache);
         }
     }
 }

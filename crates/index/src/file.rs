@@ -1,9 +1,6 @@
 use std::{
     ops::{Deref, Range},
-    sync::{
-        Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicI64, Ordering},
-    },
+    sync::{Arc, OnceLock},
 };
 
 use crate::{Stat, VaultPath};
@@ -18,14 +15,27 @@ pub struct FileState {
     pub id: FileId,
     pub path: VaultPath,
     pub stat: Stat,
-    digest: OnceLock<Slice>,
-    text: Mutex<Option<Slice>>,
-    /// When content was first read, by the clock of the files; 0 if it never was.
-    read_at: AtomicI64,
-    /// Whether the digest is in the cache.
-    saved: AtomicBool,
-    /// The digest is not that of exactly this state, because it could not be read; another time it may be.
-    provisional: AtomicBool,
+    /// Worked out at most once, whoever needs it first: two readings of one state give the same.
+    digest: OnceLock<KnownDigest>,
+}
+
+#[derive(Debug)]
+struct KnownDigest {
+    bytes: Slice,
+    /// By the clock of the files; 0 if the state is only planned.
+    read_at: i64,
+    origin: DigestOrigin,
+}
+
+/// Where a digest is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DigestOrigin {
+    /// Exactly this state of the file.
+    Content,
+    /// Not exactly this state, because it could not be read; another time it may be.
+    Provisional,
+    /// The cache, which has it already.
+    Cache,
 }
 
 /// A part of a buffer that many share: a hundred thousand small texts cost no more than their bytes, and go back to the
@@ -67,76 +77,33 @@ impl Deref for Slice {
 
 impl FileState {
     pub(crate) fn new(id: FileId, path: VaultPath, stat: Stat) -> Self {
-        Self {
-            id,
-            path,
-            stat,
-            digest: OnceLock::new(),
-            text: Mutex::default(),
-            read_at: AtomicI64::new(0),
-            saved: AtomicBool::new(false),
-            provisional: AtomicBool::new(false),
-        }
+        Self { id, path, stat, digest: OnceLock::new() }
     }
 
     pub fn digest(&self) -> Option<&Slice> {
-        self.digest.get()
+        self.digest.get().map(|known| &known.bytes)
     }
 
-    /// The first one stays; two readings of one state give the same.
-    pub(crate) fn set_digest(&self, digest: Slice, read_at: i64) {
-        self.note_reading(read_at);
-        self.digest.get_or_init(|| digest);
+    /// The first one stays.
+    pub(crate) fn set_digest(&self, bytes: Slice, read_at: i64, origin: DigestOrigin) {
+        self.digest.get_or_init(|| KnownDigest { bytes, read_at, origin });
     }
 
-    pub fn text(&self) -> Option<Slice> {
-        self.text.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Whether there is a digest, and where it is from.
+    pub(crate) fn digest_origin(&self) -> Option<DigestOrigin> {
+        self.digest.get().map(|known| known.origin)
     }
 
-    pub(crate) fn set_text(&self, text: Slice, read_at: i64) {
-        self.note_reading(read_at);
-        *self.text.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
-    }
-
-    pub(crate) fn drop_text(&self) {
-        *self.text.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    pub(crate) fn is_provisional(&self) -> bool {
-        self.provisional.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn set_provisional(&self) {
-        self.provisional.store(true, Ordering::Release);
-    }
-
-    pub(crate) fn is_saved(&self) -> bool {
-        self.saved.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn set_saved(&self) {
-        self.saved.store(true, Ordering::Release);
-    }
-
-    #[cfg(test)]
-    pub(crate) fn set_unsaved(&self) {
-        self.saved.store(false, Ordering::Release);
-    }
-
-    fn note_reading(&self, read_at: i64) {
-        // Of several readings the first counts. That another one was faster is no failure.
-        self.read_at.compare_exchange(0, read_at, Ordering::AcqRel, Ordering::Acquire).unwrap_or_default();
-    }
-
-    /// When its content was read, if it was.
-    pub fn read_at(&self) -> Option<i64> {
-        Some(self.read_at.load(Ordering::Acquire)).filter(|at| *at != 0)
+    /// When the content was read that the digest was made from, if any was.
+    pub(crate) fn digested_at(&self) -> Option<i64> {
+        self.digest.get().map(|known| known.read_at).filter(|at| *at != 0)
     }
 
     /// Whether a file with this stamp is surely the one that this is a state of. What was read so soon after a change that
-    /// a second change could carry the same stamp is not.
-    pub(crate) fn still_is(&self, found: &Stat) -> bool {
-        self.stat.stamp == found.stamp && self.read_at().is_none_or(|at| self.stat.stamp.is_settled(at))
+    /// a second change could carry the same stamp is not; it may have been read for its digest or for its text.
+    pub(crate) fn still_is(&self, found: &Stat, text_read_at: Option<i64>) -> bool {
+        let mut readings = self.digested_at().into_iter().chain(text_read_at);
+        self.stat.stamp == found.stamp && readings.all(|at| self.stat.stamp.is_settled(at))
     }
 }
 
@@ -151,14 +118,15 @@ mod tests {
         let stat = Stat { stamp: Stamp { size: 1, modified: SECOND, changed: 5 * SECOND, inode: 7 }, created: None };
         let state = |read_at: i64| {
             let state = FileState::new(0, VaultPath::spelt("a.md").unwrap(), stat);
-            state.set_digest(Slice::of(&Arc::default(), 0..0).unwrap(), read_at);
+            state.set_digest(Slice::of(&Arc::default(), 0..0).unwrap(), read_at, DigestOrigin::Content);
             state
         };
-        assert!(FileState::new(0, VaultPath::spelt("a.md").unwrap(), stat).still_is(&stat), "nobody has read it");
-        assert!(!state(5 * SECOND + 1).still_is(&stat));
-        assert!(!state(7 * SECOND).still_is(&stat), "the clock may tick every two seconds");
-        assert!(state(7 * SECOND + 1).still_is(&stat));
+        assert!(FileState::new(0, VaultPath::spelt("a.md").unwrap(), stat).still_is(&stat, None), "nobody has read it");
+        assert!(!state(5 * SECOND + 1).still_is(&stat, None));
+        assert!(!state(7 * SECOND).still_is(&stat, None), "the clock may tick every two seconds");
+        assert!(state(7 * SECOND + 1).still_is(&stat, None));
         let other = Stat { stamp: Stamp { inode: 8, ..stat.stamp }, ..stat };
-        assert!(!state(9 * SECOND).still_is(&other));
+        assert!(!state(9 * SECOND).still_is(&other, None));
+        assert!(!state(9 * SECOND).still_is(&stat, Some(5 * SECOND + 1)), "its text was read before");
     }
 }

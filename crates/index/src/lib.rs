@@ -17,6 +17,7 @@ mod row;
 mod scan;
 mod snapshot;
 mod sorted;
+mod text_table;
 mod texts;
 mod visible;
 
@@ -29,6 +30,7 @@ pub use digest::{Digest, LinkDigest, Structure, TaskDigest, digest};
 pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, Files, Notes, ScannedNotes};
 
+pub use ahead::PlannedIndex;
 pub use cache::Cache;
 pub use file::{FileId, FileState, Slice};
 pub use live::Live;

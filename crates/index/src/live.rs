@@ -1,21 +1,25 @@
 use std::{
-    sync::{Arc, Mutex, Once, PoisonError, RwLock},
+    sync::{
+        Arc, Once,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use rayon::prelude::*;
+use parking_lot::{Mutex, RwLock};
 
 use super::{
-    cache::Cache,
+    cache::{Cache, SavedDigests},
     file::{FileId, FileState, Slice},
     progress::Progress,
     snapshot::Snapshot,
+    text_table::{LoadedText, TextTable},
     texts::{GoOn, Source, Wanted},
-    visible::VisibleSets,
+    visible::{Visible, VisibleSets},
 };
 use crate::{
-    Backend, Cursor, Delta, Files, FolderNames, Look, PlaceState, Stat, StoreError, TextRoom, VaultLimits, VaultPath,
-    Walked, lock,
+    Backend, Cursor, Delta, Files, FolderNames, Look, PlaceState, Scope, Stat, StoreError, TextRoom, VaultLimits,
+    VaultPath, Walked, lock,
 };
 
 /// How often notes are read again because they changed while they were being read.
@@ -30,16 +34,27 @@ pub struct Live {
     skip_folders: FolderNames,
     limits: VaultLimits,
     cache: Option<Cache>,
-    newest: RwLock<Arc<Snapshot>>,
+    /// Held for moments only, to take something out or to put the next one in its place.
+    newest: RwLock<Newest>,
     /// How far the backend has been followed; whoever holds it publishes.
     sync: Mutex<Cursor>,
     /// Whoever makes digests; readers of files and texts do not wait for that.
     digesting: Mutex<()>,
-    pub(super) visible: VisibleSets,
     pub progress: Progress,
-    used: Mutex<Instant>,
+    started: Instant,
+    /// When somebody last asked, in milliseconds since the start.
+    used: AtomicU64,
     /// Whether somebody does the work that nobody should wait for.
     pub kept: Once,
+}
+
+/// What is known of the vault. Each part is a value that never changes and is replaced by the next.
+#[derive(Default)]
+struct Newest {
+    snapshot: Arc<Snapshot>,
+    texts: TextTable,
+    saved: SavedDigests,
+    visible: VisibleSets,
 }
 
 /// Why there is no snapshot.
@@ -66,9 +81,9 @@ impl Live {
             newest: RwLock::default(),
             sync: Mutex::default(),
             digesting: Mutex::default(),
-            visible: VisibleSets::default(),
             progress: Progress::default(),
-            used: Mutex::new(Instant::now()),
+            started: Instant::now(),
+            used: AtomicU64::new(0),
             kept: Once::new(),
         }
     }
@@ -95,19 +110,21 @@ impl Live {
             Delta::Places(places) if places.is_empty() => return Ok(before),
             Delta::Places(places) => {
                 tracing::trace!(changed = places.len(), "files changed since the last look");
-                let mut next = Snapshot::clone(&before);
-                places.into_iter().for_each(|(path, found)| take_place(&mut next, &path, found));
+                let (mut next, texts) = (Snapshot::clone(&before), self.texts());
+                places.into_iter().for_each(|(path, found)| take_place(&mut next, &path, found, &texts));
                 next
             }
             Delta::Everything { walked, .. } if walked.stopped => return Err(IndexError::Stopped),
             Delta::Everything { walked, replaced } if replaced || before.is_empty() => {
                 tracing::debug!(files = walked.files.len(), replaced, "the whole vault was walked");
-                built(walked, before.next_id(), read_at)
+                let (next, texts) = built(walked, before.next_id(), read_at);
+                self.newest.write().texts = texts;
+                next
             }
             Delta::Everything { walked, .. } => {
                 tracing::debug!(files = walked.files.len(), "the whole vault was walked again");
                 let mut next = Snapshot::clone(&before);
-                take_over(&mut next, before.files(), before.folders(), walked);
+                take_over(&mut next, before.files(), before.folders(), walked, &self.texts());
                 next
             }
         };
@@ -139,7 +156,7 @@ impl Live {
             let look = Look { skip: &skip, read: None, go_on };
             for state in &reading.moved_on {
                 let found = self.backend.look_at(&mut cursor, &state.path, &look)?;
-                take_place(&mut next, &state.path, found);
+                take_place(&mut next, &state.path, found, &self.texts());
             }
             let done = next.is_indexed();
             let published = self.publish(next);
@@ -179,13 +196,15 @@ impl Live {
     }
 
     /// Puts the texts of these files into memory, as far as there is room; the others are read when they are needed.
-    pub(crate) fn load_texts(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) {
-        let mut missing: Vec<Arc<FileState>> = states.iter().filter(|state| state.text().is_none()).cloned().collect();
+    pub(crate) fn load_texts(&self, states: &[Arc<FileState>], planned: &TextTable, go_on: GoOn<'_>) -> TextTable {
+        let known = self.texts();
+        let is_missing = |state: &&Arc<FileState>| known.text(state).is_none() && planned.text(state).is_none();
+        let mut missing: Vec<Arc<FileState>> = states.iter().filter(is_missing).cloned().collect();
         if missing.is_empty() {
-            return;
+            return known;
         }
-        let held: u64 = self.newest().files().filter_map(|state| state.text()).map(|text| text.len() as u64).sum();
-        let mut room = self.limits.max_text_bytes.saturating_sub(held);
+        let known = known.current(&self.newest());
+        let mut room = self.limits.max_text_bytes.saturating_sub(known.bytes());
         missing.retain(|state| match room.checked_sub(state.stat.stamp.size) {
             Some(rest) => {
                 room = rest;
@@ -193,34 +212,66 @@ impl Live {
             }
             None => false,
         });
-        self.source().load(&missing, go_on);
+        let loaded = self.source_with(known.clone(), TextTable::default()).load(&missing, go_on);
+        let texts = known.with(loaded);
+        // What somebody else has loaded meanwhile is read again when it is needed.
+        self.newest.write().texts = texts.clone();
+        texts
     }
 
-    pub fn source(&self) -> Source<'_> {
-        Source { backend: &*self.backend, max_file_bytes: self.limits.max_file_bytes, progress: &self.progress }
+    pub(super) fn texts(&self) -> TextTable {
+        self.newest.read().texts.clone()
+    }
+
+    fn source(&self) -> Source<'_> {
+        self.source_with(self.texts(), TextTable::default())
+    }
+
+    pub(super) fn source_with(&self, texts: TextTable, planned: TextTable) -> Source<'_> {
+        let (backend, max_file_bytes) = (&*self.backend, self.limits.max_file_bytes);
+        Source { backend, max_file_bytes, progress: &self.progress, texts, planned }
     }
 
     pub(super) fn newest(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.newest.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.newest.read().snapshot)
     }
 
     fn publish(&self, next: Snapshot) -> Arc<Snapshot> {
         let next = Arc::new(next);
-        *self.newest.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&next);
+        let before = std::mem::replace(&mut self.newest.write().snapshot, Arc::clone(&next));
+        // If nobody else has it, it takes a while to go.
+        drop(before);
         next
     }
 
+    pub(super) fn known_visible(&self, scope: &Arc<Scope>) -> Option<Arc<Visible>> {
+        self.newest.read().visible.known(scope)
+    }
+
+    pub(super) fn remember_visible(&self, scope: &Arc<Scope>, visible: &Arc<Visible>) {
+        self.newest.write().visible.remember(scope, visible);
+    }
+
     fn touch(&self) {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.used.store(self.age(), Ordering::Relaxed);
+    }
+
+    /// In milliseconds.
+    fn age(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// How long nobody has asked.
     pub fn idle(&self) -> Duration {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+        Duration::from_millis(self.age().saturating_sub(self.used.load(Ordering::Relaxed)))
     }
 
     pub fn drop_texts(&self) {
-        self.newest().files().for_each(|state| state.drop_text());
+        let known = self.texts();
+        if known.bytes() > 0 {
+            let texts = std::mem::replace(&mut self.newest.write().texts, known.without_texts());
+            drop(texts);
+        }
     }
 
     /// Forgets everything; it comes back with the next question. Not while somebody is looking: whether it was done.
@@ -228,7 +279,11 @@ impl Live {
         let Some(mut cursor) = lock(&self.sync, &|| false) else { return false };
         *cursor = Cursor::default();
         let next_id = self.newest().next_id();
-        self.publish(Snapshot::build(Vec::new(), Vec::new(), next_id));
+        let snapshot = Arc::new(Snapshot::build(Vec::new(), Vec::new(), next_id));
+        let empty = Newest { snapshot, ..Newest::default() };
+        let forgotten = std::mem::replace(&mut *self.newest.write(), empty);
+        // Outside the lock, because it takes a while to go.
+        drop(forgotten);
         tracing::debug!("the index is given back until somebody asks again");
         true
     }
@@ -242,7 +297,14 @@ impl Live {
 
     /// Writes down what was learnt since the last time, for the next start. Whether there was anything.
     pub fn save(&self) -> bool {
-        self.cache.as_ref().is_some_and(|cache| cache.save(&self.newest()))
+        let Some(cache) = &self.cache else { return false };
+        let (snapshot, saved) = {
+            let newest = self.newest.read();
+            (Arc::clone(&newest.snapshot), newest.saved.clone())
+        };
+        let Some(saved) = cache.save(&snapshot, &saved) else { return false };
+        self.newest.write().saved = saved;
+        true
     }
 
     /// Whether there is anything that outlives the process.
@@ -256,19 +318,19 @@ impl Live {
 }
 
 /// The first snapshot of a vault, with the texts that were read on the way.
-fn built(walked: Walked, next_id: FileId, read_at: i64) -> Snapshot {
+fn built(walked: Walked, next_id: FileId, read_at: i64) -> (Snapshot, TextTable) {
     let Walked { files, folders, texts, .. } = walked;
     let next = Snapshot::build(files, folders, next_id);
-    texts.into_par_iter().for_each(|(path, buffer, range)| {
-        if let (Some(state), Some(text)) = (next.file(&path), Slice::of(&buffer, range)) {
-            state.set_text(text, read_at);
-        }
+    let loaded = texts.into_iter().filter_map(|(path, buffer, range)| {
+        let (state, text) = (Arc::clone(next.file(&path)?), Some(Slice::of(&buffer, range)?));
+        Some(LoadedText { state, text, read_at })
     });
-    next
+    let texts = TextTable::new(loaded);
+    (next, texts)
 }
 
 /// Brings a snapshot up to date with what is at one place.
-fn take_place(next: &mut Snapshot, path: &VaultPath, found: PlaceState) {
+fn take_place(next: &mut Snapshot, path: &VaultPath, found: PlaceState, texts: &TextTable) {
     match found {
         PlaceState::Nothing => next.remove(path),
         PlaceState::File(stat) => {
@@ -283,7 +345,7 @@ fn take_place(next: &mut Snapshot, path: &VaultPath, found: PlaceState) {
             }
             next.put_folder(path.clone());
             let before = next.clone();
-            take_over(next, before.files_below(path), before.folders_below(path), walked);
+            take_over(next, before.files_below(path), before.folders_below(path), walked, texts);
         }
     }
 }
@@ -294,6 +356,7 @@ fn take_over<'s>(
     files: impl Iterator<Item = &'s Arc<FileState>>,
     folders: impl Iterator<Item = &'s VaultPath>,
     walked: Walked,
+    texts: &TextTable,
 ) {
     let mut found = walked.files.into_iter().peekable();
     let mut put: Vec<(VaultPath, Stat)> = Vec::new();
@@ -303,7 +366,7 @@ fn take_over<'s>(
         }
         match found.next_if(|(path, _)| *path == state.path) {
             None => next.remove(&state.path),
-            Some((_, stat)) if state.still_is(&stat) => {}
+            Some((_, stat)) if state.still_is(&stat, texts.get(state).map(|loaded| loaded.read_at)) => {}
             Some(changed) => put.push(changed),
         }
     }

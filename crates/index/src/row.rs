@@ -107,7 +107,7 @@ impl Row for FileRow<'_> {
         let shown = |bytes: &[u8]| Cow::Owned(shown_text(bytes).into_owned());
         match self.bytes {
             Some(bytes) => Some(shown(bytes)),
-            None => self.files.live().source().text(self.state).map(|bytes| shown(&bytes)),
+            None => self.files.source().text(self.state).map(|bytes| shown(&bytes)),
         }
     }
 

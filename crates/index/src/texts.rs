@@ -7,8 +7,9 @@ use rayon::prelude::*;
 
 use super::{
     digest::digest,
-    file::{FileState, Slice},
+    file::{DigestOrigin, FileState, Slice},
     progress::Progress,
+    text_table::{LoadedText, TextTable},
 };
 use crate::{Backend, StoreError};
 
@@ -24,14 +25,19 @@ pub struct Reading {
     /// Those that are no longer in the state that was asked for.
     pub(crate) moved_on: Vec<Arc<FileState>>,
     pub stopped: bool,
+    loaded: Vec<LoadedText>,
 }
 
 /// Where files are read from, and what is too large to be read.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Source<'s> {
-    pub backend: &'s dyn Backend,
+    pub(crate) backend: &'s dyn Backend,
     pub(crate) max_file_bytes: u64,
     pub progress: &'s Progress,
+    /// What need not be read.
+    pub(crate) texts: TextTable,
+    /// What cannot be read, because it is not there yet.
+    pub(crate) planned: TextTable,
 }
 
 /// How exactly a note is wanted.
@@ -66,24 +72,32 @@ impl Source<'_> {
         read
     }
 
-    /// The content of one file, from memory if it is there.
+    /// The content of one file, from memory or as it is now, for somebody who does not keep it.
     pub fn text(&self, state: &FileState) -> Option<Slice> {
-        state.text().or_else(|| self.read_once(state))
-    }
-
-    /// The content of one file as it is now, for somebody who does not keep it.
-    pub fn read_once(&self, state: &FileState) -> Option<Slice> {
+        if let Some(text) = self.known(state) {
+            return Some(text.clone());
+        }
         let mut buffer = Vec::new();
         // A newer state is as good: it was there before the caller asked, or came meanwhile.
         self.backend.load(&state.path, self.max_file_bytes, &mut buffer).ok()?;
         Slice::whole(buffer)
     }
 
+    fn known(&self, state: &FileState) -> Option<&Slice> {
+        self.planned.text(state).or_else(|| self.texts.text(state))
+    }
+
+    /// When the content of a file was first read, by the clock of the files, or will be in a moment.
+    pub fn read_at(&self, state: &FileState) -> i64 {
+        let text = self.texts.get(state).map(|loaded| loaded.read_at).filter(|at| *at != 0);
+        state.digested_at().into_iter().chain(text).min().unwrap_or_else(|| self.backend.now())
+    }
+
     /// Appends the content of one file as it is, nothing if nobody can read it. Says whether it is of exactly this state.
     pub fn content(&self, state: &FileState, into: &mut Vec<u8>) -> bool {
-        match state.text() {
+        match self.known(state) {
             Some(text) => {
-                into.extend_from_slice(&text);
+                into.extend_from_slice(text);
                 true
             }
             None => matches!(self.read(state, Wanted::AnyState, into), Read::Content),
@@ -96,11 +110,11 @@ impl Source<'_> {
             let (mut digests, mut scratch) = (Vec::new(), Vec::new());
             let mut made = Vec::with_capacity(batch.len());
             for state in batch.iter().filter(|state| state.digest().is_none()) {
-                let read_at = self.backend.now();
+                let read_at = self.read_at(state);
                 scratch.clear();
-                let read = match state.text() {
+                let read = match self.known(state) {
                     Some(text) => {
-                        scratch.extend_from_slice(&text);
+                        scratch.extend_from_slice(text);
                         Read::Content
                     }
                     None => self.read(state, wanted, &mut scratch),
@@ -111,18 +125,17 @@ impl Source<'_> {
                     Read::Content | Read::Other => {
                         let start = digests.len();
                         digest(&scratch, &mut digests);
-                        if matches!(read, Read::Other) {
-                            state.set_provisional();
-                        }
-                        made.push((state, read_at, start..digests.len()));
+                        let exact = matches!(read, Read::Content);
+                        let origin = if exact { DigestOrigin::Content } else { DigestOrigin::Provisional };
+                        made.push((state, read_at, origin, start..digests.len()));
                     }
                 }
             }
             digests.shrink_to_fit();
             let digests = Arc::new(digests);
-            for (state, read_at, range) in made {
+            for (state, read_at, origin, range) in made {
                 match Slice::of(&digests, range) {
-                    Some(digest) => state.set_digest(digest, read_at),
+                    Some(digest) => state.set_digest(digest, read_at, origin),
                     None => reading.moved_on.push(Arc::clone(state)),
                 }
             }
@@ -130,9 +143,9 @@ impl Source<'_> {
         })
     }
 
-    /// Puts the texts of these files into memory, as long as it is told to go on. What has changed meanwhile is left out.
-    pub(crate) fn load(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) {
-        in_batches(states, go_on, |batch, _| {
+    /// The texts of these files, as long as it is told to go on. What has changed meanwhile is left out.
+    pub(crate) fn load(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Vec<LoadedText> {
+        let reading = in_batches(states, go_on, |batch, reading| {
             let size: u64 = batch.iter().map(|state| state.stat.stamp.size).sum();
             let mut texts = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
             let mut made = Vec::with_capacity(batch.len());
@@ -146,10 +159,11 @@ impl Source<'_> {
             let texts = Arc::new(texts);
             for (state, read_at, range) in made {
                 if let Some(text) = Slice::of(&texts, range) {
-                    state.set_text(text, read_at);
+                    reading.loaded.push(LoadedText { state: Arc::clone(state), text: Some(text), read_at });
                 }
             }
         });
+        reading.loaded
     }
 }
 
@@ -171,6 +185,7 @@ fn in_batches(
     };
     let join = |mut all: Reading, one: Reading| {
         all.moved_on.extend(one.moved_on);
+        all.loaded.extend(one.loaded);
         all.stopped |= one.stopped;
         all
     };

@@ -1,11 +1,6 @@
 //! What a caller may see of a snapshot. Everything that leaves the index leaves it here.
 
-use std::{
-    borrow::Cow,
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::SystemTime,
-};
+use std::{borrow::Cow, collections::HashMap, sync::Arc, time::SystemTime};
 
 use lapidary_note::LinkKind;
 use lapidary_query::Pattern;
@@ -13,11 +8,13 @@ use rayon::prelude::*;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::{
+    ahead::PlannedIndex,
     digest::{Digest, LinkDigest},
     file::{FileId, FileState},
     live::{IndexError, Live},
     names::mention_key,
     snapshot::Snapshot,
+    text_table::TextTable,
     texts::{GoOn, Source as TextSource},
 };
 use crate::{
@@ -28,7 +25,7 @@ use crate::{
 
 /// Which files a scope shows, by number. The path of a number never changes, so the answer for one never does.
 #[derive(Debug, Default)]
-struct Visible {
+pub(super) struct Visible {
     bits: Vec<u64>,
     /// Files from this number on have not been looked at.
     known: FileId,
@@ -53,30 +50,40 @@ impl Visible {
     }
 }
 
-/// Scopes that were asked for lately.
+/// Scopes that were asked for lately, and what each shows.
 #[derive(Debug, Default)]
-pub(super) struct VisibleSets(Mutex<Vec<(Arc<Scope>, Arc<Visible>)>>);
+pub(super) struct VisibleSets(Vec<(Arc<Scope>, Arc<Visible>)>);
 
 /// How many callers with scopes of their own are remembered.
 const REMEMBERED: usize = 16;
 
 impl VisibleSets {
-    fn of(&self, scope: &Arc<Scope>, snapshot: &Snapshot) -> Arc<Visible> {
-        let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = sets.iter().position(|(known, _)| Arc::ptr_eq(known, scope)).map(|at| sets.remove(at).1);
-        let visible = match known {
+    pub(super) fn known(&self, scope: &Arc<Scope>) -> Option<Arc<Visible>> {
+        self.0.iter().find(|(known, _)| Arc::ptr_eq(known, scope)).map(|(_, visible)| Arc::clone(visible))
+    }
+
+    /// The one that was learnt last comes first, and the others go.
+    pub(super) fn remember(&mut self, scope: &Arc<Scope>, visible: &Arc<Visible>) {
+        self.0.retain(|(known, _)| !Arc::ptr_eq(known, scope));
+        self.0.truncate(REMEMBERED - 1);
+        self.0.insert(0, (Arc::clone(scope), Arc::clone(visible)));
+    }
+}
+
+impl Live {
+    /// Which files of a snapshot a scope shows.
+    fn visible(&self, scope: &Arc<Scope>, snapshot: &Snapshot) -> Arc<Visible> {
+        let known = self.known_visible(scope);
+        match known {
             Some(visible) if visible.known == snapshot.next_id() => visible,
             // Somebody looks at an older state, whose files may be gone from the newer one that was learnt from.
-            Some(visible) if visible.known > snapshot.next_id() => {
-                let older = Arc::new(Visible::default().learn(scope, snapshot));
-                sets.insert(0, (Arc::clone(scope), visible));
-                return older;
+            Some(visible) if visible.known > snapshot.next_id() => Arc::new(Visible::default().learn(scope, snapshot)),
+            known => {
+                let visible = Arc::new(known.unwrap_or_default().learn(scope, snapshot));
+                self.remember_visible(scope, &visible);
+                visible
             }
-            known => Arc::new(known.unwrap_or_default().learn(scope, snapshot)),
-        };
-        sets.truncate(REMEMBERED - 1);
-        sets.insert(0, (Arc::clone(scope), Arc::clone(&visible)));
-        visible
+        }
     }
 }
 
@@ -87,8 +94,8 @@ pub struct Files {
     visible: Arc<Visible>,
     scope: Arc<Scope>,
     live: Arc<Live>,
-    /// Of changes that may never be made.
-    planned: bool,
+    /// The texts of changes that may never be made.
+    planned: Option<TextTable>,
 }
 
 /// The same, with what stands in each note.
@@ -140,15 +147,27 @@ impl<'s> FileEntry<'s> {
 
 impl Files {
     pub fn new(live: Arc<Live>, scope: Arc<Scope>, snapshot: Arc<Snapshot>) -> Self {
-        let visible = live.visible.of(&scope, &snapshot);
-        Self { snapshot, visible, scope, live, planned: false }
+        let visible = live.visible(&scope, &snapshot);
+        Self { snapshot, visible, scope, live, planned: None }
     }
 
-    /// Of a snapshot with changes that are only planned, made from `base`. What is worked out for it is not remembered,
-    /// because the numbers of its new files will be those of others.
-    pub fn ahead(live: Arc<Live>, scope: Arc<Scope>, base: &Snapshot, snapshot: Arc<Snapshot>) -> Self {
-        let visible = Arc::new(live.visible.of(&scope, base).learn(&scope, &snapshot));
-        Self { snapshot, visible, scope, live, planned: true }
+    /// Of a snapshot with changes that are only planned. What is worked out for it is not remembered, because the numbers
+    /// of its new files will be those of others.
+    pub fn ahead(live: Arc<Live>, scope: Arc<Scope>, index: PlannedIndex) -> Self {
+        let PlannedIndex { base, now: snapshot, planned, .. } = index;
+        let visible = Arc::new(live.visible(&scope, &base).learn(&scope, &snapshot));
+        Self { snapshot, visible, scope, live, planned: Some(planned) }
+    }
+
+    /// Where these files are read from.
+    pub fn source(&self) -> TextSource<'_> {
+        self.live.source_with(self.live.texts(), self.planned.clone().unwrap_or_default())
+    }
+
+    /// The same, after as many of their texts as there is room for were loaded.
+    fn loaded(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) -> TextSource<'_> {
+        let planned = self.planned.clone().unwrap_or_default();
+        self.live.source_with(self.live.load_texts(states, &planned, go_on), planned)
     }
 
     pub fn snapshot(&self) -> &Arc<Snapshot> {
@@ -165,7 +184,7 @@ impl Files {
     }
 
     pub fn is_planned(&self) -> bool {
-        self.planned
+        self.planned.is_some()
     }
 
     pub fn shows(&self, id: FileId) -> bool {
@@ -226,10 +245,12 @@ impl Files {
         let wanted = |entry: &FileEntry<'_>| entry.is_note() && from.is_none_or(|from| entry.path() >= from);
         let states: Vec<Arc<FileState>> = self.below(below).filter(wanted).map(|entry| Arc::clone(entry.0)).collect();
         // With a budget, only what it will be spent on is worth loading, and that is found out on the way.
-        if budget.max_files.is_none() && budget.max_bytes.is_none() {
-            self.live.load_texts(&states, &|| (budget.go_on)().is_none());
-        }
-        let texts = Texts { source: self.live.source(), states };
+        let source = if budget.max_files.is_none() && budget.max_bytes.is_none() {
+            self.loaded(&states, &|| (budget.go_on)().is_none())
+        } else {
+            self.source()
+        };
+        let texts = Texts { source, states };
         let scanned = scan(&texts, pattern, window, budget);
         ScannedNotes { scanned, states: texts.states }
     }
@@ -257,14 +278,12 @@ impl Files {
     ) -> Result<Vec<T>, IndexError> {
         let files = self.iter().filter(|entry| wanted(entry.path()));
         let states: Vec<Arc<FileState>> = files.map(|entry| Arc::clone(entry.0)).collect();
-        self.live.load_texts(&states, go_on);
-        let source = self.live.source();
+        let source = self.loaded(&states, go_on);
         let one = |state: &Arc<FileState>| {
             if !go_on() {
                 return Err(IndexError::Stopped);
             }
-            let text = state.text().or_else(|| source.read_once(state));
-            Ok(text.and_then(|text| look(FileEntry(state), &text)))
+            Ok(source.text(state).and_then(|text| look(FileEntry(state), &text)))
         };
         let found: Vec<Option<T>> = states.par_iter().map(one).collect::<Result<_, _>>()?;
         Ok(found.into_iter().flatten().collect())
@@ -323,7 +342,7 @@ impl scan::Source for Texts<'_> {
 
     fn text(&self, index: usize) -> Option<Searched> {
         let state = self.states.get(index)?;
-        state.text().or_else(|| self.source.read_once(state)).map(Searched::new)
+        self.source.text(state).map(Searched::new)
     }
 }
 

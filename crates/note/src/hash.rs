@@ -2,6 +2,9 @@ use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
+/// What a written hash begins with.
+const PREFIX: &str = "sha256:";
+
 /// Identifies one exact content. Equal hashes mean equal bytes, so a caller may send one back to say
 /// "change what I saw".
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,9 +27,7 @@ impl ContentHash {
     }
 
     fn hex(&self) -> String {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
-        self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
+        self.to_string().split_off(PREFIX.len())
     }
 }
 
@@ -36,7 +37,7 @@ impl FromStr for ContentHash {
 
     fn from_str(written: &str) -> Result<Self, HashError> {
         let refused = || HashError { given: written.chars().take(80).collect() };
-        let hex = written.strip_prefix("sha256:").ok_or_else(refused)?;
+        let hex = written.strip_prefix(PREFIX).ok_or_else(refused)?;
         // `from_str_radix` alone would take a sign.
         if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(refused());
@@ -51,7 +52,13 @@ impl FromStr for ContentHash {
 
 impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sha256:{}", self.hex())
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [0; PREFIX.len() + 64];
+        text[..PREFIX.len()].copy_from_slice(PREFIX.as_bytes());
+        for (pair, byte) in text[PREFIX.len()..].chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 0xf)]]);
+        }
+        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
 }
 
@@ -79,7 +86,7 @@ impl ExpectedHash {
 
     pub fn parse(given: &str) -> Result<Self, HashError> {
         let trimmed = given.trim();
-        let hex = trimmed.strip_prefix("sha256:").unwrap_or(trimmed).to_ascii_lowercase();
+        let hex = trimmed.strip_prefix(PREFIX).unwrap_or(trimmed).to_ascii_lowercase();
         let long_enough = (Self::MIN_DIGITS..=64).contains(&hex.len());
         if long_enough && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             Ok(Self { hex })

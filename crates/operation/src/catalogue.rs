@@ -1,8 +1,18 @@
 //! Which of the tools are offered, and how: chosen once at start, never changed by a call.
 
+use std::sync::Arc;
+
 use lapidary_query::nearest;
 
-use crate::{AnyTool, Effect, Family, Group, ProfileRules, Reason, Spec, schema, successor};
+use crate::{AnyTool, Effect, Family, Group, ProfileRules, Reason, Spec, successor};
+
+/// The tools that there are.
+#[derive(Clone, Copy)]
+pub struct ToolSet {
+    pub tools: &'static [&'static dyn AnyTool],
+    /// The reviewed definition of a tool, if there is one: its description and its schemas as JSON.
+    pub definition: fn(&str) -> Option<&'static str>,
+}
 
 /// All tools with their standing, in the order of the list.
 pub struct Catalogue {
@@ -57,8 +67,8 @@ pub struct Selection {
 
 impl Selection {
     /// Whether every word of such lists is known.
-    pub fn check(tools: &[&dyn AnyTool], words: &[String]) -> Result<(), SelectionError> {
-        let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec()).collect();
+    pub fn check(set: ToolSet, words: &[String]) -> Result<(), SelectionError> {
+        let specs: Vec<Spec> = set.tools.iter().map(|tool| tool.spec()).collect();
         let specs: Vec<&Spec> = specs.iter().collect();
         words.iter().try_for_each(|word| Choice::parse(word, &specs).map(|_| ()))
     }
@@ -82,7 +92,7 @@ impl Catalogue {
     /// With several vaults, every tool that works on one takes its name. A profile takes away from what is selected, and
     /// adds nothing.
     pub fn new(
-        tools: &[&'static dyn AnyTool],
+        set: ToolSet,
         selection: &Selection,
         profile: &ProfileRules,
         vaults: &[String],
@@ -93,16 +103,21 @@ impl Catalogue {
             standing: Standing::Deferred,
             in_profile: true,
         };
-        let mut entries: Vec<Entry> = tools.iter().map(entry).collect();
+        let mut entries: Vec<Entry> = set.tools.iter().map(entry).collect();
         let specs: Vec<&Spec> = entries.iter().map(|entry| &entry.spec).collect();
         let chosen = selection.chosen.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let excluded =
             selection.excluded.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let allowed = profile.allow.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let refused = profile.exclude.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let choices: Arc<[String]> = vaults.into();
         for entry in &mut entries {
-            if vaults.len() > 1 && entry.spec.kind.needs_vault() {
-                schema::require_choice(&mut entry.spec.input, "vault", "Which vault.", vaults);
+            // A build with debug assertions derives them, so that a tool that is being written is what its types say.
+            if let Some(definition) = (set.definition)(entry.spec.name()).filter(|_| !cfg!(debug_assertions)) {
+                entry.spec.take_definition(definition);
+            }
+            if choices.len() > 1 && entry.spec.kind.needs_vault() {
+                entry.spec.choose_vault(&choices);
             }
             let of_server = standing(&entry.spec, &chosen, &excluded, selection.read_only);
             let covered = |choices: &[Choice]| choices.iter().any(|choice| choice.covers(&entry.spec));

@@ -24,7 +24,7 @@ mod wire;
 
 pub use arguments::{Checked, check_arguments};
 pub use bug::{Bug, catch_panic, install_panic_hook};
-pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing};
+pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing, ToolSet};
 pub use context::{Cancel, Context, ScanLimits, Walked};
 pub use payload::{
     CheckpointHistory, Completed, Contents, FilledPrompt, Form, Payload, Prompt, PromptArgument, PromptsSeen,

@@ -20,7 +20,7 @@ pub enum Payload {
         seen: PromptsSeen,
         changed: bool,
     },
-    History(CheckpointHistory),
+    History(Box<CheckpointHistory>),
 }
 
 impl Payload {

@@ -1,6 +1,6 @@
 //! What a caller may use of what the server offers. Chosen by the owner, never by a call.
 
-use crate::{AnyTool, Catalogue, Effect, Entry, Group, Off, Selection, SelectionError, Standing};
+use crate::{Catalogue, Effect, Entry, Group, Off, Selection, SelectionError, Standing, ToolSet};
 
 /// How a profile is described: words as in `--tools`, and the most that may happen to files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,12 +56,12 @@ pub struct Profile {
 impl Profile {
     pub fn new(
         name: &str,
-        tools: &[&'static dyn AnyTool],
+        set: ToolSet,
         rules: &ProfileRules,
         selection: &Selection,
         vaults: &[String],
     ) -> Result<Self, SelectionError> {
-        let catalogue = Catalogue::new(tools, selection, rules, vaults)?;
+        let catalogue = Catalogue::new(set, selection, rules, vaults)?;
         // What was not chosen may still be the profile's; what the owner excluded is nobody's.
         let has = |entry: &&Entry| entry.in_profile && entry.standing != Standing::Off(Off::Excluded);
         let groups = catalogue.entries().iter().filter(has).map(|entry| entry.spec.declaration.group).collect();

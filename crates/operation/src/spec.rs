@@ -1,5 +1,7 @@
 //! What a tool is: one declaration, typed input and output, and either an answer or a plan.
 
+use std::sync::{Arc, OnceLock};
+
 use lapidary_vault::{Change, ChangeSet, View};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -266,9 +268,7 @@ pub struct Spec {
     /// The argument with which a caller says what it expects a file to hold.
     pub expected_hash: Option<&'static str>,
     pub needs: Needs,
-    pub description: String,
-    pub input: Map<String, Value>,
-    pub output: Map<String, Value>,
+    schemas: LazySchemas,
 }
 
 impl Spec {
@@ -276,9 +276,31 @@ impl Spec {
         self.declaration.name
     }
 
+    pub fn description(&self) -> &str {
+        &self.schemas.get().description
+    }
+
+    pub fn input(&self) -> &Map<String, Value> {
+        &self.schemas.get().input
+    }
+
+    pub fn output(&self) -> &Map<String, Value> {
+        &self.schemas.get().output
+    }
+
     /// Whether it has an argument of this name.
     pub fn takes(&self, argument: &str) -> bool {
-        self.input.get("properties").is_some_and(|properties| properties.get(argument).is_some())
+        self.input().get("properties").is_some_and(|properties| properties.get(argument).is_some())
+    }
+
+    /// Takes the schemas from the reviewed definition of the tool instead of deriving them from its types.
+    pub fn take_definition(&mut self, definition: &'static str) {
+        self.schemas.definition = Some(definition);
+    }
+
+    /// Makes the caller choose one of several vaults.
+    pub(crate) fn choose_vault(&mut self, vaults: &Arc<[String]>) {
+        self.schemas.vaults = Some(Arc::clone(vaults));
     }
 
     /// All reasons with which a call of this tool can be refused.
@@ -302,6 +324,63 @@ impl Spec {
         }
         reasons.sort_unstable();
         reasons
+    }
+}
+
+/// What a client is told of a tool.
+#[derive(Clone, Debug)]
+struct Schemas {
+    description: String,
+    input: Map<String, Value>,
+    output: Map<String, Value>,
+}
+
+impl Schemas {
+    fn derived<I: JsonSchema>(output: Map<String, Value>) -> Self {
+        let mut input = schema::input::<I>();
+        // The doc comment of the input type is the tool's description.
+        let description = match input.remove("description") {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        };
+        Self { description, input, output }
+    }
+
+    fn parse(definition: &str) -> Option<Self> {
+        let Ok(Value::Object(mut definition)) = serde_json::from_str(definition) else { return None };
+        let mut take = |name: &str| definition.remove(name);
+        let (Some(Value::String(description)), Some(Value::Object(input)), Some(Value::Object(output))) =
+            (take("description"), take("input"), take("output"))
+        else {
+            return None;
+        };
+        Some(Self { description, input, output })
+    }
+}
+
+/// Schemas that are made when they are first asked for: most sessions use a few tools, and a start should not pay for
+/// all of them.
+#[derive(Clone, Debug)]
+struct LazySchemas {
+    derive: fn() -> Schemas,
+    definition: Option<&'static str>,
+    vaults: Option<Arc<[String]>>,
+    made: OnceLock<Schemas>,
+}
+
+impl LazySchemas {
+    fn new(derive: fn() -> Schemas) -> Self {
+        Self { derive, definition: None, vaults: None, made: OnceLock::new() }
+    }
+
+    fn get(&self) -> &Schemas {
+        self.made.get_or_init(|| {
+            let mut schemas = self.definition.and_then(Schemas::parse).unwrap_or_else(self.derive);
+            if let Some(vaults) = &self.vaults {
+                schema::require_choice(&mut schemas.input, "vault", "Which vault.", vaults);
+            }
+            schemas
+        })
     }
 }
 
@@ -368,13 +447,13 @@ pub struct Relay<T>(pub T);
 
 impl<T: ReadTool> AnyTool for Read<T> {
     fn spec(&self) -> Spec {
-        let output = schema::output::<T::Output>(Effect::Read);
+        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
         Spec {
             searches_by: T::SEARCHES_BY,
             deadline: T::DEADLINE,
             takes_target: T::TAKES_TARGET,
             needs: T::NEEDS,
-            ..spec::<T::Input>(T::DECLARATION, ToolKind::Read, Effect::Read, output)
+            ..spec(T::DECLARATION, ToolKind::Read, Effect::Read, derive)
         }
     }
 
@@ -397,7 +476,7 @@ impl<T: ReadTool> AnyTool for Read<T> {
 
 impl<T: WriteTool> AnyTool for Write<T> {
     fn spec(&self) -> Spec {
-        let output = schema::output::<T::Output>(T::EFFECT);
+        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
         Spec {
             asks_first: T::ASKS_FIRST,
             in_batches: T::IN_BATCHES,
@@ -405,7 +484,7 @@ impl<T: WriteTool> AnyTool for Write<T> {
             takes_target: T::TAKES_TARGET,
             dry_run: Some(T::DRY_RUN),
             expected_hash: Some(T::EXPECTED_HASH),
-            ..spec::<T::Input>(T::DECLARATION, ToolKind::Write, T::EFFECT, output)
+            ..spec(T::DECLARATION, ToolKind::Write, T::EFFECT, derive)
         }
     }
 
@@ -448,12 +527,12 @@ impl<T: WriteTool> Draft for WriteDraft<T> {
 
 impl<T: BatchTool> AnyTool for Batched<T> {
     fn spec(&self) -> Spec {
-        let output = schema::output::<T::Output>(T::EFFECT);
+        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
         let family = T::DECLARATION.family;
         Spec {
             dry_run: Some(family.dry_run()),
             expected_hash: Some(family.expected_hash()),
-            ..spec::<T::Input>(T::DECLARATION, ToolKind::Batch, T::EFFECT, output)
+            ..spec(T::DECLARATION, ToolKind::Batch, T::EFFECT, derive)
         }
     }
 
@@ -477,8 +556,8 @@ impl<T: BatchTool> AnyTool for Batched<T> {
 
 impl<T: AgentTool> AnyTool for Agent<T> {
     fn spec(&self) -> Spec {
-        let output = schema::output::<T::Output>(Effect::Read);
-        Spec { needs: T::NEEDS, ..spec::<T::Input>(T::DECLARATION, ToolKind::Agent, Effect::Read, output) }
+        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
+        Spec { needs: T::NEEDS, ..spec(T::DECLARATION, ToolKind::Agent, Effect::Read, derive) }
     }
 
     fn plan(
@@ -499,7 +578,8 @@ impl<T: AgentTool> AnyTool for Agent<T> {
 impl<T: RelayTool> AnyTool for Relay<T> {
     fn spec(&self) -> Spec {
         // It can do whatever the other tool does, so it announces the most.
-        spec::<T::Input>(T::DECLARATION, ToolKind::Relay, Effect::Destroy, schema::any_object())
+        let derive = || Schemas::derived::<T::Input>(schema::any_object());
+        spec(T::DECLARATION, ToolKind::Relay, Effect::Destroy, derive)
     }
 
     fn plan(
@@ -520,13 +600,7 @@ impl<T: RelayTool> AnyTool for Relay<T> {
     }
 }
 
-fn spec<I: JsonSchema>(declaration: Declaration, kind: ToolKind, effect: Effect, output: Map<String, Value>) -> Spec {
-    let mut input = schema::input::<I>();
-    // The doc comment of the input type is the tool's description.
-    let description = match input.remove("description") {
-        Some(Value::String(text)) => text,
-        _ => String::new(),
-    };
+fn spec(declaration: Declaration, kind: ToolKind, effect: Effect, derive: fn() -> Schemas) -> Spec {
     Spec {
         declaration,
         kind,
@@ -539,9 +613,7 @@ fn spec<I: JsonSchema>(declaration: Declaration, kind: ToolKind, effect: Effect,
         dry_run: None,
         expected_hash: None,
         needs: Needs::default(),
-        description,
-        input,
-        output,
+        schemas: LazySchemas::new(derive),
     }
 }
 

@@ -198,7 +198,7 @@ mod tests {
     use lapidary_vault::VaultPath;
 
     use super::*;
-    use crate::{Catalogue, ProfileRules, Selection};
+    use crate::{Catalogue, ProfileRules, Selection, ToolSet};
 
     thread_local! {
         /// How often the facts of a reply became text on this thread.
@@ -240,7 +240,8 @@ mod tests {
     #[test]
     fn both_families_say_the_same_in_their_own_form() {
         let now = ContentHash::of(b"now").to_string();
-        let all = Catalogue::new(&[], &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let none = ToolSet { tools: &[], definition: |_| None };
+        let all = Catalogue::new(none, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
         let note = render_refusal(Family::Obsidian, &stale(), Offered::of(&all));
         assert_eq!(note.facts["error"]["code"], -32002);
         assert_eq!(note.facts["error"]["data"]["reason"], "stale_precondition");

@@ -64,7 +64,7 @@ fn examples_do_what_they_say() {
                 (outcome, gives) => {
                     let rendered = outcome.rendered().expect("a reply");
                     let mut output = Value::Object(rendered.facts().clone());
-                    fits(&spec.output, &output);
+                    fits(spec.output(), &output);
                     match gives {
                         Gives::Output(expected) => {
                             if let Value::Object(output) = &mut output {

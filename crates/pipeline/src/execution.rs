@@ -37,7 +37,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) repairs: Vec<String>,
     /// The files that they name.
     pub(crate) files: Vec<String>,
-    pub(crate) fingerprint: CallFingerprint,
+    /// Whether they are in order.
+    pub(crate) is_checked: bool,
     /// Whose wire form the answer takes: that of the tool that really runs.
     pub(crate) family: Family,
     /// The vault that it is about.
@@ -120,7 +121,6 @@ impl<'a> Execution<'a> {
             cancel,
             started: Instant::now(),
             time: executor.setup.clock.now(),
-            fingerprint: CallFingerprint::raw(&name, &given),
             operation_name: name,
             via: invocation.approved.map(|_| "approvals"),
             found: None,
@@ -129,6 +129,7 @@ impl<'a> Execution<'a> {
             arguments: Map::new(),
             repairs: Vec::new(),
             files: Vec::new(),
+            is_checked: false,
             family: Family::Own,
             vault: None,
             vault_choice: None,
@@ -166,6 +167,16 @@ impl<'a> Execution<'a> {
 
     pub(crate) fn profile(&self) -> &'a Profile {
         self.principal().profile()
+    }
+
+    /// What was asked, for the one who notices repetition.
+    pub(crate) fn fingerprint(&self) -> CallFingerprint {
+        match self.found {
+            Some(Found::Tool(entry)) if self.is_checked => {
+                CallFingerprint::of(&entry.spec, self.vault.map(|served| served.vault.name()), &self.arguments)
+            }
+            _ => CallFingerprint::raw(&self.operation_name, &self.given),
+        }
     }
 
     /// The name of the principal.

@@ -66,7 +66,7 @@ impl CallFingerprint {
 
 /// Without what is the default: a flag that is off, and what the schema says happens anyway.
 fn canonical(spec: &Spec, arguments: &Map<String, Value>) -> Map<String, Value> {
-    let default = |name: &str| spec.input.get("properties")?.get(name)?.get("default");
+    let default = |name: &str| spec.input().get("properties")?.get(name)?.get("default");
     let says_nothing = |name: &str, value: &Value| match default(name) {
         Some(default) => default == value,
         None => matches!(value, Value::Null | Value::Bool(false)),

@@ -107,7 +107,7 @@ impl<'s> Search<'s> {
     }
 
     pub(super) fn with_text<T>(&self, state: &FileState, look: impl FnOnce(&str) -> T) -> Option<T> {
-        let text = self.files.live().source().text(state)?;
+        let text = self.files.source().text(state)?;
         Some(with_shown(&state.path, &text, look))
     }
 }

@@ -112,7 +112,7 @@ impl Index {
     }
 
     /// Of some notes alone.
-    pub(super) fn of(states: &[Arc<FileState>], source: Source<'_>, go_on: GoOn<'_>) -> Result<Self, IndexError> {
+    pub(super) fn of(states: &[Arc<FileState>], source: &Source<'_>, go_on: GoOn<'_>) -> Result<Self, IndexError> {
         let mut known: Vec<(FileId, Arc<FileState>)> =
             states.iter().map(|state| (state.id, Arc::clone(state))).collect();
         known.sort_unstable_by_key(|(id, _)| *id);
@@ -144,7 +144,7 @@ impl Index {
             return Ok(None);
         }
         let known = if shown.len() == all { now.clone() } else { applied(self.known.clone(), &shown) };
-        self.with(shown, known, files.live().source(), go_on).map(Some)
+        self.with(shown, known, &files.source(), go_on).map(Some)
     }
 
     /// With these changes, after which these are the files it knows.
@@ -152,7 +152,7 @@ impl Index {
         &self,
         changes: Vec<Change<'_>>,
         known: SortedMap<FileId, Arc<FileState>>,
-        source: Source<'_>,
+        source: &Source<'_>,
         go_on: GoOn<'_>,
     ) -> Result<Self, IndexError> {
         let mut next = self.clone();
@@ -258,14 +258,14 @@ fn cut<'n, 's>(new: &'n [&'s Arc<FileState>]) -> Vec<&'n [&'s Arc<FileState>]> {
     pieces
 }
 
-fn piece_of(states: &[&Arc<FileState>], source: Source<'_>, go_on: GoOn<'_>) -> Result<Part, IndexError> {
+fn piece_of(states: &[&Arc<FileState>], source: &Source<'_>, go_on: GoOn<'_>) -> Result<Part, IndexError> {
     let mut builder = Builder::default();
     let (mut buffer, mut made) = (Vec::new(), Vec::new());
     for state in states {
         if !go_on() {
             return Err(IndexError::Stopped);
         }
-        let read_at = state.read_at().unwrap_or_else(|| source.backend.now());
+        let read_at = source.read_at(state);
         buffer.clear();
         // What may be of another state is good for an answer, and not to be kept.
         let read_at = if source.content(state, &mut buffer) { read_at } else { 0 };

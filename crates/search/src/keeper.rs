@@ -1,10 +1,13 @@
 use std::{
     sync::{
-        Arc, Mutex, PoisonError, TryLockError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
+
+use lapidary_store::maintenance::schedule;
+use parking_lot::Mutex;
 
 use super::{SegmentCache, corpus::Readable, index::Index};
 use lapidary_index::{FileId, FileState, GoOn, Live, Snapshot, SortedMap};
@@ -20,12 +23,17 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// The newest index of a vault.
 #[derive(Default)]
 pub struct SearchKeeper {
-    newest: Mutex<Option<Arc<Index>>>,
+    newest: Mutex<Newest>,
     cache: Option<SegmentCache>,
     /// Whether somebody is making one aside.
     building: AtomicBool,
+}
+
+#[derive(Default)]
+struct Newest {
+    index: Option<Arc<Index>>,
     /// What callers who asked lately may read of it.
-    readable: Mutex<Vec<Counted>>,
+    counted: Vec<Counted>,
 }
 
 /// What was counted in an index for a scope.
@@ -46,56 +54,54 @@ impl SearchKeeper {
 
     /// Whether there was an index, here or in the cache. Then the texts of all notes need not be read.
     pub fn is_known(&self) -> bool {
-        let here = self.newest.try_lock().is_ok_and(|newest| newest.is_some());
+        let here = self.newest.try_lock().is_some_and(|newest| newest.index.is_some());
         here || self.cache.as_ref().is_some_and(SegmentCache::is_there)
     }
 
     /// Whether somebody who sees these files can have an index of them without a long wait. Those that it does not see do
     /// not count, or it could tell them by the answer.
     pub fn is_near(&self, files: &Files) -> bool {
-        let few = || files.iter().filter(FileEntry::is_searched).take(MANY + 1).count() <= MANY;
-        let mut newest = match self.newest.try_lock() {
-            Ok(newest) => newest,
-            Err(TryLockError::Poisoned(newest)) => newest.into_inner(),
-            Err(TryLockError::WouldBlock) => return few(),
+        let Some(mut newest) = self.newest.try_lock() else {
+            return files.iter().filter(FileEntry::is_searched).take(MANY + 1).count() <= MANY;
         };
         // What is recalled may be of another snapshot; whoever searches brings it up to date.
-        let index = newest.get_or_insert_with(|| Arc::new(self.recall(files.snapshot())));
-        self.is_counted(index, files) || index.missing(files) <= MANY
+        let index = Arc::clone(newest.index.get_or_insert_with(|| Arc::new(self.recall(files.snapshot()))));
+        newest.is_counted(&index, files) || index.missing(files) <= MANY
     }
 
     fn recall(&self, snapshot: &Snapshot) -> Index {
         self.cache.as_ref().map(|cache| cache.recall(snapshot)).unwrap_or_default()
     }
 
-    /// An index in which these files are exactly as somebody sees them. That of changes that are only planned is not kept.
-    pub(super) fn index(&self, files: &Files, go_on: GoOn<'_>) -> Result<Arc<Index>, IndexError> {
+    /// An index in which these files are exactly as somebody sees them, and what is counted in it among the notes that
+    /// it may read. That of changes that are only planned is not kept.
+    pub(super) fn index(&self, files: &Files, go_on: GoOn<'_>) -> Result<(Arc<Index>, Arc<Readable>), IndexError> {
         let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
-        let index = newest.clone().unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
+        let index = newest.index.clone().unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
         if !files.is_planned() {
-            newest.get_or_insert_with(|| Arc::clone(&index));
+            newest.index.get_or_insert_with(|| Arc::clone(&index));
         }
-        if index.is_of(files.snapshot()) || self.is_counted(&index, files) {
-            return Ok(index);
-        }
-        let Some(next) = index.advanced(files, go_on)?.map(Arc::new) else { return Ok(index) };
-        if !files.is_planned() {
-            *newest = Some(Arc::clone(&next));
+        let is_ready = index.is_of(files.snapshot()) || newest.is_counted(&index, files);
+        let next = if is_ready { None } else { index.advanced(files, go_on)?.map(Arc::new) };
+        if let (Some(next), false) = (&next, files.is_planned()) {
+            newest.index = Some(Arc::clone(next));
             files.live().learnt();
         }
-        Ok(next)
+        let index = next.unwrap_or(index);
+        let readable = newest.readable(&index, files);
+        Ok((index, readable))
     }
 
     /// Makes one while others go on asking.
     fn build(&self, files: &Files, go_on: GoOn<'_>) -> Result<(), IndexError> {
-        let before = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?.clone();
+        let before = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?.index.clone();
         let before = before.unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
         let Some(next) = before.advanced(files, go_on)? else { return Ok(()) };
         let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
         // Whoever asked meanwhile has taken in a few notes at most, and can do so again.
-        if newest.as_ref().is_none_or(|newest| newest.alive() <= next.alive()) {
+        if newest.index.as_ref().is_none_or(|newest| newest.alive() <= next.alive()) {
             tracing::debug!(notes = next.alive(), "the search index is made");
-            *newest = Some(Arc::new(next));
+            newest.index = Some(Arc::new(next));
             files.live().learnt();
         }
         Ok(())
@@ -103,44 +109,15 @@ impl SearchKeeper {
 
     /// Whether there is nothing to do for somebody who sees these files.
     pub fn is_ready(&self, files: &Files) -> bool {
-        let newest = self.newest.try_lock().ok().and_then(|newest| newest.clone());
-        newest.is_some_and(|index| self.is_counted(&index, files))
-    }
-
-    fn is_counted(&self, index: &Arc<Index>, files: &Files) -> bool {
-        let counted = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
-        counted.iter().any(|counted| {
-            Arc::ptr_eq(&counted.index, index)
-                && Arc::ptr_eq(&counted.scope, files.scope())
-                && counted.files.is_same(files.snapshot().files_by_id())
-        })
-    }
-
-    /// What is counted among the notes that somebody may read.
-    pub(super) fn readable(&self, index: &Arc<Index>, files: &Files) -> Arc<Readable> {
-        let mut known = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|known| Arc::ptr_eq(&known.index, index));
-        let now = files.snapshot().files_by_id().clone();
-        if let Some(known) = known.iter_mut().find(|known| Arc::ptr_eq(&known.scope, files.scope())) {
-            if !known.files.is_same(&now) {
-                (known.files, known.others) = (now, None);
-            }
-            return Arc::clone(&known.readable);
-        }
-        let readable = Arc::new(Readable::new(index, &|id| files.shows(id)));
-        known.truncate(REMEMBERED - 1);
-        let (index, scope) = (Arc::clone(index), Arc::clone(files.scope()));
-        known.insert(0, Counted { index, scope, files: now, readable: Arc::clone(&readable), others: None });
-        readable
+        let Some(newest) = self.newest.try_lock() else { return false };
+        newest.index.as_ref().is_some_and(|index| newest.is_counted(index, files))
     }
 
     /// The files that somebody sees and no index knows: going through all others for them takes longer than a search.
     pub(super) fn others(&self, files: &Files) -> Arc<[Arc<FileState>]> {
-        let mut known = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |known: &&mut Counted| {
-            Arc::ptr_eq(&known.scope, files.scope()) && known.files.is_same(files.snapshot().files_by_id())
-        };
-        let mut known = known.iter_mut().find(is_same);
+        // Not waited for: who takes in notes at this moment needs longer than it takes to look for them.
+        let mut newest = self.newest.try_lock();
+        let mut known = newest.as_mut().and_then(|newest| newest.counted.iter_mut().find(|known| known.is_of(files)));
         if let Some(others) = known.as_ref().and_then(|known| known.others.clone()) {
             return others;
         }
@@ -153,12 +130,17 @@ impl SearchKeeper {
     }
 
     fn newest(&self) -> Option<Arc<Index>> {
-        lock(&self.newest, &|| true)?.clone()
+        lock(&self.newest, &|| true)?.index.clone()
+    }
+
+    /// Whether an index is being made aside.
+    pub fn is_building(&self) -> bool {
+        self.building.load(Ordering::Acquire)
     }
 
     /// Waits for an index that is being made aside. For somebody who has nothing else to do.
     pub fn settle(&self) {
-        while self.building.load(Ordering::Acquire) {
+        while self.is_building() {
             std::thread::sleep(LOOK_AGAIN);
         }
     }
@@ -169,8 +151,8 @@ impl SearchKeeper {
         let Some(better) = cache.save(&index) else { return };
         let Some(mut newest) = lock(&self.newest, &|| true) else { return };
         // If a note was changed meanwhile, it is left for the next time.
-        if newest.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, &index)) {
-            *newest = Some(Arc::new(better));
+        if newest.index.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, &index)) {
+            newest.index = Some(Arc::new(better));
         }
     }
 
@@ -189,9 +171,39 @@ impl SearchKeeper {
     /// Forgets everything; it comes back with the next question.
     pub fn rest(&self) {
         if let Some(mut newest) = lock(&self.newest, &|| false) {
-            *newest = None;
+            *newest = Newest::default();
         }
-        self.readable.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl Newest {
+    fn is_counted(&self, index: &Arc<Index>, files: &Files) -> bool {
+        self.counted.iter().any(|counted| Arc::ptr_eq(&counted.index, index) && counted.is_of(files))
+    }
+
+    /// What is counted among the notes that somebody may read.
+    fn readable(&mut self, index: &Arc<Index>, files: &Files) -> Arc<Readable> {
+        let known = &mut self.counted;
+        known.retain(|known| Arc::ptr_eq(&known.index, index));
+        let now = files.snapshot().files_by_id().clone();
+        if let Some(known) = known.iter_mut().find(|known| Arc::ptr_eq(&known.scope, files.scope())) {
+            if !known.files.is_same(&now) {
+                (known.files, known.others) = (now, None);
+            }
+            return Arc::clone(&known.readable);
+        }
+        let readable = Arc::new(Readable::new(index, &|id| files.shows(id)));
+        known.truncate(REMEMBERED - 1);
+        let (index, scope) = (Arc::clone(index), Arc::clone(files.scope()));
+        known.insert(0, Counted { index, scope, files: now, readable: Arc::clone(&readable), others: None });
+        readable
+    }
+}
+
+impl Counted {
+    /// Whether it is of exactly these files, as this scope shows them.
+    fn is_of(&self, files: &Files) -> bool {
+        Arc::ptr_eq(&self.scope, files.scope()) && self.files.is_same(files.snapshot().files_by_id())
     }
 }
 
@@ -203,7 +215,7 @@ pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &Files) {
     }
     let (building, scope) = (Building(Arc::clone(keeper)), Arc::clone(files.scope()));
     let live = Arc::clone(files.live());
-    let builder = std::thread::Builder::new().name("search index".to_owned()).spawn(move || {
+    let scheduled = schedule(Duration::ZERO, move || {
         let live = &live;
         let made = to_rank(live, &scope, &|| Arc::strong_count(live) > 1).and_then(|files| {
             // The files belong to the vault too.
@@ -213,10 +225,11 @@ pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &Files) {
         if let Err(error) = made {
             tracing::debug!(%error, "the search index could not be made");
         }
+        None
     });
     // Without it, every answer comes from a scan and says so.
-    if let Err(error) = builder {
-        tracing::warn!(%error, "there is no thread to make the search index");
+    if let Err(error) = scheduled {
+        tracing::warn!(%error, "nobody makes the search index");
     }
 }
 

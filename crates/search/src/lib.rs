@@ -1,11 +1,11 @@
 //! The ranked search: an inverted index of all notes, and what is found in it.
 //!
-//! The index is our own and lives in memory. An engine such as tantivy was measured too: it ranks by how often words stand
-//! in all documents, so a caller could feel hidden notes in its scores; it has one writer for all servers of a vault, and a
-//! changed note is seen only after a commit of tens of milliseconds. Here a [`Segment`](segment::Segment) never changes, an
-//! index is a few of them and belongs to exactly one snapshot, a changed note makes a new small one, and everything that
-//! scores depend on is counted for each search among the notes that the caller may read. That costs what going through the
-//! postings costs anyway.
+//! The index is our own and lives in memory. An engine such as tantivy was measured too. Scores that do not betray hidden
+//! notes could be had there as well (`Bm25StatisticsProvider`); what could not is one index for all servers of a vault,
+//! since it has a single writer, and a changed note that is seen at once, since it takes a commit of tens of milliseconds.
+//! Here a [`Segment`](segment::Segment) never changes, an index is a few of them and belongs to exactly one snapshot, a
+//! changed note makes a new small one, and everything that scores depend on is counted for each search among the notes
+//! that the caller may read. That costs what going through the postings costs anyway.
 
 mod best;
 mod bits;
@@ -96,8 +96,7 @@ impl SearchKeeper {
         page: RankedPage,
         go_on: GoOn<'_>,
     ) -> Result<RankedNotes, IndexError> {
-        let index = self.index(files, go_on)?;
-        let readable = self.readable(&index, files);
+        let (index, readable) = self.index(files, go_on)?;
         search(Corpus::new(&index, readable), self, files, query, page, go_on)
     }
 }

@@ -45,7 +45,7 @@ pub fn search_by_scan(
     found.truncate(MOST);
     let states: Vec<Arc<FileState>> = found.into_iter().map(|found| found.state).collect();
     digest(files, &states, go_on)?;
-    let index = Index::of(&states, files.live().source(), go_on)?;
+    let index = Index::of(&states, &files.source(), go_on)?;
     let mut answer = search(Corpus::of_some(&index), keeper, files, query, page, go_on)?;
     answer.scanned = Some(ByScan { cut });
     if cut {
@@ -96,6 +96,6 @@ fn digest(files: &Files, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Result<(
     let unknown = states.iter().filter(|state| state.path.is_note() && state.digest().is_none());
     let unknown: Vec<Arc<FileState>> = unknown.cloned().collect();
     let _under_way = files.live().progress.begin(unknown.len());
-    let reading = files.live().source().digest(&unknown, Wanted::AnyState, go_on);
+    let reading = files.source().digest(&unknown, Wanted::AnyState, go_on);
     if reading.stopped { Err(IndexError::Stopped) } else { Ok(()) }
 }

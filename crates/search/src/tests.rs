@@ -244,7 +244,7 @@ fn a_segment_is_what_it_was() {
     let vault =
         vault(&[("Sub/Größe.md", "---\naliases: [Other]\n---\n# A *b*\n全文検索 #work/x\n"), ("b.md", "a a a")]);
     let live = live(vault.path());
-    let index = live.search.index(&keeper::to_rank(&live, &open(), &|| true).unwrap(), &|| true).unwrap();
+    let (index, _) = live.search.index(&keeper::to_rank(&live, &open(), &|| true).unwrap(), &|| true).unwrap();
     let segment = &index.parts[0].segment;
     let mut words: Vec<String> = (0..segment.terms())
         .map(|term| {

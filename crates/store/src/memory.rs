@@ -3,12 +3,10 @@
 mod commit;
 mod history;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use lapidary_note::ContentHash;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     Backend, BackendTurn, Capabilities, ChangeSet, CheckpointRecord, CommitError, Cursor, Delta, Entry, EntryKind,
@@ -59,7 +57,7 @@ impl MemoryStore {
     }
 
     fn contents(&self) -> MutexGuard<'_, Contents> {
-        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+        self.contents.lock()
     }
 }
 

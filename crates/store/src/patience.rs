@@ -1,23 +1,19 @@
-use std::{
-    collections::VecDeque,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError},
-    time::Duration,
-};
+use std::{collections::VecDeque, time::Duration};
 
-/// How often somebody who waits looks again.
-const LOOK_AGAIN: Duration = Duration::from_micros(200);
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+/// How often somebody who waits is asked whether to go on waiting.
+const STILL_WAITING: Duration = Duration::from_millis(5);
 
 /// Waits for a lock as long as it is told to. Not simply waited for: whoever holds it may wait for a disk that never
-/// answers. That somebody panicked while holding it is no reason to stop; what it guards is whole after every step.
+/// answers.
 pub fn lock<'m, T>(mutex: &'m Mutex<T>, go_on: &dyn Fn() -> bool) -> Option<MutexGuard<'m, T>> {
-    loop {
-        match mutex.try_lock() {
-            Ok(held) => return Some(held),
-            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) if go_on() => std::thread::sleep(LOOK_AGAIN),
-            Err(TryLockError::WouldBlock) => return None,
-        }
+    // One that is free is had without being asked.
+    let mut held = mutex.try_lock();
+    while held.is_none() && go_on() {
+        held = mutex.try_lock_for(STILL_WAITING);
     }
+    held
 }
 
 /// A line of those who wait: whoever came first goes first.
@@ -40,9 +36,6 @@ pub(crate) struct Place<'q> {
     ticket: u64,
 }
 
-/// How often somebody in the line looks whether to go on waiting.
-const STILL_WAITING: Duration = Duration::from_millis(5);
-
 impl Queue {
     /// Waits to be the first, as long as it is told to.
     pub(crate) fn wait(&self, go_on: &dyn Fn() -> bool) -> Option<Place<'_>> {
@@ -57,13 +50,13 @@ impl Queue {
                 drop(line);
                 return None;
             }
-            line = self.moved.wait_timeout(line, STILL_WAITING).unwrap_or_else(PoisonError::into_inner).0;
+            self.moved.wait_for(&mut line, STILL_WAITING);
         }
         Some(place)
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+        self.line.lock()
     }
 }
 
@@ -90,7 +83,7 @@ mod tests {
             let (line, order) = (Arc::clone(&queue), Arc::clone(&order));
             others.push(thread::spawn(move || {
                 let place = line.wait(&|| true).unwrap();
-                order.lock().unwrap().push(number);
+                order.lock().push(number);
                 drop(place);
             }));
             while queue.line().waiting.len() < number + 2 {
@@ -100,7 +93,7 @@ mod tests {
         assert!(queue.wait(&|| false).is_none(), "nobody waits who is told not to");
         drop(first);
         others.into_iter().for_each(|other| other.join().unwrap());
-        assert_eq!(*order.lock().unwrap(), [0, 1, 2, 3, 4]);
+        assert_eq!(*order.lock(), [0, 1, 2, 3, 4]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //!
 //! The crates above see all of it through this one.
 
+mod definitions;
 mod operations;
 mod prompts;
 mod resources;
@@ -27,4 +28,4 @@ pub use operations::{
 };
 pub use prompts::prompts;
 pub use resources::{FIXED_RESOURCES, FileTemplate, FixedResource, JSON, Resource, ResourceUri};
-pub use tools::TOOLS;
+pub use tools::{TOOL_SET, TOOLS};

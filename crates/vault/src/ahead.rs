@@ -1,11 +1,8 @@
 //! A vault as it will be once changes that are only planned have been made: what the next step of a batch plans on.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
-use lapidary_index::{IndexError, Snapshot};
+use lapidary_index::{IndexError, PlannedIndex};
 use lapidary_note::FileContent;
 use lapidary_store::rebased;
 use unicode_normalization::UnicodeNormalization;
@@ -23,8 +20,8 @@ pub(crate) struct Ahead {
     /// Folders by their old and their new path, in the order in which they move.
     folders: Vec<(VaultPath, VaultPath)>,
     steps: Vec<Arc<ChangeSet>>,
-    /// Shared by all views of one batch, which are made one after the other.
-    index: Arc<Mutex<Option<Indexed>>>,
+    /// Handed on to the next view of a batch, which is made from this one.
+    index: RefCell<Option<Indexed>>,
 }
 
 /// What is at a path.
@@ -36,11 +33,11 @@ pub(crate) enum There {
     Elsewhere(VaultPath),
 }
 
+#[derive(Clone)]
 struct Indexed {
-    base: Arc<Snapshot>,
-    /// How many of the steps are in `now`.
+    /// How many of the steps are in it.
     steps: usize,
-    now: Arc<Snapshot>,
+    index: PlannedIndex,
 }
 
 impl Ahead {
@@ -49,11 +46,10 @@ impl Ahead {
     }
 
     /// The same with some more changes. `base` is what is known of the vault without any, if anybody has looked.
-    pub(crate) fn with(&self, changes: &ChangeSet, base: Option<&Arc<Snapshot>>) -> Self {
+    pub(crate) fn with(&self, changes: &ChangeSet, base: Option<PlannedIndex>) -> Self {
         let mut next = self.clone();
         if let Some(base) = base {
-            let indexed = || Indexed { base: Arc::clone(base), steps: 0, now: Arc::clone(base) };
-            self.lock().get_or_insert_with(indexed);
+            next.index.get_mut().get_or_insert(Indexed { steps: 0, index: base });
         }
         changes.changes.iter().for_each(|change| next.apply(change));
         next.steps.push(Arc::new(changes.clone()));
@@ -146,28 +142,21 @@ impl Ahead {
         self.files.insert(key(path), There::File(path.clone(), file));
     }
 
-    /// The index of the vault with all changes in it, and the one without any.
+    /// The index of the vault with all changes in it.
     pub(crate) fn index(
         &self,
-        base: impl FnOnce() -> Result<Arc<Snapshot>, IndexError>,
-    ) -> Result<(Arc<Snapshot>, Arc<Snapshot>), IndexError> {
-        let mut indexed = self.lock();
-        if indexed.is_none() {
-            let base = base()?;
-            *indexed = Some(Indexed { now: Arc::clone(&base), base, steps: 0 });
-        }
-        let Some(known) = indexed.as_mut() else { return Err(IndexError::Stopped) };
+        base: impl FnOnce() -> Result<PlannedIndex, IndexError>,
+    ) -> Result<PlannedIndex, IndexError> {
+        let mut indexed = self.index.borrow_mut();
+        let known = match &mut *indexed {
+            Some(known) => known,
+            none => none.insert(Indexed { steps: 0, index: base()? }),
+        };
         if known.steps < self.steps.len() {
-            let mut next = Snapshot::clone(&known.now);
-            self.steps[known.steps..].iter().for_each(|step| next.take_for_made(step));
-            (known.now, known.steps) = (Arc::new(next), self.steps.len());
+            known.index.make(&self.steps[known.steps..]);
+            known.steps = self.steps.len();
         }
-        Ok((Arc::clone(&known.base), Arc::clone(&known.now)))
-    }
-
-    /// A panic while it was held cannot have left it half changed.
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Indexed>> {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(known.index.clone())
     }
 }
 

@@ -5,6 +5,7 @@ use std::{
 
 use lapidary_index::Live;
 use lapidary_search::SearchKeeper;
+use lapidary_store::maintenance::schedule;
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After this long without a question, the texts leave memory.
@@ -18,27 +19,23 @@ pub(crate) fn keep(live: &Arc<Live>, search: &Arc<SearchKeeper>) {
     live.kept.call_once(|| {
         if live.is_cached() {
             let (live, search) = (Arc::downgrade(live), Arc::downgrade(search));
-            let keeper =
-                std::thread::Builder::new().name("index keeper".to_owned()).spawn(move || watch_over(&live, &search));
             // Without it the next start is slower and memory stays in use; every answer is the same.
-            if let Err(error) = keeper {
-                tracing::warn!(%error, "there is no thread to look after the index");
+            if let Err(error) = schedule(LOOK_EVERY, move || watch_over(&live, &search)) {
+                tracing::warn!(%error, "nobody looks after the index");
             }
         }
     });
 }
 
-fn watch_over(live: &Weak<Live>, search: &Weak<SearchKeeper>) {
-    loop {
-        std::thread::sleep(LOOK_EVERY);
-        let (Some(live), Some(search)) = (live.upgrade(), search.upgrade()) else { return };
-        tend(&live, &search, live.idle());
-    }
+fn watch_over(live: &Weak<Live>, search: &Weak<SearchKeeper>) -> Option<Duration> {
+    let (live, search) = (live.upgrade()?, search.upgrade()?);
+    tend(&live, &search, live.idle());
+    Some(LOOK_EVERY)
 }
 
 fn tend(live: &Live, search: &SearchKeeper, idle: Duration) {
-    // While calls come in, the disk is theirs.
-    if live.is_unsaved() && idle >= LOOK_EVERY {
+    // While calls come in, the disk is theirs. An index that is being made aside is made on this very thread, next.
+    if live.is_unsaved() && idle >= LOOK_EVERY && !search.is_building() {
         save(live, search);
     }
     if idle >= ALL_RESTS {
@@ -51,9 +48,14 @@ fn tend(live: &Live, search: &SearchKeeper, idle: Duration) {
 }
 
 /// Writes down what was learnt since the last time, for the next start.
-pub(crate) fn save(live: &Live, search: &SearchKeeper) {
-    search.settle();
+fn save(live: &Live, search: &SearchKeeper) {
     if live.save() {
         search.save();
     }
+}
+
+/// The same for somebody who has time to wait for an index that is being made aside.
+pub(crate) fn save_at_the_end(live: &Live, search: &SearchKeeper) {
+    search.settle();
+    save(live, search);
 }

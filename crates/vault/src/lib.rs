@@ -12,32 +12,32 @@ mod settings;
 mod vault;
 mod view;
 
-pub use app_settings::{AppSettings, DeletedFiles};
+pub use app_settings::DeletedFiles;
 pub use following::Sight;
-pub use history::{Checkpoint, CheckpointError, CheckpointPage, LateSave};
+pub use history::{Checkpoint, CheckpointError, LateSave};
 pub use lapidary_index::{
-    Backlink, Budget, Digest, FileEntry, FileRow, Files, Hit, IndexError, LinkDigest, NoteRows, Notes, Scanned,
-    ScannedNotes, Stop, Structure, TaskDigest, Window, links,
+    Backlink, Budget, Digest, FileEntry, FileRow, Files, Hit, IndexError, NoteRows, Notes, ScannedNotes, Stop, Window,
+    links,
 };
-pub use lapidary_search::{ByScan, PassageSize, Ranked, RankedMatch, RankedNotes, RankedPage};
+pub use lapidary_search::{PassageSize, Ranked, RankedNotes, RankedPage};
 pub use lapidary_store::{
-    Change, ChangeSet, Changed, CommitError, Denied, Diff, File, FolderNames, GlobError, GlobProblem, Globs, Guard,
-    JoinError, News, PathError, PathPrefix, Policy, Receipt, RuleProblem, RulesError, RulesInForce, Scope, ScopeError,
-    Trash, Turn, TurnError, VaultLimits, VaultPath,
+    Change, ChangeSet, Changed, CommitError, Denied, Diff, File, FolderNames, GlobError, Globs, Guard, JoinError, News,
+    PathError, PathPrefix, Policy, Receipt, RuleProblem, RulesError, Scope, ScopeError, Trash, Turn, TurnError,
+    VaultLimits, VaultPath,
 };
+pub use settings::{PeriodicNotes, SettingsError};
+pub use vault::Vault;
+pub use view::{ReadError, View};
+
 /// Where vaults are kept.
 pub mod store {
     pub use lapidary_store::{
         Backend, BackendTurn, Capabilities, CheckpointKind, CheckpointRecord, Cursor, Delta, Entry, EntryKind,
-        EntryRecord, History, LedgerError, Look, MemoryStore, Open, Origin, PathFilter, PlaceState, Retention, Skip,
-        Stamp, Stat, StoreError, StoredFile, Walked,
+        EntryRecord, History, LedgerError, Look, MemoryStore, Open, Origin, PathFilter, PlaceState, Retention, Stamp,
+        Stat, StoreError, StoredFile, Walked,
         posix::{
-            DemoFolder, ExportFolder, FolderStore, LogFile, LogTail, Observer, PosixBackend, Progress, RotatedFile,
-            StateFolder, SystemTrash, Waiting, folder_exists, read_settings,
+            DemoFolder, ExportFolder, FolderStore, LogFile, Observer, PosixBackend, Progress, RotatedFile, StateFolder,
+            SystemTrash, Waiting, folder_exists, read_settings,
         },
     };
 }
-
-pub use settings::{PeriodicNotes, SettingsError};
-pub use vault::Vault;
-pub use view::{ReadError, View};

@@ -89,7 +89,7 @@ impl Vault {
     /// Writes down what was learnt of the vault, so that the next start is quick. For the end of the process; while it
     /// runs, that happens by itself.
     pub fn save_index(&self) {
-        keeper::save(&self.live, &self.search);
+        keeper::save_at_the_end(&self.live, &self.search);
     }
 
     /// Waits, as long as it is told to, until no other change of ours is under way. Whoever holds the turn can plan and

@@ -1,9 +1,9 @@
 use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    cell::{OnceCell, RefCell},
+    sync::Arc,
 };
 
-use lapidary_index::Live;
+use lapidary_index::{Live, PlannedIndex, SortedMap};
 use lapidary_query::Period;
 use lapidary_search::SearchKeeper;
 use lapidary_store::Backend;
@@ -27,9 +27,10 @@ pub struct View {
     pub(crate) search: Arc<SearchKeeper>,
     /// What is taken for made; nothing but in a batch.
     ahead: Ahead,
-    seen: Arc<Mutex<BTreeMap<VaultPath, Arc<File>>>>,
-    files: OnceLock<Files>,
-    notes: OnceLock<Notes>,
+    /// Files that were read. A view belongs to one call, which is one thread.
+    seen: RefCell<SortedMap<VaultPath, Arc<File>>>,
+    files: OnceCell<Files>,
+    notes: OnceCell<Notes>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,15 +56,16 @@ impl View {
             live,
             search,
             ahead: Ahead::default(),
-            seen: Arc::default(),
-            files: OnceLock::new(),
-            notes: OnceLock::new(),
+            seen: RefCell::default(),
+            files: OnceCell::new(),
+            notes: OnceCell::new(),
         }
     }
 
     /// The same vault as it will be once these changes, which were planned on this view, have been made.
     pub fn with(&self, changes: &ChangeSet) -> Self {
-        let base = self.notes.get().map(|notes| notes.snapshot()).filter(|_| self.ahead.is_empty());
+        let notes = self.notes.get().filter(|_| self.ahead.is_empty());
+        let base = notes.map(|notes| PlannedIndex::new(Arc::clone(notes.snapshot()), &self.live));
         Self {
             vault: self.vault.clone(),
             backend: Arc::clone(&self.backend),
@@ -72,9 +74,9 @@ impl View {
             live: Arc::clone(&self.live),
             search: Arc::clone(&self.search),
             ahead: self.ahead.with(changes, base),
-            seen: Arc::clone(&self.seen),
-            files: OnceLock::new(),
-            notes: OnceLock::new(),
+            seen: self.seen.clone(),
+            files: OnceCell::new(),
+            notes: OnceCell::new(),
         }
     }
 
@@ -141,8 +143,8 @@ impl View {
         let files = if self.ahead.is_empty() {
             Files::new(live, scope, self.live.notes(go_on)?)
         } else {
-            let (base, ahead) = self.ahead.index(|| self.live.notes(go_on))?;
-            Files::ahead(live, scope, &base, ahead)
+            let base = || Ok(PlannedIndex::new(self.live.notes(go_on)?, &self.live));
+            Files::ahead(live, scope, self.ahead.index(base)?)
         };
         Ok(self.notes.get_or_init(|| Notes::new(files)))
     }
@@ -158,13 +160,13 @@ impl View {
     }
 
     fn read_disk(&self, path: &VaultPath) -> Result<Arc<File>, ReadError> {
-        if let Some(file) = self.seen().get(path) {
+        if let Some(file) = self.seen.borrow().get(path) {
             return Ok(Arc::clone(file));
         }
         let found = self.backend.read(path, self.max_file_bytes, &|place| self.shows(place)).map_err(narrowed)?;
         let (modified, created) = (found.modified, found.created);
         let file = Arc::new(File { content: found.bytes.into(), modified, created });
-        self.seen().insert(path.clone(), Arc::clone(&file));
+        self.seen.borrow_mut().insert(path.clone(), Arc::clone(&file));
         Ok(file)
     }
 
@@ -236,11 +238,6 @@ impl View {
     /// Whether the caller may read what is at a path, be it there or not.
     pub fn shows(&self, path: &VaultPath) -> bool {
         self.scope.may_read(path).is_ok()
-    }
-
-    /// A panic while the map was held cannot have left it half changed.
-    fn seen(&self) -> std::sync::MutexGuard<'_, BTreeMap<VaultPath, Arc<File>>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

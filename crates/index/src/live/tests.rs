@@ -110,10 +110,13 @@ fn texts_and_everything_else_can_rest() {
     let live = live(FolderStore::new(folder.path().to_owned()));
     let snapshot = live.notes(&|| true).unwrap();
     let states: Vec<Arc<FileState>> = snapshot.files().cloned().collect();
-    live.load_texts(&states, &|| true);
-    assert_eq!(states[0].text().as_deref(), Some(&b"[[b]]"[..]));
+    let loaded = live.load_texts(&states, &TextTable::default(), &|| true);
+    assert_eq!(loaded.text(&states[0]).map(|text| &**text), Some(&b"[[b]]"[..]));
+    assert_eq!((live.texts().bytes(), live.texts().text(&states[0]).is_some()), (5, true));
     live.drop_texts();
-    assert!(states[0].text().is_none());
+    assert_eq!((live.texts().bytes(), live.texts().text(&states[0]).is_none()), (0, true));
+    assert!(live.texts().get(&states[0]).is_some(), "when it was read is remembered, as it was written just now");
+    assert!(loaded.text(&states[0]).is_some(), "whoever searches keeps what it began with");
     live.drop_all();
     assert_eq!(live.newest().len(), 0);
     fs::write(folder.path().join("b.md"), "").unwrap();

@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 use crate::{
     ServedVault,
     execution::{Execution, Flow, Found},
-    repetition::CallFingerprint,
 };
 
 /// The argument that names the vault. It is the executor's own: tools know nothing of other vaults.
@@ -37,15 +36,16 @@ fn tool_arguments<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result
         execution.vault = Some(pick_vault(execution, entry, &mut arguments)?);
     }
     execution.files = files(entry, &arguments);
-    let Checked { mut arguments, repairs } = check_arguments(entry.spec.name(), &entry.spec.input, arguments)?;
+    let Checked { mut arguments, repairs } = check_arguments(entry.spec.name(), entry.spec.input(), arguments)?;
     if needs_vault {
         arguments.remove(VAULT);
     }
-    execution.files = files(entry, &arguments);
-    let vault = execution.vault.map(|served| served.vault.name());
-    execution.fingerprint = CallFingerprint::of(&entry.spec, vault, &arguments);
+    if !repairs.is_empty() {
+        execution.files = files(entry, &arguments);
+    }
     execution.repairs.extend(repairs);
     execution.arguments = arguments;
+    execution.is_checked = true;
     Ok(())
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn step_arguments(entry: &Entry, vault: &str, mut arguments: Map<Stri
     if entry.spec.takes(VAULT) {
         arguments.insert(VAULT.to_owned(), json!(vault));
     }
-    let mut checked = check_arguments(entry.spec.name(), &entry.spec.input, arguments)?;
+    let mut checked = check_arguments(entry.spec.name(), entry.spec.input(), arguments)?;
     checked.arguments.remove(VAULT);
     Ok(checked)
 }
@@ -100,8 +100,11 @@ pub(crate) fn bad_argument(entry: &Entry, at: &str, problem: &str) -> Reason {
 
 /// The files that the arguments name, as far as they can be made out.
 fn files(entry: &Entry, arguments: &Map<String, Value>) -> Vec<String> {
-    let arguments = Value::Object(arguments.clone());
-    let named = |pointer: &str| arguments.pointer(pointer)?.as_str().map(|path| path.chars().take(4096).collect());
+    let named = |pointer: &str| {
+        let mut keys = pointer.split('/').skip(1);
+        let argument = arguments.get(keys.next()?)?;
+        keys.try_fold(argument, |value, key| value.get(key))?.as_str().map(|path| path.chars().take(4096).collect())
+    };
     entry.spec.declaration.paths.iter().filter_map(|path| named(path.pointer)).collect()
 }
 

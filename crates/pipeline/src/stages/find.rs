@@ -3,7 +3,6 @@ use lapidary_tools::{Entry, NoSuchTool, Profile, Reason, clipped};
 use crate::{
     Operation,
     execution::{Conclusion, Execution, Flow, Found},
-    repetition::CallFingerprint,
 };
 
 /// Is there such an operation?
@@ -17,7 +16,6 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     };
     if let Found::Tool(entry) = found {
         execution.operation_name = entry.spec.name().to_owned();
-        execution.fingerprint = CallFingerprint::raw(entry.spec.name(), &execution.given);
         execution.family = entry.spec.declaration.family;
     }
     execution.found = Some(found);

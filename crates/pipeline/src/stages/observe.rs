@@ -78,7 +78,7 @@ fn check_repetition(execution: &Execution<'_>, rendered: &Rendered) -> Option<Re
     }
     let repeated = execution.executor.history.record(
         &principal.id,
-        &execution.fingerprint,
+        &execution.fingerprint(),
         rendered.digest(),
         execution.time,
         &setup.limits.repetition,

@@ -81,6 +81,7 @@ fn relay(execution: &mut Execution<'_>, outer: &Entry, call: RelayedCall) -> Res
     execution.given_hash = digest(&arguments);
     execution.given = arguments;
     execution.arguments = Map::new();
+    execution.is_checked = false;
     Ok(Flow::Restart)
 }
 
@@ -194,7 +195,7 @@ mod tests {
         let proposed = server.done("regex_replace", call(None));
         let token = proposed["proposal_token"].as_str().unwrap().to_owned();
         assert_eq!(server.text("a.md"), "one one\n");
-        let forged = token.replace(|letter: char| letter == 'a', "b") + "0";
+        let forged = token.replace('a', "b") + "0";
         assert_eq!(server.refused("regex_replace", call(Some(&forged))).kind(), Kind::ProposalExpired);
         server.done("regex_replace", call(Some(&token)));
         assert_eq!(server.text("a.md"), "two two\n");

@@ -100,10 +100,10 @@ proptest! {
         }
         let live = live(folder.path());
         let files = keeper::to_rank(&live, &open(), &|| true).unwrap();
-        let index = live.search.index(&files, &|| true).unwrap();
+        let (index, readable) = live.search.index(&files, &|| true).unwrap();
         for query in queries {
             let text = query.concat();
-            let corpus = Corpus::new(&index, live.search.readable(&index, &files));
+            let corpus = Corpus::new(&index, Arc::clone(&readable));
             let search = Search::new(corpus, SearchQuery::parse(&text), &files, &|| true);
             if search.query.is_empty() {
                 continue;

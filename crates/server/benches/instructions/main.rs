@@ -74,7 +74,7 @@ fn main() -> Result<(), Failure> {
     let (before, now) = (baseline(&revision)?, PathBuf::from(env!("CARGO_BIN_EXE_lapidary")));
     let around = tempfile::tempdir()?;
     let mut report = Report::new(&["instructions", &revision, "now", "share", "aim"]);
-    let start = [&before, &now].map(|program| instructions(program, around.path(), |server| list(server)));
+    let start = [&before, &now].map(|program| instructions(program, around.path(), list));
     row(&mut report, "start to first `tools/list`", start, "100 %")?;
     for Subject { name, aim, call } in SUBJECTS {
         let counted = [&before, &now].map(|program| {

@@ -75,7 +75,7 @@ fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Re
     let operation = ExportCheckpoints { vault: export.of.clone() };
     let invocation = Invocation::read(operation, owner(&assembled.executor, false));
     let CheckpointHistory { checkpoints, view } = match complete(&assembled.executor, invocation).answer() {
-        Ok(Payload::History(history)) => history,
+        Ok(Payload::History(history)) => *history,
         Ok(_) => return Ok(Done::Refused),
         Err(reason) => return refused(&reason, assembled),
     };

@@ -39,8 +39,8 @@ fn as_json(entry: &Entry) -> Value {
         "effect": entry.spec.effect.name(),
         "standing": standing,
         "why": how,
-        "description": entry.spec.description,
-        "inputSchema": entry.spec.input,
+        "description": entry.spec.description(),
+        "inputSchema": entry.spec.input(),
     })
 }
 

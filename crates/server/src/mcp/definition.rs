@@ -14,9 +14,9 @@ pub(super) fn tool(spec: &Spec, dotted_names: bool) -> Tool {
         .destructive(spec.effect != Effect::Read)
         .idempotent(declaration.idempotent)
         .open_world(false);
-    let mut tool = Tool::new(name, spec.description.clone(), Arc::new(slim(&spec.input)));
+    let mut tool = Tool::new(name, spec.description().to_owned(), Arc::new(slim(spec.input())));
     tool.title = Some(declaration.title.to_owned());
-    tool.output_schema = Some(Arc::new(spec.output.clone()));
+    tool.output_schema = Some(Arc::new(spec.output().clone()));
     let mut meta = MetaObject::new();
     meta.insert("anthropic/searchHint".to_owned(), json!(declaration.words));
     if CORE_TOOLS.contains(&declaration.name) {

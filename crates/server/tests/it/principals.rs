@@ -44,13 +44,13 @@ fn house() -> House {
 }
 
 impl House {
-    fn ask(&self, who: (&str, &str), method: &str, params: Value) -> Value {
+    fn ask(&self, who: (&str, &str), method: &str, params: impl Into<Value>) -> Value {
         let session = self.server.session_with(&[who]);
-        self.server.ask_in(&session, &[who], method, &params)
+        self.server.ask_in(&session, &[who], method, &params.into())
     }
 
-    fn call(&self, who: (&str, &str), tool: &str, arguments: Value) -> Value {
-        self.ask(who, "tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone()
+    fn call(&self, who: (&str, &str), tool: &str, arguments: impl Into<Value>) -> Value {
+        self.ask(who, "tools/call", json!({ "name": tool, "arguments": arguments.into() }))["result"].clone()
     }
 }
 

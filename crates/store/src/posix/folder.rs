@@ -7,13 +7,14 @@ mod walk;
 use std::{
     io::{self, Read},
     path::{Component, Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
 };
 
 use cap_std::{
     ambient_authority,
     fs::{Dir, Metadata, OpenOptions},
 };
+use parking_lot::RwLock;
 use unicode_normalization::UnicodeNormalization;
 
 pub use self::changing::Observer;
@@ -55,14 +56,14 @@ impl FolderStore {
 
     pub(super) fn folder(&self) -> Result<Arc<Opened>, StoreError> {
         let present = std::fs::metadata(&self.root).map_err(|_| StoreError::VaultGone)?;
-        if let Some(opened) = &*self.opened.read().unwrap_or_else(PoisonError::into_inner)
+        if let Some(opened) = &*self.opened.read()
             && opened.identity == Identity::of(&present)
         {
             return Ok(Arc::clone(opened));
         }
         let dir = Dir::open_ambient_dir(&self.root, ambient_authority()).map_err(|_| StoreError::VaultGone)?;
         let opened = Arc::new(Opened::new(dir, Arc::clone(&self.followed))?);
-        *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&opened));
+        *self.opened.write() = Some(Arc::clone(&opened));
         Ok(opened)
     }
 }

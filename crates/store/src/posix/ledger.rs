@@ -11,9 +11,10 @@ mod retention;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lapidary_note::ContentHash;
+use parking_lot::Mutex;
 use rusqlite::{Connection, Transaction, params};
 
 use self::{closing::OldFile, database::Opened};
@@ -146,7 +147,7 @@ impl Ledger {
 
     /// Looks something up; `nothing` if there has never been anything to write down.
     fn read<T>(&self, nothing: T, ask: impl Fn(&Connection) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
-        let is_open = self.open.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let is_open = self.open.lock().is_some();
         if !is_open && !self.place.is_there()? {
             return Ok(nothing);
         }
@@ -179,7 +180,7 @@ impl Ledger {
 
     /// Opens it if need be: for the first time, or because somebody has moved the file away since.
     fn with_database<T>(&self, work: impl FnOnce(&mut Opened) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
-        let mut held = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.open.lock();
         // Closed before another is opened, because it takes its log with it by name.
         let known = held.take().filter(|opened| opened.is_at(&self.place));
         let mut opened = known.map_or_else(|| Opened::at(&self.place), Ok)?;

@@ -1,9 +1,8 @@
 //! Keeps the scope of a vault up to date with its rule files.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::SystemTime,
-};
+use std::{sync::Arc, time::SystemTime};
+
+use parking_lot::Mutex;
 
 use super::{
     Policy, Scope,
@@ -59,7 +58,7 @@ impl ScopeKeeper {
         grant: Option<&Arc<Policy>>,
     ) -> Result<Arc<Scope>, RulesError> {
         let stamps = self.files().map(|file| stamp(store, file)).collect::<Result<Vec<_>, _>>()?;
-        if let Some(known) = &mut *self.known()
+        if let Some(known) = &mut *self.known.lock()
             && known.settled
             && known.stamps == stamps
         {
@@ -72,7 +71,7 @@ impl ScopeKeeper {
             .map(|(file, stamp)| stamp.is_some().then(|| read(store, file)).transpose())
             .collect::<Result<Vec<_>, _>>()?;
         tracing::debug!(files = contents.iter().flatten().count(), "the vault's rule files were read");
-        let mut known = self.known();
+        let mut known = self.known.lock();
         let (scope, narrowed) = match known.take_if(|known| known.contents == contents) {
             Some(known) => (known.scope, known.narrowed),
             None => (Arc::new(self.made_from(&contents)?), Vec::new()),
@@ -92,11 +91,6 @@ impl ScopeKeeper {
             }
         }
         Ok(Scope { policy: Arc::clone(&self.policy), grant: None, rules })
-    }
-
-    /// A panic while it was held cannot have left it half changed.
-    fn known(&self) -> MutexGuard<'_, Option<Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -33,6 +33,6 @@ impl ReadOperation for ExportCheckpoints {
         let page = view.checkpoints(None, None, usize::MAX);
         let mut checkpoints = page.map_err(|_| Reason::no_state())?.checkpoints;
         checkpoints.reverse();
-        Ok(Payload::History(CheckpointHistory { checkpoints, view: *view }))
+        Ok(Payload::History(Box::new(CheckpointHistory { checkpoints, view: *view })))
     }
 }

@@ -1,18 +1,18 @@
 use lapidary_operation::{Catalogue, Effect, Off, ProfileRules, Selection, Standing};
 
-use crate::TOOLS;
+use crate::TOOL_SET;
 
 /// Every tool, on a server with two vaults.
 pub(super) fn everything() -> Catalogue {
     let selection = Selection { chosen: vec!["all".to_owned()], ..Selection::default() };
     let vaults = ["Notes".to_owned(), "Work".to_owned()];
-    Catalogue::new(TOOLS, &selection, &ProfileRules::curator(), &vaults).expect("a word that is known")
+    Catalogue::new(TOOL_SET, &selection, &ProfileRules::curator(), &vaults).expect("a word that is known")
 }
 
 fn standings(chosen: &[&str], excluded: &[&str], read_only: bool) -> impl Fn(&str) -> Standing {
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
     let selection = Selection { chosen: words(chosen), excluded: words(excluded), read_only };
-    let catalogue = Catalogue::new(TOOLS, &selection, &ProfileRules::curator(), &[]).unwrap();
+    let catalogue = Catalogue::new(TOOL_SET, &selection, &ProfileRules::curator(), &[]).unwrap();
     move |name| catalogue.find(name).unwrap().standing
 }
 
@@ -53,7 +53,7 @@ fn a_profile_takes_away_and_adds_nothing() {
     let standing = |chosen: &[&str], rules: &ProfileRules, name: &str| {
         let chosen = chosen.iter().map(|word| (*word).to_owned()).collect();
         let selection = Selection { chosen, ..Selection::default() };
-        Catalogue::new(TOOLS, &selection, rules, &[]).unwrap().find(name).unwrap().standing
+        Catalogue::new(TOOL_SET, &selection, rules, &[]).unwrap().find(name).unwrap().standing
     };
     let own = ProfileRules {
         allow: vec!["read".into(), "str_replace".into()],
@@ -82,6 +82,6 @@ fn a_profile_takes_away_and_adds_nothing() {
 #[test]
 fn an_unknown_word_is_refused_with_the_nearest() {
     let selection = Selection { chosen: vec!["file_reed".into()], ..Selection::default() };
-    let error = Catalogue::new(TOOLS, &selection, &ProfileRules::curator(), &[]).err().expect("an error");
+    let error = Catalogue::new(TOOL_SET, &selection, &ProfileRules::curator(), &[]).err().expect("an error");
     assert_eq!(error.nearest, Some("file_read"));
 }

@@ -4,7 +4,7 @@ use lapidary_operation::{Catalogue, Effect, Kind, Offered, ProfileRules, Reason,
 use serde_json::{Value, json};
 
 use super::{catalogue::everything, samples::samples};
-use crate::TOOLS;
+use crate::{TOOL_SET, TOOLS};
 
 /// All that callers read of all reasons, with every tool on: a change of wording is a change of this file.
 #[test]
@@ -53,7 +53,7 @@ fn catalogues() -> Vec<(String, Catalogue)> {
                     ("curator", ProfileRules::curator()),
                 ] {
                     let selection = Selection { chosen: words(chosen), excluded: words(excluded), read_only };
-                    let catalogue = Catalogue::new(TOOLS, &selection, &profile, &words(&["Notes", "Work"])).unwrap();
+                    let catalogue = Catalogue::new(TOOL_SET, &selection, &profile, &words(&["Notes", "Work"])).unwrap();
                     let name = format!("{chosen:?} without {excluded:?}, read-only {read_only}, {name}");
                     catalogues.push((name, catalogue));
                 }
@@ -89,7 +89,7 @@ fn collect(schema: &Value, arguments: &mut BTreeSet<String>, values: &mut BTreeS
 
 fn collected<'s>(specs: impl Iterator<Item = &'s Spec>) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut arguments, mut values) = (BTreeSet::new(), BTreeSet::new());
-    specs.for_each(|spec| collect(&Value::Object(spec.input.clone()), &mut arguments, &mut values));
+    specs.for_each(|spec| collect(&Value::Object(spec.input().clone()), &mut arguments, &mut values));
     (arguments, values)
 }
 
@@ -113,7 +113,7 @@ fn no_hint_names_a_tool_or_an_argument_that_the_caller_does_not_have() {
     for (name, catalogue) in catalogues() {
         let on: Vec<&Spec> = catalogue.on().map(|entry| &entry.spec).collect();
         let Some(called) = on.first() else { continue };
-        let argument = called.input["properties"].as_object().and_then(|properties| properties.keys().next());
+        let argument = called.input()["properties"].as_object().and_then(|properties| properties.keys().next());
         let (has_arguments, has_values) = collected(on.iter().copied());
         let may_happen: BTreeSet<Kind> = on.iter().flat_map(|spec| spec.reasons()).collect();
         for reason in samples(called.name(), argument.map_or("vault", String::as_str)) {
@@ -146,7 +146,7 @@ fn no_hint_names_a_tool_or_an_argument_that_the_caller_does_not_have() {
 fn a_large_reply_of_the_file_tools_leads_to_file_tools() {
     let hint = |chosen: &str, profile: &ProfileRules| {
         let selection = Selection { chosen: vec![chosen.to_owned()], ..Selection::default() };
-        let catalogue = Catalogue::new(TOOLS, &selection, profile, &[]).unwrap();
+        let catalogue = Catalogue::new(TOOL_SET, &selection, profile, &[]).unwrap();
         Reason::ReplyTooLarge { bytes: 20, limit: 10 }.hint(&Offered::of(&catalogue))
     };
     let files = hint("files", &ProfileRules::curator());

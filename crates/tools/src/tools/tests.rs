@@ -39,12 +39,12 @@ fn everything_is_described_and_closed() {
     for tool in TOOLS {
         let spec = tool.spec();
         let name = spec.name();
-        assert!(!spec.description.is_empty() && !spec.declaration.title.is_empty(), "{name}");
-        assert_eq!(spec.input["additionalProperties"], false, "{name}");
+        assert!(!spec.description().is_empty() && !spec.declaration.title.is_empty(), "{name}");
+        assert_eq!(spec.input()["additionalProperties"], false, "{name}");
         for combinator in ["oneOf", "anyOf", "allOf", "$ref", "$defs"] {
-            assert!(!spec.input.contains_key(combinator), "{name}: `{combinator}` at the top of the input");
+            assert!(!spec.input().contains_key(combinator), "{name}: `{combinator}` at the top of the input");
         }
-        for (field, schema) in spec.input["properties"].as_object().unwrap() {
+        for (field, schema) in spec.input()["properties"].as_object().unwrap() {
             assert!(schema.get("description").is_some(), "{name}: `{field}` has no doc comment");
         }
     }
@@ -69,8 +69,8 @@ fn no_schema_has_what_clients_stumble_over() {
     }
     for tool in TOOLS {
         let spec = tool.spec();
-        walk(&Value::Object(spec.input.clone()), spec.name());
-        walk(&Value::Object(spec.output.clone()), spec.name());
+        walk(&Value::Object(spec.input().clone()), spec.name());
+        walk(&Value::Object(spec.output().clone()), spec.name());
     }
 }
 
@@ -79,7 +79,7 @@ fn path_arguments_exist_in_the_schema() {
     for tool in TOOLS {
         let spec = tool.spec();
         for path in spec.declaration.paths {
-            let mut schema = &Value::Object(spec.input.clone());
+            let mut schema = &Value::Object(spec.input().clone());
             for name in path.pointer.split('/').skip(1) {
                 schema = &schema["properties"][name];
             }
@@ -95,12 +95,12 @@ fn the_definition_of_each_tool_is_as_reviewed() {
         let reasons: Vec<&str> = spec.reasons().iter().map(|kind| kind.wire_code().id).collect();
         let shown = json!({
             "title": spec.declaration.title,
-            "description": spec.description,
+            "description": spec.description(),
             "group": spec.declaration.group.name(),
             "effect": spec.effect.name(),
             "listed": spec.declaration.listed,
-            "input": spec.input,
-            "output": spec.output,
+            "input": spec.input(),
+            "output": spec.output(),
             "reasons": reasons,
         });
         insta::assert_json_snapshot!(spec.name(), shown);
@@ -120,15 +120,27 @@ fn what_the_executor_reads_of_arguments_is_declared_as_the_schema_has_it() {
         let name = spec.name();
         let has = |argument: Option<&str>| argument.is_some_and(|argument| spec.takes(argument));
         assert_eq!(has(spec.dry_run), spec.kind.writes(), "{name}: the argument for a dry run");
-        let input = Value::Object(spec.input.clone()).to_string();
+        let input = Value::Object(spec.input().clone()).to_string();
         assert_eq!(spec.deadline.is_some(), input.contains("deadlineMs"), "{name}: the deadline of a budget");
         if let Some(pointer) = spec.deadline {
             let in_schema = pointer.replace('/', "/properties/");
-            assert!(Value::Object(spec.input.clone()).pointer(&in_schema).is_some(), "{name}: {pointer}");
+            assert!(Value::Object(spec.input().clone()).pointer(&in_schema).is_some(), "{name}: {pointer}");
         }
         let target = spec.declaration.paths.iter().any(|path| path.pointer.starts_with("/target/"));
         assert_eq!(spec.takes_target, target, "{name}: the target");
         let unchanging = matches!(spec.kind, ToolKind::Read | ToolKind::Agent | ToolKind::Relay);
         assert_eq!(spec.expected_hash.is_none(), unchanging, "{name}: the expected hash");
+    }
+}
+
+#[test]
+fn definitions_that_are_built_in_are_what_the_types_say() {
+    for tool in TOOLS {
+        let derived = tool.spec();
+        let mut built_in = tool.spec();
+        built_in.take_definition(crate::definitions::definition(tool.spec().name()).expect("a golden file"));
+        assert_eq!(built_in.description(), derived.description());
+        assert_eq!(built_in.input(), derived.input(), "{}", derived.name());
+        assert_eq!(built_in.output(), derived.output(), "{}", derived.name());
     }
 }

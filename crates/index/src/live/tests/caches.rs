@@ -70,7 +70,6 @@ fn a_cache_that_is_damaged_old_or_of_another_vault_makes_no_wrong_answers() {
         let live = cached(folder.path(), state.path(), MINUTE);
         assert_eq!(live.notes(&|| true).unwrap().described(), truth);
         live.cache.as_ref().unwrap().changed();
-        live.newest().files().for_each(|state| state.set_unsaved());
         live.save();
         assert_eq!(recalled(&cached(folder.path(), state.path(), MINUTE)), 300);
     };

@@ -186,11 +186,11 @@ fn found(entry: &Entry, vaults: &[String]) -> Found {
     };
     Found {
         name: entry.spec.name(),
-        description: entry.spec.description.clone(),
+        description: entry.spec.description().to_owned(),
         group: entry.spec.declaration.group.name(),
         effect: entry.spec.effect.name(),
         listed: entry.standing == Standing::Listed,
-        input_schema: entry.spec.input.clone(),
+        input_schema: entry.spec.input().clone(),
         example: entry.tool.examples().into_iter().find_map(worked),
     }
 }

@@ -322,7 +322,7 @@ mod tests {
     use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
 
     use super::*;
-    use crate::TOOLS;
+    use crate::TOOL_SET;
 
     #[test]
     fn lines_and_hashes_are_those_that_edits_go_by() {
@@ -335,7 +335,7 @@ mod tests {
             let path = VaultPath::parse("a.md").unwrap();
             let store = Arc::new(MemoryStore::new([(path, note.as_bytes().to_vec())]));
             let view = Vault::private("v".into(), store).view(Arc::new(Scope::default()), 1000);
-            let catalogue = Catalogue::new(TOOLS, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+            let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
             let cancel = Cancel::after(Duration::from_secs(60));
             let context = Context {
                 cancel: &cancel,

@@ -98,13 +98,13 @@ impl Fields {
 
 fn fields(entry: &Entry) -> Fields {
     let spec = &entry.spec;
-    let arguments = spec.input.get("properties").and_then(serde_json::Value::as_object);
+    let arguments = spec.input().get("properties").and_then(serde_json::Value::as_object);
     let arguments: Vec<&str> = arguments.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     Fields {
         name: stems(spec.name()),
         title: stems(spec.declaration.title),
         words: stems(spec.declaration.words),
-        description: stems(&spec.description),
+        description: stems(spec.description()),
         arguments: stems(&arguments.join(" ")),
         pairs: spec.declaration.words.split(',').chain([spec.declaration.title]).flat_map(pairs).collect(),
     }
@@ -152,11 +152,11 @@ mod tests {
     use lapidary_operation::{Catalogue, ProfileRules, Selection};
 
     use super::*;
-    use crate::TOOLS;
+    use crate::TOOL_SET;
 
     #[test]
     fn everyday_wishes_find_their_tool_among_the_first_three() {
-        let catalogue = Catalogue::new(TOOLS, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
         let ranking = Ranking::of(catalogue.on());
         let set = include_str!("phrasings.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty());
         let (mut asked, mut missed) = (0, Vec::new());
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn an_exact_name_comes_first_in_any_spelling() {
-        let catalogue = Catalogue::new(TOOLS, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
         let ranking = Ranking::of(catalogue.on());
         for name in ["file.read", "FILE_READ", "file read"] {
             assert_eq!(ranking.best(name)[0].spec.name(), "file_read");
