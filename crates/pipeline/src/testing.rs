@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lapidary_tools::{Payload, Profile, ProfileRules, ReadOperation, Reason, ScanLimits, Selection};
+use lapidary_tools::{Payload, Profile, ProfileRules, ReadOperation, Reason, ScanLimits, Selection, TOOL_SET};
 use lapidary_vault::{
     PathPrefix, Policy, Vault, VaultPath,
     store::{LogFile, MemoryStore, StateFolder, Waiting},
@@ -55,7 +55,7 @@ impl TestSetup {
             log: LogFile::new(Arc::clone(&folder), AUDIT_FILE, 1 << 20),
             waiting: Waiting::new(folder),
         };
-        let profile = Arc::new(Profile::new("test", &self.profile, &Selection::default(), &[]).unwrap());
+        let profile = Arc::new(Profile::new("test", TOOL_SET, &self.profile, &Selection::default(), &[]).unwrap());
         let allowed = Rule { effect: None, group: None, tool: None, path: None, decision: crate::Decision::Allow };
         let setup = Setup {
             grant: Arc::new(Grant::of(Arc::clone(&profile))),
@@ -176,7 +176,7 @@ impl TestServer {
 pub(crate) fn granted(folders: &[&str]) -> Grant {
     let prefixes: Vec<PathPrefix> = folders.iter().map(|folder| PathPrefix::parse(folder).unwrap()).collect();
     let policy = Policy { read: Some(prefixes.clone()), write: Some(prefixes), ..Policy::default() };
-    let profile = Profile::new("test", &ProfileRules::curator(), &Selection::default(), &[]).unwrap();
+    let profile = Profile::new("test", TOOL_SET, &ProfileRules::curator(), &Selection::default(), &[]).unwrap();
     Grant { profile: Arc::new(profile), paths: Some(Arc::new(policy)), vaults: None }
 }
 

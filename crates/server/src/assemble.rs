@@ -4,7 +4,9 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use lapidary_pipeline::{AUDIT_FILE, Clock, Executor, Grant, Limits, Rule, Rules, ServedVault, Setup, Vaults};
 use lapidary_query::nearest;
-use lapidary_tools::{BUILT_IN_PROFILES, Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOLS};
+use lapidary_tools::{
+    BUILT_IN_PROFILES, Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOL_SET, TOOLS,
+};
 use lapidary_vault::{
     FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
     store::{DemoFolder, FolderStore, LogFile, Retention, StateFolder, SystemTrash, Waiting},
@@ -187,11 +189,11 @@ impl Profiles<'_> {
         // Of those that are always there the words are known, and every start would pay for the look.
         if let Some(rules) = &own {
             let words: Vec<String> = rules.allow.iter().chain(&rules.exclude).cloned().collect();
-            Selection::check(&words).map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
+            Selection::check(TOOL_SET, &words).map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
         }
         // The configuration was refused if there is no such profile.
         let rules = own.or_else(|| ProfileRules::built_in(name)).unwrap_or_else(ProfileRules::reader);
-        let profile = Arc::new(Profile::new(name, &rules, self.selection, vaults)?);
+        let profile = Arc::new(Profile::new(name, TOOL_SET, &rules, self.selection, vaults)?);
         self.made.insert(key, Arc::clone(&profile));
         Ok(profile)
     }

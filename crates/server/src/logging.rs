@@ -200,7 +200,13 @@ mod tests {
             let cause = "invalid utf-8 sequence of 1 bytes from index 7";
             let reason = lapidary_tools::bug!("what was text is none after an edit: {cause}");
             let rules = lapidary_tools::ProfileRules::curator();
-            let all = lapidary_tools::Catalogue::new(&lapidary_tools::Selection::default(), &rules, &[]).unwrap();
+            let all = lapidary_tools::Catalogue::new(
+                lapidary_tools::TOOL_SET,
+                &lapidary_tools::Selection::default(),
+                &rules,
+                &[],
+            )
+            .unwrap();
             let offered = lapidary_tools::Offered::of(&all);
             told = Some(lapidary_tools::render_refusal(lapidary_tools::Family::Own, &reason, offered));
         });

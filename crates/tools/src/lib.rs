@@ -1,54 +1,31 @@
-//! Every tool the server offers, one file each, and the list of them. A tool is a pure function of a narrowed view:
-//! it reads, or it plans; it never writes.
+//! Every tool the server offers, one file each, the other read operations (resources, prompts, completion,
+//! subscriptions), and the list of tools. A tool is a pure function of a narrowed view: it reads, or it plans; it never
+//! writes. What a tool is belongs in `lapidary-operation`, what several of them need in `lapidary-toolkit`.
+//!
+//! The crates above see all of it through this one.
 
-// First, so that `bug!` is known to all modules.
-#[macro_use]
-mod bug;
-
-mod arguments;
-mod catalogue;
-mod context;
 mod definitions;
-#[cfg(debug_assertions)]
-mod failpoint;
 mod operations;
-mod plan;
-mod profile;
 mod prompts;
-mod reason;
-mod renamed;
 mod resources;
-mod schema;
-mod shared;
-mod spec;
+#[cfg(test)]
+mod tests;
 mod tools;
-mod wire;
 
-pub use arguments::{Checked, check_arguments};
-pub use bug::{Bug, catch_panic, install_panic_hook};
-pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing};
-pub use context::{Cancel, Context, ScanLimits, Walked};
+pub use lapidary_operation::{
+    AnyTool, ArgumentProblem, BUILT_IN_PROFILES, Batch, BatchOutcome, BatchStep, CORE_TOOLS, Cancel, Catalogue,
+    Checked, CheckpointHistory, Completed, Contents, Context, Disk, Draft, Effect, Entry, Example, Family,
+    FilledPrompt, Form, Gives, Group, Interruption, Kind, Learnt, Needs, NoSuchTool, Off, Offered, OpenedVaults,
+    Payload, Planned, PlannedChange, Profile, ProfileRules, Prompt, PromptArgument, PromptsSeen, Proposal,
+    ProposalStep, ReadOperation, Reason, Refused, RelayedCall, Rendered, Role, ScanLimits, Selection, SelectionError,
+    Spec, Standing, StepAnswer, StepRefusal, Subscription, ToolAnswer, ToolKind, VaultChoice, VaultState, VaultView,
+    Walked, bug, catch_panic, check_arguments, clip_diff, clipped, install_panic_hook, refusal_data, render_answer,
+    render_change, render_dry_run, render_refusal,
+};
 pub use operations::{
-    CheckSubscriptions, CheckpointHistory, CompletePath, CompletePrompt, ExportCheckpoints, FillPrompt, ListPrompts,
-    OpenedVaults, OperationDeclaration, Payload, PromptsSeen, ReadOperation, ReadResource, Subscribe, Subscription,
-    VaultChoice, VaultView, WatchPrompts,
+    CheckSubscriptions, CompletePath, CompletePrompt, ExportCheckpoints, FillPrompt, ListPrompts, ReadResource,
+    Subscribe, WatchPrompts,
 };
-pub use plan::{
-    Batch, BatchOutcome, BatchStep, Draft, FinishBatch, Learnt, Planned, PlannedChange, Proposal, ProposalStep,
-    RelayedCall, StepAnswer, StepRefusal, ToolAnswer,
-};
-pub use profile::{BUILT_IN_PROFILES, Profile, ProfileRules};
-pub use prompts::{FilledPrompt, Prompt, PromptArgument, prompts};
-pub use reason::{
-    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Kind, Offered, Part, Reason,
-    Refused, Wanted, WireCode, clipped,
-};
-pub use renamed::{Successor, successor};
-pub use resources::{
-    Completed, Contents, FIXED_RESOURCES, FileTemplate, FixedResource, Form, JSON, Resource, ResourceUri, VaultState,
-};
-pub use spec::{
-    AnyTool, CORE_TOOLS, Declaration, Effect, Example, Family, Gives, Group, Needs, PathArgument, Role, Spec, ToolKind,
-};
-pub use tools::TOOLS;
-pub use wire::{Rendered, clip_diff, refusal_data, render_answer, render_change, render_dry_run, render_refusal};
+pub use prompts::prompts;
+pub use resources::{FIXED_RESOURCES, FileTemplate, FixedResource, JSON, Resource, ResourceUri};
+pub use tools::{TOOL_SET, TOOLS};

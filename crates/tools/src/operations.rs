@@ -1,6 +1,4 @@
-//! What clients and the command line ask for besides tools, one file each. Like a tool, each is a declaration and a pure
-//! function of narrowed views, and the executor runs it through the same stages; unlike a tool, it comes with typed
-//! arguments, only looks, and its answer is a value of its own.
+//! What clients and the command line ask for besides tools, one file each.
 
 mod check_subscriptions;
 mod complete_path;
@@ -12,128 +10,8 @@ mod read_resource;
 mod subscribe;
 mod watch_prompts;
 
-use lapidary_vault::View;
-use serde_json::{Map, Value};
-
 pub use self::{
-    check_subscriptions::CheckSubscriptions,
-    complete_path::CompletePath,
-    complete_prompt::CompletePrompt,
-    export_checkpoints::{CheckpointHistory, ExportCheckpoints},
-    fill_prompt::FillPrompt,
-    list_prompts::ListPrompts,
-    read_resource::ReadResource,
-    subscribe::{Subscribe, Subscription},
-    watch_prompts::{PromptsSeen, WatchPrompts},
+    check_subscriptions::CheckSubscriptions, complete_path::CompletePath, complete_prompt::CompletePrompt,
+    export_checkpoints::ExportCheckpoints, fill_prompt::FillPrompt, list_prompts::ListPrompts,
+    read_resource::ReadResource, subscribe::Subscribe, watch_prompts::WatchPrompts,
 };
-use crate::{Completed, Contents, Context, FilledPrompt, Form, Group, Prompt, Reason, Rendered, VaultState};
-
-/// Everything about such an operation that is not its logic.
-#[derive(Clone, Copy, Debug)]
-pub struct OperationDeclaration {
-    /// Under which it is in the log: the method of the protocol, or what the command line calls it.
-    pub name: &'static str,
-    /// Whether the log tells of it. What the server looks at by itself, every second, is left out.
-    pub recorded: bool,
-}
-
-/// An operation that is no tool, with its arguments.
-pub trait ReadOperation: Send + Sync {
-    fn declaration(&self) -> &'static OperationDeclaration;
-    /// What the log keeps a hash of.
-    fn arguments(&self) -> Map<String, Value>;
-    /// The files that the arguments name.
-    fn files(&self) -> Vec<String> {
-        Vec::new()
-    }
-    /// The tools whose rules hold for what it shows; `None` if it shows nothing of a vault.
-    fn group(&self) -> Result<Option<Group>, Reason>;
-    /// Which of the vaults that there are for the caller it is about.
-    fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason>;
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason>;
-}
-
-/// The vaults that an operation wants to see.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VaultChoice {
-    /// The one of this name, or the only one there is.
-    One(Option<String>),
-    /// As many of these as can be opened.
-    Several(Vec<String>),
-    /// Only whether each of them can be used.
-    States,
-}
-
-/// The vaults as an operation sees them.
-pub enum OpenedVaults {
-    One(Box<View>),
-    Several(Vec<VaultView>),
-    States(Vec<VaultState>),
-}
-
-/// One of several vaults, or why it cannot be looked at.
-pub struct VaultView {
-    pub name: String,
-    pub view: Result<View, Reason>,
-}
-
-impl OpenedVaults {
-    fn one(&self) -> Result<&View, Reason> {
-        match self {
-            Self::One(view) => Ok(view),
-            Self::Several(_) | Self::States(_) => Err(bug!("an operation on one vault was handed several")),
-        }
-    }
-
-    fn several(&self) -> &[VaultView] {
-        match self {
-            Self::Several(views) => views,
-            Self::One(_) | Self::States(_) => &[],
-        }
-    }
-}
-
-/// What an operation answers.
-pub enum Payload {
-    /// Of a tool.
-    Tool(Rendered),
-    Contents(Contents),
-    Completed(Completed),
-    Prompts(Vec<Prompt>),
-    FilledPrompt(FilledPrompt),
-    Subscribed(Subscription),
-    /// The subscriptions after another look, each with whether there is news.
-    Checked(Vec<(Subscription, bool)>),
-    PromptsWatched {
-        seen: PromptsSeen,
-        changed: bool,
-    },
-    History(Box<CheckpointHistory>),
-}
-
-impl Payload {
-    /// How long the reply is, for the log.
-    pub fn reply_bytes(&self) -> usize {
-        match self {
-            Self::Tool(rendered) => rendered.bytes(),
-            Self::Contents(Contents { form: Form::Text(text), .. }) => text.len(),
-            Self::Contents(Contents { form: Form::Bytes(bytes), .. }) => bytes.len(),
-            Self::FilledPrompt(filled) => filled.text.len(),
-            Self::Completed(_)
-            | Self::Prompts(_)
-            | Self::Subscribed(_)
-            | Self::Checked(_)
-            | Self::PromptsWatched { .. }
-            | Self::History(_) => 0,
-        }
-    }
-
-    /// As much of it as the limit of replies is for: text for a model. Of what has no text, the size of files is the
-    /// limit.
-    pub fn limited_bytes(&self) -> usize {
-        match self {
-            Self::Contents(Contents { form: Form::Bytes(_), .. }) => 0,
-            other => other.reply_bytes(),
-        }
-    }
-}

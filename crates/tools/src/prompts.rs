@@ -5,48 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use lapidary_note::{
     Content, ContentHash, Frontmatter, Note, PromptSlot, Value as Property, filled_prompt, prompt_slots,
 };
+use lapidary_operation::{
+    ArgumentProblem, Completed, Context, FilledPrompt, Prompt, PromptArgument, Reason, bug, clipped,
+};
 use lapidary_query::nearest;
+use lapidary_toolkit::{index, reading};
 use lapidary_vault::{ReadError, VaultPath, View, store::EntryKind};
 use serde_json::{Map, Value};
 
-use crate::{
-    ArgumentProblem, Context, Reason,
-    reason::clipped,
-    resources::{Completed, best},
-    shared::{index, reading},
-};
+use crate::resources::best;
 
 const FOLDER: &str = "Prompts";
 const TAG: &str = "mcp-tools-prompt";
 /// Deeper folders are nobody's prompts.
 const DEEPEST: usize = 16;
-
-/// A prompt as clients list it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
-    /// The vault, and the path below `Prompts` without its ending.
-    pub name: String,
-    pub vault: String,
-    pub title: String,
-    pub description: Option<String>,
-    pub arguments: Vec<PromptArgument>,
-    /// A playbook, from the folder that the owner chose for them.
-    pub is_skill: bool,
-    pub path: VaultPath,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PromptArgument {
-    pub name: String,
-    pub description: Option<String>,
-}
-
-/// A prompt with its arguments in place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FilledPrompt {
-    pub description: Option<String>,
-    pub text: String,
-}
 
 /// The prompts of a vault, then its playbooks, in path order, as far as the caller may see them.
 pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<Prompt>, Reason> {

@@ -6,12 +6,9 @@ mod media;
 mod reading;
 mod uri;
 
-pub use completing::Completed;
 pub(crate) use completing::best;
 pub(crate) use completing::complete_path;
-pub use reading::{Contents, Form, VaultState};
 pub(crate) use reading::{read_file, read_tags, status};
-pub(crate) use uri::of_file;
 pub use uri::{Resource, ResourceUri};
 
 /// A resource that is always there.

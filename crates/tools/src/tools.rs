@@ -6,7 +6,9 @@ mod read;
 mod skill;
 mod vault;
 
-use crate::spec::{Agent, AnyTool, Batched, Read, Relay, Write};
+use lapidary_operation::{Agent, AnyTool, Batched, Read, Relay, ToolSet, Write};
+
+use crate::definitions::definition;
 
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[
@@ -65,6 +67,9 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &Read(agent::operation_log::OperationLog),
     &Read(skill::obsidian_open_in_ui::ObsidianOpenInUi),
 ];
+
+/// The same with their definitions, as a catalogue takes them.
+pub const TOOL_SET: ToolSet = ToolSet { tools: TOOLS, definition };
 
 #[cfg(test)]
 mod tests;

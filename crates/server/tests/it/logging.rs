@@ -119,8 +119,8 @@ fn no_token_of_a_client_is_logged() {
 #[test]
 fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
     for (name, place, cause) in [
-        ("lapidary-failpoint-bug.md", "crates/tools/src/failpoint.rs:", "a failpoint: "),
-        ("lapidary-failpoint-panic.md", "crates/tools/src/failpoint.rs:", "a panic"),
+        ("lapidary-failpoint-bug.md", "crates/toolkit/src/failpoint.rs:", "a failpoint: "),
+        ("lapidary-failpoint-panic.md", "crates/toolkit/src/failpoint.rs:", "a panic"),
     ] {
         let vault = Vault::new(&[(name, b"my diary\n"), ("a.md", b"one\n")]);
         let environment = [("MCP_LOG_LEVEL", "error"), ("LAPIDARY_LOG_FORMAT", "json")];

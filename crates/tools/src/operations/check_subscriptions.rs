@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
+use lapidary_operation::{
+    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, Subscription, VaultChoice,
+};
 use serde_json::{Map, Value};
-
-use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, Subscription, VaultChoice};
-use crate::{Context, Group, Reason};
 
 /// Whether the caller would now read something else of the files that it follows. A vault that is away or closed has no
 /// news.

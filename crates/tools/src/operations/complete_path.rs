@@ -1,7 +1,9 @@
+use lapidary_operation::{
+    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, VaultChoice,
+};
 use serde_json::{Map, Value, json};
 
-use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice};
-use crate::{Context, Group, Reason, resources::complete_path};
+use crate::resources::complete_path;
 
 /// Completes the path of a file.
 pub struct CompletePath {

@@ -1,7 +1,10 @@
+use lapidary_operation::{
+    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, VaultChoice,
+};
 use serde_json::{Map, Value, json};
 
-use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice, fill_prompt::vault_of};
-use crate::{Context, Group, Reason, prompts::complete_prompt};
+use super::fill_prompt::vault_of;
+use crate::prompts::complete_prompt;
 
 /// What an argument of a prompt may be.
 pub struct CompletePrompt {

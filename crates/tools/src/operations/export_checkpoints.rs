@@ -1,19 +1,12 @@
-use lapidary_vault::{Checkpoint, View};
+use lapidary_operation::{
+    CheckpointHistory, Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, VaultChoice,
+    bug,
+};
 use serde_json::{Map, Value, json};
-
-use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice};
-use crate::{Context, Group, Reason};
 
 /// All checkpoints of a vault, for somebody who wants to keep them elsewhere.
 pub struct ExportCheckpoints {
     pub vault: Option<String>,
-}
-
-/// The checkpoints that the caller may see, oldest first, and the view through which their contents are read one by one:
-/// all old contents together may be larger than memory.
-pub struct CheckpointHistory {
-    pub checkpoints: Vec<Checkpoint>,
-    pub view: View,
 }
 
 const DECLARATION: OperationDeclaration = OperationDeclaration { name: "checkpoints/export", recorded: true };

@@ -1,7 +1,9 @@
+use lapidary_operation::{
+    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, VaultChoice, clipped,
+};
 use serde_json::{Map, Value};
 
-use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice};
-use crate::{Context, Group, Reason, clipped, prompts::fill_prompt};
+use crate::prompts::fill_prompt;
 
 /// The text of a prompt with its arguments in place.
 pub struct FillPrompt {

@@ -1,7 +1,9 @@
+use lapidary_operation::{
+    Context, Group, OpenedVaults, OperationDeclaration, Payload, Prompt, ReadOperation, Reason, VaultChoice,
+};
 use serde_json::{Map, Value};
 
-use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice};
-use crate::{Context, Group, Prompt, Reason, prompts::prompts};
+use crate::prompts::prompts;
 
 /// The prompts of all vaults.
 pub struct ListPrompts;

@@ -1,8 +1,10 @@
+use lapidary_operation::{
+    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, VaultChoice, bug,
+};
 use serde_json::{Map, Value, json};
 
-use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice};
 use crate::{
-    Context, Group, Reason, Resource, ResourceUri,
+    Resource, ResourceUri,
     resources::{read_file, read_tags, status},
 };
 

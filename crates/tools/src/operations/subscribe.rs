@@ -1,20 +1,15 @@
+use lapidary_operation::{
+    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, Subscription, VaultChoice,
+};
 use lapidary_vault::Sight;
 use serde_json::{Map, Value, json};
 
-use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice, read_resource::file_of};
-use crate::{Context, Group, Reason, Resource, ResourceUri};
+use super::read_resource::file_of;
+use crate::{Resource, ResourceUri};
 
 /// Begins to follow a file. It need not be there yet, but it must be one that the caller may read.
 pub struct Subscribe {
     pub uri: String,
-}
-
-/// A file that a client wants to hear of, and what it would have read at the last look.
-#[derive(Clone, Debug)]
-pub struct Subscription {
-    pub uri: String,
-    pub(super) vault: String,
-    pub(super) sight: Sight,
 }
 
 const DECLARATION: OperationDeclaration = OperationDeclaration { name: "resources/subscribe", recorded: true };

@@ -1,19 +1,15 @@
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Group, OpenedVaults, OperationDeclaration, Payload, PromptsSeen, ReadOperation, Reason, VaultChoice,
+};
 use serde_json::{Map, Value};
 
-use super::{OpenedVaults, OperationDeclaration, Payload, ReadOperation, VaultChoice, list_prompts};
-use crate::{Context, Group, Prompt, Reason, prompts::prompts_mark};
+use super::list_prompts;
+use crate::prompts::prompts_mark;
 
 /// Whether the list of prompts is another than at the last look.
 pub struct WatchPrompts {
     pub seen: PromptsSeen,
-}
-
-/// The prompts at the last look.
-#[derive(Clone, Debug, Default)]
-pub struct PromptsSeen {
-    mark: Option<ContentHash>,
-    list: Vec<Prompt>,
 }
 
 /// Not recorded, as nothing is told but that the list is another.

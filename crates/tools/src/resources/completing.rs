@@ -1,18 +1,6 @@
+use lapidary_operation::{Completed, Context, Reason};
+use lapidary_toolkit::{index, names::composed};
 use lapidary_vault::View;
-
-use crate::{
-    Context, Reason,
-    shared::{index, names::composed},
-};
-
-/// What begins with what was typed, or holds it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Completed {
-    /// The best of them.
-    pub values: Vec<String>,
-    /// How many there are in all.
-    pub total: usize,
-}
 
 /// As many as a client takes.
 const MOST: usize = 100;

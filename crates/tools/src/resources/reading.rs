@@ -1,4 +1,9 @@
-use lapidary_note::ContentHash;
+use lapidary_operation::{Contents, Context, Form, Reason, VaultState, bug};
+use lapidary_toolkit::{
+    reading::{self, NOT_UTF8},
+    tags,
+    whole::Whole,
+};
 use lapidary_vault::{File, VaultPath, View};
 use serde::Serialize;
 use serde_json::json;
@@ -7,32 +12,6 @@ use super::{
     JSON,
     media::{PLAIN_TEXT, UNKNOWN, is_shown, media_type},
 };
-use crate::{
-    Context, Kind, Reason,
-    shared::{
-        reading::{self, NOT_UTF8},
-        tags,
-        whole::Whole,
-    },
-};
-
-/// What a resource holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contents {
-    pub media_type: &'static str,
-    pub form: Form,
-    /// Of the file, where it is one; a note has it in its JSON.
-    pub hash: Option<ContentHash>,
-    /// Set where the lines of the file do not end with `\n`.
-    pub eol: Option<&'static str>,
-    pub bom: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Form {
-    Text(String),
-    Bytes(Vec<u8>),
-}
 
 /// A note as the contract has it, and what an edit of it needs.
 #[derive(Serialize)]
@@ -108,12 +87,6 @@ pub(crate) fn read_tags(context: &Context<'_>, view: &View) -> Result<Contents, 
     let counted = tags::of_vault(context, view)?;
     let tags: Vec<_> = counted.into_iter().map(|(name, count)| json!({ "name": name, "count": count })).collect();
     json_contents(&json!({ "tags": tags }))
-}
-
-/// How a vault is doing: nothing, or why it cannot be used.
-pub struct VaultState {
-    pub name: String,
-    pub problem: Option<Kind>,
 }
 
 /// Whether the server can do its work. The app is not asked for anything, so there is no version of it.

@@ -1,16 +1,12 @@
-use lapidary_vault::VaultPath;
-
-use crate::{
+use lapidary_operation::{
     Reason, clipped,
-    shared::{
-        reading::parse_path,
-        uri::{decoded, encoded},
-    },
+    uri::{FILE_URIS, decoded, encoded},
 };
+use lapidary_toolkit::reading::parse_path;
+use lapidary_vault::VaultPath;
 
 pub(super) const TAGS: &str = "obsidian://tags";
 pub(super) const STATUS: &str = "obsidian://status";
-const FILES: &str = "obsidian://vault/";
 const OF_VAULT: &str = "?vault=";
 
 /// What a URI stands for.
@@ -38,7 +34,7 @@ impl ResourceUri {
         let resource = match place {
             TAGS => Resource::Tags,
             STATUS => Resource::Status,
-            _ => match place.strip_prefix(FILES) {
+            _ => match place.strip_prefix(FILE_URIS) {
                 Some(path) => Resource::File(parse_path(&decoded(path))?),
                 None => return Err(Reason::ResourceUnknown { uri: clipped(uri) }),
             },
@@ -47,14 +43,8 @@ impl ResourceUri {
     }
 }
 
-/// How clients name a file; the vault only matters where there are several.
-pub(crate) fn of_file(path: &VaultPath) -> String {
-    let names: Vec<String> = path.names().map(encoded).collect();
-    format!("{FILES}{}", names.join("/"))
-}
-
-/// The same for a fixed resource of one of several vaults.
 impl super::FixedResource {
+    /// How clients name it in one of several vaults.
     pub fn in_vault(&self, vault: &str) -> String {
         format!("{}{OF_VAULT}{}", self.uri, encoded(vault))
     }
@@ -62,6 +52,8 @@ impl super::FixedResource {
 
 #[cfg(test)]
 mod tests {
+    use lapidary_operation::uri::of_file;
+
     use super::*;
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use lapidary_operation::{Gives, Kind, ToolKind};
 use serde_json::{Value, json};
 
-use crate::{Gives, Kind, TOOLS, ToolKind};
+use crate::TOOLS;
 
 #[test]
 fn every_tool_shows_success_and_refusal() {

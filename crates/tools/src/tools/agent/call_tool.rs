@@ -1,8 +1,7 @@
+use lapidary_operation::{Declaration, Example, Family, Gives, Group, Kind, RelayTool, RelayedCall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-
-use crate::{Declaration, Example, Family, Gives, Group, Kind, RelayedCall, spec::RelayTool};
 
 pub(crate) struct CallTool;
 

@@ -1,13 +1,12 @@
 mod ranking;
 
+use lapidary_operation::{
+    AgentTool, Context, Declaration, Entry, Example, Family, Gives, Group, Kind, Needs, Prompt, Reason, Standing,
+};
 use ranking::{Ranking, stems, wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-
-use crate::{
-    Context, Declaration, Entry, Example, Family, Gives, Group, Kind, Needs, Prompt, Reason, Standing, spec::AgentTool,
-};
 
 pub(crate) struct FindTool;
 

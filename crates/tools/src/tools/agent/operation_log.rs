@@ -1,14 +1,13 @@
 use std::collections::BTreeSet;
 
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, Needs, PathArgument, ReadTool, Reason, Role,
+};
+use lapidary_toolkit::reading;
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, Needs, PathArgument, Reason, Role, shared::reading,
-    spec::ReadTool,
-};
 
 pub(crate) struct OperationLog;
 

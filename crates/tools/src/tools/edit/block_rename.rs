@@ -1,18 +1,17 @@
 use lapidary_note::{Block, BlockRename as Rename, ContentHash, Document};
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
+    WriteTool, bug,
+};
+use lapidary_toolkit::{
+    block::{self, BlockInput},
+    file_edit::{FileEdit, FileInput, FileWritten},
+    references::{References, ReferencesInput, ReferencesOutput},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
-    shared::{
-        block::{self, BlockInput},
-        file_edit::{FileEdit, FileInput, FileWritten},
-        references::{References, ReferencesInput, ReferencesOutput},
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct BlockRename;
 

@@ -1,17 +1,16 @@
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
+    WriteTool,
+};
+use lapidary_toolkit::{
+    block::{self, BlockInput},
+    file_edit::{FileEdit, FileInput, FileWritten},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
-    shared::{
-        block::{self, BlockInput},
-        file_edit::{FileEdit, FileInput, FileWritten},
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct BlockReplace;
 

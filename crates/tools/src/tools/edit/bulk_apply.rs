@@ -1,14 +1,11 @@
+use lapidary_operation::{
+    BatchOutcome, BatchPlan, BatchStep, BatchTool, Context, Declaration, Effect, Example, Family, Gives, Group, Kind,
+    Offered, Reason, StepAnswer, StepRefusal, operation_error,
+};
+use lapidary_toolkit::budget::OperationsInput;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Offered, Reason,
-    plan::{BatchOutcome, BatchPlan, BatchStep, StepAnswer, StepRefusal},
-    shared::budget::OperationsInput,
-    spec::BatchTool,
-    wire::operation_error,
-};
 
 pub(crate) struct BulkApply;
 

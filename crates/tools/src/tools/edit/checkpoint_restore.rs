@@ -1,4 +1,14 @@
 use lapidary_note::{ContentHash, FileContent};
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, Wanted,
+    WriteTool,
+};
+use lapidary_toolkit::{
+    checkpoint, hash, index,
+    moving::{files_of_folder, folder_changes},
+    reading,
+    removing::out_of_the_way,
+};
 use lapidary_vault::{
     Change, ChangeSet, Checkpoint, Guard, VaultPath, View,
     store::{CheckpointKind, EntryRecord},
@@ -6,17 +16,6 @@ use lapidary_vault::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Wanted,
-    shared::{
-        checkpoint, hash, index,
-        moving::{files_of_folder, folder_changes},
-        reading,
-        removing::out_of_the_way,
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct CheckpointRestore;
 

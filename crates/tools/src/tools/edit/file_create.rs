@@ -1,17 +1,16 @@
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, Wanted,
+    WriteTool, bug,
+};
+use lapidary_toolkit::{
+    file_edit::{EditTarget, FileInput, Made},
+    reading,
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Wanted,
-    shared::{
-        file_edit::{EditTarget, FileInput, Made},
-        reading,
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct FileCreate;
 

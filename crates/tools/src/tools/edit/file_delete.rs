@@ -1,19 +1,18 @@
 use std::sync::Arc;
 
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Role,
+    WriteTool,
+};
+use lapidary_toolkit::{
+    file_edit::{EXPECTED_CONTENT, FileEdit, FileInput},
+    removing::{is_for_good, to_trash},
+};
 use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Reason, Role,
-    shared::{
-        file_edit::{EXPECTED_CONTENT, FileEdit, FileInput},
-        removing::{is_for_good, to_trash},
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct FileDelete;
 

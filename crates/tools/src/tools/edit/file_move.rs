@@ -1,21 +1,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, Wanted,
+    WriteTool,
+};
+use lapidary_toolkit::{
+    file_edit::EXPECTED_CONTENT,
+    hash, index,
+    moving::{LinksOutput, Moving, files_of_folder, folder_changes, writes},
+    reading,
+    removing::out_of_the_way,
+};
 use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Wanted,
-    shared::{
-        file_edit::EXPECTED_CONTENT,
-        hash, index,
-        moving::{LinksOutput, Moving, files_of_folder, folder_changes, writes},
-        reading,
-        removing::out_of_the_way,
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct FileMove;
 
@@ -223,7 +222,7 @@ fn destination(
                 };
                 let wanted = to
                     .sibling(&name)
-                    .map_err(|problem| Reason::PathInvalid { given: crate::reason::clipped(&name), problem })?;
+                    .map_err(|problem| Reason::PathInvalid { given: lapidary_operation::clipped(&name), problem })?;
                 if reading::read_if_there(view, &wanted)?.is_none() {
                     return Ok((wanted, None));
                 }

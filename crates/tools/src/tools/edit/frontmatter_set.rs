@@ -1,18 +1,16 @@
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+};
+use lapidary_toolkit::{
+    file_edit::{FileEdit, FileInput},
+    frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
+    properties,
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        file_edit::{FileEdit, FileInput},
-        frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
-        properties,
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct FrontmatterSet;
 

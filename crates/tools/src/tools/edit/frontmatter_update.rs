@@ -1,18 +1,16 @@
 use lapidary_note::{ContentHash, PropertyPath, Value};
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool, bug,
+};
+use lapidary_toolkit::{
+    file_edit::{FileEdit, FileInput},
+    frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
+    properties::{self, Properties},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        file_edit::{FileEdit, FileInput},
-        frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
-        properties::{self, Properties},
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct FrontmatterUpdate;
 

@@ -1,18 +1,17 @@
 use lapidary_note::{ContentHash, Document, Heading, HeadingRename as Rename};
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
+    WriteTool, bug,
+};
+use lapidary_toolkit::{
+    file_edit::{FileEdit, FileInput, FileWritten},
+    heading::{self, HeadingInput},
+    references::{References, ReferencesInput, ReferencesOutput},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
-    shared::{
-        file_edit::{FileEdit, FileInput, FileWritten},
-        heading::{self, HeadingInput},
-        references::{References, ReferencesInput, ReferencesOutput},
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct HeadingRename;
 

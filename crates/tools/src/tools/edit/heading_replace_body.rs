@@ -1,17 +1,16 @@
 use lapidary_note::{Blanks, ContentHash, Heading, Section, SectionPart};
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
+    WriteTool,
+};
+use lapidary_toolkit::{
+    file_edit::{FileEdit, FileInput, FileWritten},
+    heading::{self, HeadingInput},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Reason, Role,
-    shared::{
-        file_edit::{FileEdit, FileInput, FileWritten},
-        heading::{self, HeadingInput},
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct HeadingReplaceBody;
 

@@ -1,19 +1,17 @@
 use lapidary_note::{ContentHash, FileContent, Operation, Side};
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+};
+use lapidary_toolkit::{
+    note_edit::{NoteEdit, NoteTextWritten},
+    patching::{ContentType, Wanted, edit_refusal, patched},
+    section::Section,
+    target::Target,
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        note_edit::{NoteEdit, NoteTextWritten},
-        patching::{ContentType, Wanted, edit_refusal, patched},
-        section::Section,
-        target::Target,
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct ObsidianAppendToNote;
 

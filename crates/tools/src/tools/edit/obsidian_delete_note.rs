@@ -1,18 +1,17 @@
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Role,
+    WriteTool,
+};
+use lapidary_toolkit::{
+    hash, reading,
+    removing::{is_for_good, to_trash},
+    target::Target,
+};
 use lapidary_vault::{ChangeSet, Guard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Reason, Role,
-    shared::{
-        hash, reading,
-        removing::{is_for_good, to_trash},
-        target::Target,
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct ObsidianDeleteNote;
 

@@ -1,22 +1,20 @@
 use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath};
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    clipped,
+    fence::{fenced, one_line},
+};
+use lapidary_toolkit::{
+    hash,
+    note_edit::{NoteEdit, NoteWritten},
+    patching::edit_refusal,
+    properties::{self, Properties},
+    target::Target,
+};
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    reason::clipped,
-    shared::{
-        fence::{fenced, one_line},
-        hash,
-        note_edit::{NoteEdit, NoteWritten},
-        patching::edit_refusal,
-        properties::{self, Properties},
-        target::Target,
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct ObsidianManageFrontmatter;
 

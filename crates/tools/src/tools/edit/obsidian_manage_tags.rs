@@ -1,20 +1,18 @@
 use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    clipped,
+};
+use lapidary_toolkit::{
+    note_edit::{NoteEdit, NoteWritten},
+    patching::edit_refusal,
+    tags::{self, TagsOfNote},
+    target::Target,
+};
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    reason::clipped,
-    shared::{
-        note_edit::{NoteEdit, NoteWritten},
-        patching::edit_refusal,
-        tags::{self, TagsOfNote},
-        target::Target,
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct ObsidianManageTags;
 

@@ -1,20 +1,18 @@
 mod in_scope;
 
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    fence::one_line,
+};
+use lapidary_toolkit::{
+    note_edit::{NoteEdit, NoteWritten},
+    target::Target,
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        fence::one_line,
-        note_edit::{NoteEdit, NoteWritten},
-        target::Target,
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct ObsidianReplaceInNote;
 

@@ -1,22 +1,20 @@
 use std::collections::BTreeMap;
 
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Proposal,
+    ProposalStep, Reason, Role, WriteTool,
+};
+use lapidary_toolkit::{
+    budget::{self, BudgetInput},
+    expression::{self, EXPECTED_HASHES, Expression, Replaced, Sources},
+    file_edit::EXPECTED_CONTENT,
+    hash,
+};
 use lapidary_vault::{ChangeSet, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Proposal, ProposalStep,
-    Reason, Role,
-    shared::{
-        budget::{self, BudgetInput},
-        expression::{self, EXPECTED_HASHES, Expression, Replaced, Sources},
-        file_edit::EXPECTED_CONTENT,
-        hash,
-    },
-    spec::{Plan, WriteTool},
-};
 
 mod answers;
 

@@ -1,17 +1,15 @@
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+};
+use lapidary_toolkit::{
+    file_edit::{FileEdit, FileInput, FileWritten},
+    occurrence::{self, Which},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        file_edit::{FileEdit, FileInput, FileWritten},
-        occurrence::{self, Which},
-    },
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct StrReplace;
 

@@ -1,14 +1,12 @@
 use lapidary_note::{is_tag, is_tag_within};
+use lapidary_operation::{
+    ArgumentProblem, Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Plan, Reason, WriteTool,
+};
+use lapidary_toolkit::{file_edit, index, reading};
 use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    ArgumentProblem, Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Reason,
-    shared::{file_edit, index, reading},
-    spec::{Plan, WriteTool},
-};
 
 pub(crate) struct TagRename;
 
@@ -180,7 +178,7 @@ fn renamed(view: &View, path: &VaultPath, from: &str, to: &str) -> Result<Option
     view.may_write(path).map_err(|denied| Reason::PathForbidden {
         path: path.clone(),
         writing: true,
-        denied: crate::Refused::ByScope(denied),
+        denied: lapidary_operation::Refused::ByScope(denied),
     })?;
     let document = reading::editable(path, &before)?;
     let renamed = document.rename_tag_tree(from, to).map_err(|error| file_edit::refusal(path, error))?;

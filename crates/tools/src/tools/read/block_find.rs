@@ -1,17 +1,15 @@
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+};
+use lapidary_toolkit::{
+    block::{BlockInput, StructuralType},
+    reading::{self, NOT_UTF8},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        block::{BlockInput, StructuralType},
-        reading::{self, NOT_UTF8},
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct BlockFind;
 

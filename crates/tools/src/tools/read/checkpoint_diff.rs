@@ -1,13 +1,11 @@
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+};
+use lapidary_toolkit::{checkpoint, index, reading};
 use lapidary_vault::{Diff, View, store::EntryRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{checkpoint, fence::fenced, index, reading},
-    spec::ReadTool,
-};
 
 pub(crate) struct CheckpointDiff;
 

@@ -1,3 +1,7 @@
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Refused, Role,
+};
+use lapidary_toolkit::{checkpoint, hash, reading, time::iso};
 use lapidary_vault::{
     Checkpoint, ReadError, View,
     store::{CheckpointKind, EntryRecord},
@@ -5,12 +9,6 @@ use lapidary_vault::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Refused, Role,
-    shared::{checkpoint, hash, reading, time::iso},
-    spec::ReadTool,
-};
 
 pub(crate) struct CheckpointList;
 

@@ -1,17 +1,14 @@
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+};
+use lapidary_toolkit::{
+    checkpoint,
+    reading::{self, NOT_UTF8},
+};
 use lapidary_vault::{File, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        checkpoint,
-        fence::fenced,
-        reading::{self, NOT_UTF8},
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct CheckpointRead;
 

@@ -1,14 +1,12 @@
 use lapidary_note::{ContentHash, ExpectedHash};
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, bug,
+};
+use lapidary_toolkit::{hash, reading};
 use lapidary_vault::{CheckpointError, Diff, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{hash, reading},
-    spec::ReadTool,
-};
 
 pub(crate) struct FileDiff;
 

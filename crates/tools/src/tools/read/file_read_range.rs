@@ -1,14 +1,12 @@
 use lapidary_note::{ContentHash, Lines};
+use lapidary_operation::{
+    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+};
+use lapidary_toolkit::reading::{self, NOT_UTF8};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::reading::{self, NOT_UTF8},
-    spec::ReadTool,
-};
 
 pub(crate) struct FileReadRange;
 

@@ -1,17 +1,15 @@
 use lapidary_note::{ContentHash, Heading};
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+};
+use lapidary_toolkit::{
+    heading::{HashLength, HeadingInput, HeadingOutput, Outline},
+    reading::{self, NOT_UTF8},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        heading::{HashLength, HeadingInput, HeadingOutput, Outline},
-        reading::{self, NOT_UTF8},
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct HeadingFind;
 

@@ -1,22 +1,19 @@
 use lapidary_note::{ContentHash, Heading, HeadingMatch, Link, LinkKind, Note};
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, clipped,
+    fence::{fenced, one_line},
+};
+use lapidary_toolkit::{
+    hash, properties,
+    reading::{self, NOT_UTF8, Shown},
+    section::{Section, SectionOutput, SectionType, names},
+    target::{Found, Target},
+    whole::{Whole, readable_properties},
+};
 use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    reason::clipped,
-    shared::{
-        fence::{fenced, one_line},
-        hash, properties,
-        reading::{self, NOT_UTF8, Shown},
-        section::{Section, SectionOutput, SectionType, names},
-        target::{Found, Target},
-        whole::{Whole, readable_properties},
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct ObsidianGetNote;
 

@@ -1,18 +1,16 @@
 use lapidary_note::{ContentHash, Heading};
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+};
+use lapidary_toolkit::{
+    heading::{DELIMITER, HashLength, HeadingOutput, Outline as Headings},
+    page::Page,
+    reading::{self, NOT_UTF8},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        heading::{DELIMITER, HashLength, HeadingOutput, Outline as Headings},
-        page::Page,
-        reading::{self, NOT_UTF8},
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct Outline;
 

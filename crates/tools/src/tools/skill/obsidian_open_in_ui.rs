@@ -1,17 +1,14 @@
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, uri::encoded,
+};
+use lapidary_toolkit::{
+    reading::parse_path,
+    target::{Found, find},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        reading::parse_path,
-        target::{Found, find},
-        uri::encoded,
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct ObsidianOpenInUi;
 

@@ -1,18 +1,16 @@
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+};
+use lapidary_toolkit::{
+    folder::{Folder, relative},
+    index,
+    names::{Glob, NameRegex, composed},
+    page::Page,
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        folder::{Folder, relative},
-        index,
-        names::{Glob, NameRegex, composed},
-        page::Page,
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct FileFind;
 

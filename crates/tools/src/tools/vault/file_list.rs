@@ -1,21 +1,19 @@
 use std::collections::BTreeMap;
 
+use lapidary_operation::{
+    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+};
+use lapidary_toolkit::{
+    folder::{Folder, relative},
+    index,
+    names::Glob,
+    page::Page,
+    time::milliseconds,
+};
 use lapidary_vault::{Files, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        folder::{Folder, relative},
-        index,
-        names::Glob,
-        page::Page,
-        time::milliseconds,
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct FileList;
 

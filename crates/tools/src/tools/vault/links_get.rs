@@ -1,19 +1,17 @@
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+};
+use lapidary_toolkit::{
+    index,
+    link::{self, OutLink, out_links},
+    page::Page,
+    reading,
+};
 use lapidary_vault::{Notes, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        index,
-        link::{self, OutLink, out_links},
-        page::Page,
-        reading,
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct LinksGet;
 

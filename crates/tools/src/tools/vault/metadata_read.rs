@@ -1,23 +1,21 @@
 use std::collections::BTreeMap;
 
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+};
+use lapidary_toolkit::{
+    link,
+    place::Places,
+    properties,
+    reading::{self, NOT_UTF8},
+    tags,
+    time::milliseconds,
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        link,
-        place::Places,
-        properties,
-        reading::{self, NOT_UTF8},
-        tags,
-        time::milliseconds,
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct MetadataRead;
 

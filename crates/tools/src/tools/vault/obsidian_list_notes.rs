@@ -1,21 +1,20 @@
 mod tree;
 
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    fence::{fenced, one_line},
+};
+use lapidary_toolkit::{
+    folder::{Folder, relative},
+    index,
+    names::NameRegex,
+};
 use lapidary_vault::{FileEntry, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::tree::Branch;
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        fence::{fenced, one_line},
-        folder::{Folder, relative},
-        index,
-        names::NameRegex,
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct ObsidianListNotes;
 

@@ -1,13 +1,11 @@
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, fence::one_line,
+};
+use lapidary_toolkit::{names::NameRegex, tags};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, Reason,
-    shared::{fence::one_line, names::NameRegex, tags},
-    spec::ReadTool,
-};
 
 pub(crate) struct ObsidianListTags;
 

@@ -3,14 +3,12 @@ mod logic;
 mod ranked;
 mod text;
 
+use lapidary_operation::{Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason};
+use lapidary_toolkit::cursor::Cursor;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, Reason, shared::cursor::Cursor, spec::ReadTool,
-};
 
 use self::hits::{Hit, Page, USUAL_MATCHES, fitting};
 

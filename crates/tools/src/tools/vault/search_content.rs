@@ -1,21 +1,20 @@
 use std::{collections::HashMap, ops::Range};
 
 use lapidary_note::ContentHash;
+use lapidary_operation::{
+    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Walked,
+};
 use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
+use lapidary_toolkit::{
+    budget::{self, BudgetInput, Limits},
+    folder::Folder,
+    hash, index, reading,
+};
 use lapidary_vault::{Budget, Hit, ScannedNotes, Stop, View, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role, Walked,
-    shared::{
-        budget::{self, BudgetInput, Limits},
-        folder::Folder,
-        hash, index, reading,
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct SearchContent;
 
@@ -319,10 +318,11 @@ mod tests {
     use std::{cell::Cell, sync::Arc, time::Duration};
 
     use lapidary_note::{Document, Lines};
+    use lapidary_operation::{Cancel, Catalogue, ProfileRules, ScanLimits, Selection};
     use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
 
     use super::*;
-    use crate::{Cancel, Catalogue, ProfileRules, ScanLimits, Selection};
+    use crate::TOOL_SET;
 
     #[test]
     fn lines_and_hashes_are_those_that_edits_go_by() {
@@ -335,7 +335,7 @@ mod tests {
             let path = VaultPath::parse("a.md").unwrap();
             let store = Arc::new(MemoryStore::new([(path, note.as_bytes().to_vec())]));
             let view = Vault::private("v".into(), store).view(Arc::new(Scope::default()), 1000);
-            let catalogue = Catalogue::new(&Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+            let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
             let cancel = Cancel::after(Duration::from_secs(60));
             let context = Context {
                 cancel: &cancel,

@@ -1,16 +1,14 @@
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+};
+use lapidary_toolkit::{
+    index, reading,
+    tags::{self, Nested, TagCounts},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, Reason, Role,
-    shared::{
-        index, reading,
-        tags::{self, Nested, TagCounts},
-    },
-    spec::ReadTool,
-};
 
 pub(crate) struct TagsList;
 

@@ -1,13 +1,9 @@
+use lapidary_operation::{Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, Walked, bug};
+use lapidary_toolkit::budget::{self, BudgetInput, Limits};
 use lapidary_vault::{FileEntry, IndexError, Stop, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, Reason, Walked,
-    shared::budget::{self, BudgetInput, Limits},
-    spec::ReadTool,
-};
 
 pub(crate) struct VaultInfo;
 

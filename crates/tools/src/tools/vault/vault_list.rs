@@ -1,8 +1,7 @@
+use lapidary_operation::{AgentTool, Context, Declaration, Example, Family, Gives, Group, Kind, Reason};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::{Context, Declaration, Example, Family, Gives, Group, Kind, Reason, spec::AgentTool};
 
 pub(crate) struct VaultList;
 

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lapidary_operation::{Effect, Entry};
 use lapidary_query::words;
-
-use crate::{Effect, Entry};
 
 /// What a word says of a tool by where it stands.
 const IN_NAME: f32 = 5.0;
@@ -150,12 +149,14 @@ fn stem(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lapidary_operation::{Catalogue, ProfileRules, Selection};
+
     use super::*;
-    use crate::{Catalogue, ProfileRules, Selection};
+    use crate::TOOL_SET;
 
     #[test]
     fn everyday_wishes_find_their_tool_among_the_first_three() {
-        let catalogue = Catalogue::new(&Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
         let ranking = Ranking::of(catalogue.on());
         let set = include_str!("phrasings.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty());
         let (mut asked, mut missed) = (0, Vec::new());
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn an_exact_name_comes_first_in_any_spelling() {
-        let catalogue = Catalogue::new(&Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
         let ranking = Ranking::of(catalogue.on());
         for name in ["file.read", "FILE_READ", "file read"] {
             assert_eq!(ranking.best(name)[0].spec.name(), "file_read");

@@ -3,18 +3,15 @@
 use std::ops::Range;
 
 use lapidary_note::Document;
+use lapidary_operation::{Context, Reason, clipped};
 use lapidary_query::{Case, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
+use lapidary_toolkit::{
+    names::{guard_regex, pattern_refusal},
+    patching::edit_refusal,
+};
 use lapidary_vault::VaultPath;
 
 use super::{Count, Scope, Wanted};
-use crate::{
-    Context, Reason,
-    reason::clipped,
-    shared::{
-        names::{guard_regex, pattern_refusal},
-        patching::edit_refusal,
-    },
-};
 
 const SEARCH: &str = "search";
 

@@ -1,18 +1,16 @@
 //! What the two steps answer.
 
 use lapidary_note::ContentHash;
+use lapidary_operation::ProposalStep;
+use lapidary_toolkit::{
+    expression::{Found, Replaced},
+    file_edit::total_lines,
+    hash,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Input;
-use crate::{
-    ProposalStep,
-    shared::{
-        expression::{Found, Replaced},
-        file_edit::total_lines,
-        hash,
-    },
-};
 
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-use crate::shared::fence::one_line;
+use lapidary_operation::fence::one_line;
 
 /// One line of a tree: how deep it is, from 0, and what it says.
 pub(super) struct Branch {

@@ -1,11 +1,11 @@
 //! What is found, and how much of it is shown.
 
+use lapidary_operation::fence::{fenced, one_line};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::Mode;
-use crate::shared::fence::{fenced, one_line};
 
 /// How many matches of a note are shown unless the caller says otherwise.
 pub(super) const USUAL_MATCHES: usize = 10;

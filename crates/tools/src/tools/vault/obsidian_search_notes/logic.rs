@@ -1,14 +1,12 @@
 //! A rule over each note.
 
+use lapidary_operation::{Context, Reason};
 use lapidary_query::{Logic, LogicHalt, Row, Value, is_truthy};
+use lapidary_toolkit::{cursor::Cursor, index, page::Page};
 use lapidary_vault::{FileEntry, FileRow, NoteRows, View};
 use serde_json::{Map, Value as Json};
 
 use super::hits::Hit;
-use crate::{
-    Context, Reason,
-    shared::{cursor::Cursor, index, page::Page},
-};
 
 /// How many notes fit, and those of one page, in path order.
 pub(super) fn search(

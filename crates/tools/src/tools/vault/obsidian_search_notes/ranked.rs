@@ -1,12 +1,13 @@
 //! The notes that fit best.
 
+use lapidary_operation::{Context, ReadTool, Reason};
+use lapidary_toolkit::cursor::Cursor;
 use lapidary_vault::{PassageSize, Ranked, RankedNotes, RankedPage, VaultPath, View};
 
 use super::{
     Input, ObsidianSearchNotes,
     hits::{Hit, Spot, room},
 };
-use crate::{Context, Reason, shared::cursor::Cursor, spec::ReadTool};
 
 /// Nobody types more; what is longer is a text and no question.
 const LONGEST_QUERY: usize = 2_000;

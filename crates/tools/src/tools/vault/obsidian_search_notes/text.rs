@@ -3,18 +3,15 @@
 use std::{cmp::Reverse, ops::Range};
 
 use lapidary_note::shown_text;
+use lapidary_operation::{Context, ReadTool, Reason};
 use lapidary_query::{SimpleMatches, SimpleQuery};
+use lapidary_toolkit::{cursor::Cursor, index, page::Page};
 use lapidary_vault::{VaultPath, View};
 
 use super::{
     Input, ObsidianSearchNotes,
     hits::{Hit, Match, Place},
     ranked::stem,
-};
-use crate::{
-    Context, Reason,
-    shared::{cursor::Cursor, index, page::Page},
-    spec::ReadTool,
 };
 
 /// A note in which all words occur.

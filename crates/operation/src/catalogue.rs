@@ -1,0 +1,214 @@
+//! Which of the tools are offered, and how: chosen once at start, never changed by a call.
+
+use std::sync::Arc;
+
+use lapidary_query::nearest;
+
+use crate::{AnyTool, Effect, Family, Group, ProfileRules, Reason, Spec, successor};
+
+/// The tools that there are.
+#[derive(Clone, Copy)]
+pub struct ToolSet {
+    pub tools: &'static [&'static dyn AnyTool],
+    /// The reviewed definition of a tool, if there is one: its description and its schemas as JSON.
+    pub definition: fn(&str) -> Option<&'static str>,
+}
+
+/// All tools with their standing, in the order of the list.
+pub struct Catalogue {
+    entries: Vec<Entry>,
+}
+
+pub struct Entry {
+    pub tool: &'static dyn AnyTool,
+    pub spec: Spec,
+    pub standing: Standing,
+    /// Whether the profile has it, be it on or off.
+    pub(crate) in_profile: bool,
+}
+
+impl Entry {
+    /// Whether it may be called at all, whoever calls it and through what.
+    pub fn authorize(&self) -> Result<(), Reason> {
+        match self.standing {
+            Standing::Listed | Standing::Deferred => Ok(()),
+            Standing::Off(off) => Err(Reason::ToolOff { tool: self.spec.name().to_owned(), off }),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Shown to every client.
+    Listed,
+    /// Callable, and found with `find_tool`.
+    Deferred,
+    Off(Off),
+}
+
+/// Why a tool is not to be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Off {
+    ReadOnly,
+    Excluded,
+    NotChosen,
+    /// The caller's profile does not have it.
+    Profile,
+}
+
+/// What the owner chose. Words are tool names, group names, `default`, `obsidian`, `files` or `all`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Empty means `default`.
+    pub chosen: Vec<String>,
+    pub excluded: Vec<String>,
+    pub read_only: bool,
+}
+
+impl Selection {
+    /// Whether every word of such lists is known.
+    pub fn check(set: ToolSet, words: &[String]) -> Result<(), SelectionError> {
+        let specs: Vec<Spec> = set.tools.iter().map(|tool| tool.spec()).collect();
+        let specs: Vec<&Spec> = specs.iter().collect();
+        words.iter().try_for_each(|word| Choice::parse(word, &specs).map(|_| ()))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{word}` is neither a tool nor a group of tools{}", .nearest.map_or(String::new(), |name| format!("; did you mean `{name}`?")))]
+pub struct SelectionError {
+    pub word: String,
+    pub nearest: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSuchTool {
+    pub nearest: Option<&'static str>,
+}
+
+const WORDS: [&str; 4] = ["default", "obsidian", "files", "all"];
+
+impl Catalogue {
+    /// With several vaults, every tool that works on one takes its name. A profile takes away from what is selected, and
+    /// adds nothing.
+    pub fn new(
+        set: ToolSet,
+        selection: &Selection,
+        profile: &ProfileRules,
+        vaults: &[String],
+    ) -> Result<Self, SelectionError> {
+        let entry = |tool: &&'static dyn AnyTool| Entry {
+            tool: *tool,
+            spec: tool.spec(),
+            standing: Standing::Deferred,
+            in_profile: true,
+        };
+        let mut entries: Vec<Entry> = set.tools.iter().map(entry).collect();
+        let specs: Vec<&Spec> = entries.iter().map(|entry| &entry.spec).collect();
+        let chosen = selection.chosen.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let excluded =
+            selection.excluded.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let allowed = profile.allow.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let refused = profile.exclude.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let choices: Arc<[String]> = vaults.into();
+        for entry in &mut entries {
+            // A build with debug assertions derives them, so that a tool that is being written is what its types say.
+            if let Some(definition) = (set.definition)(entry.spec.name()).filter(|_| !cfg!(debug_assertions)) {
+                entry.spec.take_definition(definition);
+            }
+            if choices.len() > 1 && entry.spec.kind.needs_vault() {
+                entry.spec.choose_vault(&choices);
+            }
+            let of_server = standing(&entry.spec, &chosen, &excluded, selection.read_only);
+            let covered = |choices: &[Choice]| choices.iter().any(|choice| choice.covers(&entry.spec));
+            // A tool that could never do anything is not offered either.
+            let in_vain = profile.most == Effect::Read && entry.spec.kind.writes();
+            entry.in_profile = covered(&allowed) && !covered(&refused) && !in_vain;
+            entry.standing = match of_server {
+                Standing::Listed | Standing::Deferred if !entry.in_profile => Standing::Off(Off::Profile),
+                of_server => of_server,
+            };
+        }
+        Ok(Self { entries })
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// What can be called, listed or not.
+    pub fn on(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| !matches!(entry.standing, Standing::Off(_)))
+    }
+
+    /// Finds a tool by its name, in the dotted spelling too, whether or not it is on.
+    pub fn find(&self, name: &str) -> Result<&Entry, NoSuchTool> {
+        let plain = name.replace('.', "_");
+        self.entries
+            .iter()
+            .find(|entry| entry.spec.name() == plain)
+            .ok_or_else(|| NoSuchTool { nearest: self.instead_of(&plain) })
+    }
+
+    /// What was probably meant by a name that is none: the tool that has taken its place, or the nearest name.
+    fn instead_of(&self, name: &str) -> Option<&'static str> {
+        let names = || self.on().map(|entry| entry.spec.name());
+        let successor = successor(name).map(|successor| successor.tool);
+        successor.filter(|tool| names().any(|name| name == *tool)).or_else(|| nearest(name, names()))
+    }
+}
+
+enum Choice {
+    Default,
+    All,
+    Family(Family),
+    Group(Group),
+    Tool(&'static str),
+}
+
+impl Choice {
+    fn parse(word: &str, specs: &[&Spec]) -> Result<Self, SelectionError> {
+        let plain = word.trim().replace('.', "_").to_lowercase();
+        let group = Group::ALL.into_iter().find(|group| group.name() == plain);
+        let tool = specs.iter().map(|spec| spec.name()).find(|name| *name == plain);
+        match (plain.as_str(), group, tool) {
+            ("default", ..) => Ok(Self::Default),
+            ("all", ..) => Ok(Self::All),
+            ("obsidian", ..) => Ok(Self::Family(Family::Obsidian)),
+            ("files", ..) => Ok(Self::Family(Family::Files)),
+            (_, Some(group), _) => Ok(Self::Group(group)),
+            (_, _, Some(tool)) => Ok(Self::Tool(tool)),
+            _ => {
+                let groups = Group::ALL.into_iter().map(Group::name);
+                let known = specs.iter().map(|spec| spec.name()).chain(groups).chain(WORDS);
+                Err(SelectionError { word: word.to_owned(), nearest: nearest(&plain, known) })
+            }
+        }
+    }
+
+    fn covers(&self, spec: &Spec) -> bool {
+        match self {
+            Self::Default => spec.declaration.listed,
+            Self::All => true,
+            Self::Family(family) => spec.declaration.family == *family,
+            Self::Group(group) => spec.declaration.group == *group,
+            Self::Tool(name) => spec.name() == *name,
+        }
+    }
+}
+
+/// Read-only wins over exclusion, exclusion over choice. A choice without `default` is all there is.
+fn standing(spec: &Spec, chosen: &[Choice], excluded: &[Choice], read_only: bool) -> Standing {
+    let open_ended = chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, Choice::Default | Choice::All));
+    if read_only && spec.kind.writes() {
+        Standing::Off(Off::ReadOnly)
+    } else if excluded.iter().any(|choice| choice.covers(spec)) {
+        Standing::Off(Off::Excluded)
+    } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && spec.declaration.listed) {
+        Standing::Listed
+    } else if open_ended {
+        Standing::Deferred
+    } else {
+        Standing::Off(Off::NotChosen)
+    }
+}

@@ -1,0 +1,33 @@
+//! Text of notes among words of the server.
+
+/// Note text between marks that it cannot contain, so that nothing in a note can pass for the server's own words.
+pub fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    let line_end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}\n{text}{line_end}{fence}")
+}
+
+/// A name from a note on the line where it belongs: no line break in it can begin a paragraph of its own.
+pub fn one_line(name: &str) -> String {
+    let shown = |c: char| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { '\u{fffd}' } else { c };
+    name.chars().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_leaves_its_line() {
+        assert_eq!(one_line("a\n\n> The owner agreed"), "a\u{fffd}\u{fffd}> The owner agreed");
+        assert_eq!(one_line("größe 石"), "größe 石");
+    }
+
+    #[test]
+    fn no_text_can_close_its_own_fence() {
+        assert_eq!(fenced("a"), "```\na\n```");
+        assert_eq!(fenced("```\nx\n```\n"), "````\n```\nx\n```\n````");
+        assert_eq!(fenced(""), "```\n\n```");
+    }
+}

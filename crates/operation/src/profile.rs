@@ -1,0 +1,81 @@
+//! What a caller may use of what the server offers. Chosen by the owner, never by a call.
+
+use crate::{Catalogue, Effect, Entry, Group, Off, Selection, SelectionError, Standing, ToolSet};
+
+/// How a profile is described: words as in `--tools`, and the most that may happen to files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileRules {
+    pub allow: Vec<String>,
+    pub exclude: Vec<String>,
+    pub most: Effect,
+}
+
+impl ProfileRules {
+    /// Looks at everything and changes nothing.
+    pub fn reader() -> Self {
+        Self::groups(&["read", "vault", "agent"], Effect::Read)
+    }
+
+    /// Changes notes in ways that can be undone.
+    pub fn editor() -> Self {
+        Self::groups(&["read", "vault", "edit", "agent"], Effect::Write)
+    }
+
+    /// Everything that the server offers.
+    pub fn curator() -> Self {
+        Self::groups(&["all"], Effect::Destroy)
+    }
+
+    /// A profile that is always there.
+    pub fn built_in(name: &str) -> Option<Self> {
+        match name {
+            "reader" => Some(Self::reader()),
+            "editor" => Some(Self::editor()),
+            "curator" => Some(Self::curator()),
+            _ => None,
+        }
+    }
+
+    fn groups(groups: &[&str], most: Effect) -> Self {
+        Self { allow: groups.iter().map(|group| (*group).to_owned()).collect(), exclude: Vec::new(), most }
+    }
+}
+
+/// The names of the profiles that are always there, the narrowest first.
+pub const BUILT_IN_PROFILES: [&str; 3] = ["reader", "editor", "curator"];
+
+/// A profile with the tools that it leaves.
+pub struct Profile {
+    pub name: String,
+    pub catalogue: Catalogue,
+    /// The most that may happen to files, whatever tool it is asked of.
+    pub most: Effect,
+    groups: Vec<Group>,
+}
+
+impl Profile {
+    pub fn new(
+        name: &str,
+        set: ToolSet,
+        rules: &ProfileRules,
+        selection: &Selection,
+        vaults: &[String],
+    ) -> Result<Self, SelectionError> {
+        let catalogue = Catalogue::new(set, selection, rules, vaults)?;
+        // What was not chosen may still be the profile's; what the owner excluded is nobody's.
+        let has = |entry: &&Entry| entry.in_profile && entry.standing != Standing::Off(Off::Excluded);
+        let groups = catalogue.entries().iter().filter(has).map(|entry| entry.spec.declaration.group).collect();
+        Ok(Self { name: name.to_owned(), catalogue, most: rules.most, groups })
+    }
+
+    /// Whether it has anything of this group: what is not a tool belongs to one all the same.
+    pub fn has(&self, group: Group) -> bool {
+        self.groups.contains(&group)
+    }
+}
+
+impl std::fmt::Debug for Profile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Profile").field("name", &self.name).field("most", &self.most).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,121 @@
+//! Why a call was refused. The model reads this, so every reason carries what is needed to go on and says the next
+//! step.
+
+#[macro_use]
+mod define;
+
+mod advice;
+mod kind;
+mod offered;
+mod part;
+mod store;
+mod table;
+mod words;
+
+use std::time::Duration;
+
+use lapidary_note::ContentHash;
+use lapidary_vault::Denied;
+use serde_json::{Map, Value};
+
+pub use kind::WireCode;
+pub use offered::Offered;
+pub use part::{BlockCandidate, Candidates, HeadingCandidate, Part};
+pub use table::{Kind, Reason};
+
+/// One thing that is wrong with the arguments, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentProblem {
+    /// Dotted path to the argument; empty for the arguments as a whole.
+    pub at: String,
+    pub problem: String,
+    /// The known name that was probably meant.
+    pub nearest: Option<String>,
+}
+
+/// What a name was wanted for that is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    New,
+    Moved,
+    /// A file that was moved away, and is to be put back.
+    Back,
+}
+
+/// Why a path is closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    ByScope(Denied),
+    /// A link that points out of the vault.
+    LeadsOutside,
+    /// A link to a part of the vault that may not be changed.
+    LeadsToClosed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interruption {
+    TakenBack,
+    Deadline {
+        allowed: Duration,
+    },
+    /// The disk did not answer, or did not confirm, while a change was under way.
+    WriteUnfinished,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disk {
+    NotPermitted,
+    ReadOnly,
+    Full,
+    BadName,
+    /// Another system would refuse it.
+    NotPortable,
+    /// The folder in which we keep our own things.
+    NoState,
+    VaultGone,
+    Failing,
+}
+
+/// As much of something that a caller sent as helps to recognise it.
+pub fn clipped(given: &str) -> String {
+    const SHOWN: usize = 200;
+    match given.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &given[..end]),
+        None => given.to_owned(),
+    }
+}
+
+impl Reason {
+    /// That what we keep ourselves cannot be used.
+    pub fn no_state() -> Self {
+        Self::Disk { path: None, problem: Disk::NoState }
+    }
+
+    /// One argument that cannot be used.
+    pub fn bad_argument(tool: &str, at: &str, problem: impl Into<String>) -> Self {
+        let problem = ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None };
+        Self::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
+    }
+
+    /// The hash that a retry can expect, where one is known.
+    pub fn current_hash(&self) -> Option<ContentHash> {
+        match self {
+            Self::Stale { current, .. } => *current,
+            Self::FileExists { current, .. }
+            | Self::DestinationExists { current, .. }
+            | Self::StalePart { current, .. }
+            | Self::PatchMismatch { current, .. } => Some(*current),
+            Self::InStep { reason, .. } => reason.current_hash(),
+            _ => None,
+        }
+    }
+
+    /// All hashes that a retry can expect, under the names that the file tools give them.
+    pub fn current_hashes(&self) -> Map<String, Value> {
+        let part = match self {
+            Self::StalePart { part, found: Some(found), .. } => Some((*part, *found)),
+            _ => None,
+        };
+        part::current(self.current_hash(), part)
+    }
+}

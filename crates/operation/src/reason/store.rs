@@ -1,0 +1,52 @@
+use lapidary_vault::{Denied, IndexError, VaultPath, store::StoreError};
+
+use super::{Disk, Interruption, Reason, Refused};
+use crate::Cancel;
+
+impl Reason {
+    /// That a path may not be read.
+    pub fn closed(path: VaultPath, denied: Denied) -> Self {
+        Self::PathForbidden { path, writing: false, denied: Refused::ByScope(denied) }
+    }
+
+    /// What a disk's answer about one path means to the caller.
+    pub fn from_store(path: &VaultPath, error: &StoreError, writing: bool) -> Self {
+        let path = path.clone();
+        let disk = |path, problem| Self::Disk { path: Some(path), problem };
+        match *error {
+            StoreError::Missing => Self::NoteMissing { path, suggestions: Vec::new() },
+            StoreError::IsFolder => Self::PathIsDirectory { path },
+            StoreError::NotAFile => Self::NotAFile { path },
+            StoreError::Outside => Self::PathForbidden { path, writing, denied: Refused::LeadsOutside },
+            StoreError::Closed => Self::PathForbidden { path, writing, denied: Refused::LeadsToClosed },
+            StoreError::TooLarge { bytes, limit } => Self::FileTooLarge { path, bytes, limit },
+            // Both mean that another program was there in the meantime.
+            StoreError::Exists | StoreError::Changed { .. } => Self::KeepsChanging { path },
+            StoreError::NotPermitted => disk(path, Disk::NotPermitted),
+            StoreError::ReadOnlyDisk => disk(path, Disk::ReadOnly),
+            StoreError::DiskFull => disk(path, Disk::Full),
+            StoreError::BadName => disk(path, Disk::BadName),
+            StoreError::NotPortable => disk(path, Disk::NotPortable),
+            StoreError::NoCheckpoint => Self::Disk { path: None, problem: Disk::NoState },
+            StoreError::VaultGone => Self::Disk { path: None, problem: Disk::VaultGone },
+            StoreError::Unsure => Self::Interrupted(Interruption::WriteUnfinished),
+            StoreError::Disk { .. } => disk(path, Disk::Failing),
+        }
+    }
+
+    /// Why the vault could not be looked through. It stops only because the call does.
+    pub fn from_index(error: &IndexError, cancel: &Cancel) -> Self {
+        let problem = match error {
+            IndexError::Stopped => {
+                return cancel
+                    .check()
+                    .err()
+                    .unwrap_or_else(|| bug!("the index stopped and the call was not cancelled"));
+            }
+            IndexError::Store(StoreError::VaultGone) => Disk::VaultGone,
+            IndexError::Store(StoreError::NotPermitted) => Disk::NotPermitted,
+            IndexError::Store(_) => Disk::Failing,
+        };
+        Self::Disk { path: None, problem }
+    }
+}

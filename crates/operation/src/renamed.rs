@@ -1,0 +1,77 @@
+//! Names that people still have in their prompts and that tools of earlier servers had.
+
+use crate::Offered;
+
+/// A tool that does what another did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Successor {
+    pub tool: &'static str,
+    /// What to send to it, in place of what the old one took.
+    pub arguments: &'static str,
+    /// Another tool that does part of what the old one did, and how to call it.
+    besides: Option<(&'static str, &'static str)>,
+}
+
+/// The tools of obsidian-mcp-server 2.x that have another name now.
+pub const RENAMED_TOOLS: [(&str, Successor); 4] = [
+    (
+        "obsidian_read_note",
+        Successor {
+            tool: "obsidian_get_note",
+            arguments: r#"{"format": "content", "target": {"type": "path", "path": <filePath>}}, with format `full` for properties and times"#,
+            besides: None,
+        },
+    ),
+    (
+        "obsidian_update_note",
+        Successor {
+            tool: "obsidian_write_note",
+            arguments: r#"{"target": {"type": "path", "path": <targetIdentifier>}, "content": <content>, "overwrite": true}"#,
+            besides: Some((
+                "obsidian_append_to_note",
+                "; to append, `obsidian_append_to_note` with `target` and `content`",
+            )),
+        },
+    ),
+    (
+        "obsidian_search_replace",
+        Successor {
+            tool: "obsidian_replace_in_note",
+            arguments: r#"{"target": {"type": "path", "path": <targetIdentifier>}, "replacements": [{"search": …, "replace": …, "useRegex": …}]}"#,
+            besides: None,
+        },
+    ),
+    (
+        "obsidian_global_search",
+        Successor {
+            tool: "obsidian_search_notes",
+            arguments: r#"{"mode": "text", "query": <query>, "pathPrefix": <searchInPath>}"#,
+            besides: None,
+        },
+    ),
+];
+
+/// Arguments of tools that have kept their name.
+const ARGUMENTS: [(&str, &str); 4] = [
+    ("filePath", "target"),
+    ("dirPath", "path"),
+    ("fileExtensionFilter", "extension"),
+    ("nameRegexFilter", "nameRegex"),
+];
+
+/// The tool that has taken the place of one that is gone.
+pub fn successor(name: &str) -> Option<Successor> {
+    RENAMED_TOOLS.into_iter().find(|(old, _)| *old == name).map(|(_, successor)| successor)
+}
+
+pub(crate) fn successor_of_argument(name: &str) -> Option<&'static str> {
+    ARGUMENTS.into_iter().find(|(old, _)| *old == name).map(|(_, new)| new)
+}
+
+impl Successor {
+    /// What a caller of the old tool reads.
+    pub(crate) fn hint(&self, offered: &Offered<'_>) -> String {
+        let besides = self.besides.filter(|(tool, _)| offered.has(tool)).map_or("", |(_, besides)| besides);
+        format!("It is `{}` now; send {}{besides}.", self.tool, self.arguments)
+    }
+}

@@ -1,0 +1,634 @@
+//! What a tool is: one declaration, typed input and output, and either an answer or a plan.
+
+use std::sync::{Arc, OnceLock};
+
+use lapidary_vault::{Change, ChangeSet, View};
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+use crate::{
+    Context, Kind, Offered, Reason,
+    plan::{
+        Batch, BatchOutcome, BatchPlan, Draft, Learnt, Planned, PlannedChange, ProposalStep, RelayedCall, ToolAnswer,
+    },
+    schema,
+};
+
+/// Everything about a tool that is not its logic. Listing, gate, approval, log, annotations and reference derive
+/// from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Declaration {
+    pub name: &'static str,
+    /// How the file tools wrote it before clients refused dots.
+    pub dotted: Option<&'static str>,
+    pub title: &'static str,
+    pub family: Family,
+    pub group: Group,
+    /// Shown in `tools/list`; the others are found with `find_tool`.
+    pub listed: bool,
+    /// Doing it twice leaves the vault as doing it once.
+    pub idempotent: bool,
+    pub paths: &'static [PathArgument],
+    /// Besides those that every tool of its kind may give.
+    pub reasons: &'static [Kind],
+    /// Words that people use for it, for `find_tool` and for clients that search tools themselves.
+    pub words: &'static str,
+}
+
+/// What a client that loads tools only when it needs them should have at hand from the start.
+pub const CORE_TOOLS: [&str; 4] = ["obsidian_get_note", "obsidian_search_notes", "find_tool", "call_tool"];
+
+/// Which wire form a tool speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    Obsidian,
+    Files,
+    Own,
+}
+
+impl Family {
+    /// How its tools call the argument with which a change is only shown.
+    const fn dry_run(self) -> &'static str {
+        match self {
+            Self::Files => "dry_run",
+            Self::Obsidian | Self::Own => "dryRun",
+        }
+    }
+
+    /// How its tools call the hash that a caller expects a file to have.
+    const fn expected_hash(self) -> &'static str {
+        match self {
+            Self::Files => "expected_content_hash",
+            Self::Obsidian | Self::Own => "expectedHash",
+        }
+    }
+}
+
+/// Tools that are switched on and off together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// What stands in files, and stood there.
+    Read,
+    /// What there is, where it is found and how it hangs together.
+    Vault,
+    Edit,
+    /// The tools themselves and what was done with them.
+    Agent,
+    /// What only the Obsidian app can do.
+    Skill,
+}
+
+impl Group {
+    pub const ALL: [Self; 5] = [Self::Read, Self::Vault, Self::Edit, Self::Agent, Self::Skill];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Vault => "vault",
+            Self::Edit => "edit",
+            Self::Agent => "agent",
+            Self::Skill => "skill",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    Read,
+    Write,
+    /// Bytes are gone afterwards, or may be: for good, or through a tool that is only named in the call.
+    Destroy,
+}
+
+impl Effect {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Destroy => "destroy",
+        }
+    }
+}
+
+/// An argument that names a file, and what happens to that file.
+#[derive(Clone, Copy, Debug)]
+pub struct PathArgument {
+    /// JSON pointer into the arguments.
+    pub pointer: &'static str,
+    pub role: Role,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Read,
+    Write,
+    /// A folder that is looked through.
+    List,
+}
+
+/// What the executor has to do with a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolKind {
+    /// Looks at a vault and answers.
+    Read,
+    /// Plans a change of a vault.
+    Write,
+    /// Lists calls of other tools, which are planned one on another and committed as one change.
+    Batch,
+    /// About the server itself: needs no vault.
+    Agent,
+    /// Names another tool that is run in its place.
+    Relay,
+}
+
+impl ToolKind {
+    pub fn needs_vault(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::Batch)
+    }
+
+    /// Whether it may change a vault by itself. A relay does nothing itself; what it leads to is judged on its own.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::Batch)
+    }
+}
+
+/// What a tool wants to be handed besides its arguments and a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// As many of the latest lines of the vault's log.
+    pub log_lines: usize,
+    /// The playbooks of all vaults, as far as the caller may see them.
+    pub playbooks: bool,
+}
+
+/// A tool that only looks.
+pub trait ReadTool: Send + Sync + 'static {
+    const DECLARATION: Declaration;
+    /// The arguments whose words are searched for; the others say where and how.
+    const SEARCHES_BY: &[&str] = &[];
+    /// JSON pointer to the milliseconds that a call may ask for, if it can.
+    const DEADLINE: Option<&'static str> = None;
+    /// Whether it addresses a note by a target, which has reasons of its own.
+    const TAKES_TARGET: bool = false;
+    const NEEDS: Needs = Needs { log_lines: 0, playbooks: false };
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn run(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Self::Output, Reason>;
+    /// The answer as a person would want to read it; without one, the JSON itself is shown.
+    fn text(&self, _output: &Self::Output) -> Option<String> {
+        None
+    }
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// A tool that changes the vault. It only says what it would change: the pipeline judges, asks, commits and records.
+pub trait WriteTool: Send + Sync + 'static {
+    const DECLARATION: Declaration;
+    const EFFECT: Effect;
+    /// Where a person can be asked, they are, unless the owner switched that off.
+    const ASKS_FIRST: bool = false;
+    /// Whether `bulk_apply` may run it with others.
+    const IN_BATCHES: bool = true;
+    /// JSON pointer to the milliseconds that a call may ask for, if it can.
+    const DEADLINE: Option<&'static str> = None;
+    /// Whether it addresses a note by a target, which has reasons of its own.
+    const TAKES_TARGET: bool = false;
+    /// The argument with which a change is only shown.
+    const DRY_RUN: &'static str = Self::DECLARATION.family.dry_run();
+    /// The argument with which a caller says what it expects a file to hold.
+    const EXPECTED_HASH: &'static str = Self::DECLARATION.family.expected_hash();
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema + 'static;
+    fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Plan<Self::Output>, Reason>;
+    /// What the plan proposes, or the earlier proposal that it carries out.
+    fn proposal(&self, _output: &Self::Output) -> Option<ProposalStep> {
+        None
+    }
+    /// Completes the answer with what was not known while it was planned.
+    fn finish(&self, _output: &mut Self::Output, _learnt: &Learnt<'_>) {}
+    fn text(&self, _output: &Self::Output) -> Option<String> {
+        None
+    }
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// What a write tool wants done and what it would answer.
+pub struct Plan<O> {
+    pub changes: ChangeSet,
+    pub output: O,
+    pub dry_run: bool,
+}
+
+/// A tool that makes a batch of others. It only lists the calls; the executor plans them one on another.
+pub trait BatchTool: Send + Sync + 'static {
+    const DECLARATION: Declaration;
+    const EFFECT: Effect;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn batch(&self, context: &Context<'_>, input: Self::Input) -> Result<BatchPlan, Reason>;
+    /// The answer, from what became of each call.
+    fn finish(&self, outcome: BatchOutcome, offered: Offered<'_>) -> Self::Output;
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// A tool about the server itself, its tools and vaults: it needs none of them.
+pub trait AgentTool: Send + Sync {
+    const DECLARATION: Declaration;
+    const NEEDS: Needs = Needs { log_lines: 0, playbooks: false };
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn run(&self, context: &Context<'_>, input: Self::Input) -> Result<Self::Output, Reason>;
+    fn text(&self, output: &Self::Output) -> Option<String>;
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// A tool that stands for another: the executor starts again with that one.
+pub trait RelayTool: Send + Sync {
+    const DECLARATION: Declaration;
+    type Input: DeserializeOwned + JsonSchema;
+    fn relay(&self, input: Self::Input) -> RelayedCall;
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// The declaration with what is derived from the types.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    pub declaration: Declaration,
+    pub kind: ToolKind,
+    pub effect: Effect,
+    pub asks_first: bool,
+    pub in_batches: bool,
+    pub searches_by: &'static [&'static str],
+    /// JSON pointer to the milliseconds that a call may ask for.
+    pub deadline: Option<&'static str>,
+    pub takes_target: bool,
+    /// The argument with which a change is only shown.
+    pub dry_run: Option<&'static str>,
+    /// The argument with which a caller says what it expects a file to hold.
+    pub expected_hash: Option<&'static str>,
+    pub needs: Needs,
+    schemas: LazySchemas,
+}
+
+impl Spec {
+    pub fn name(&self) -> &'static str {
+        self.declaration.name
+    }
+
+    pub fn description(&self) -> &str {
+        &self.schemas.get().description
+    }
+
+    pub fn input(&self) -> &Map<String, Value> {
+        &self.schemas.get().input
+    }
+
+    pub fn output(&self) -> &Map<String, Value> {
+        &self.schemas.get().output
+    }
+
+    /// Whether it has an argument of this name.
+    pub fn takes(&self, argument: &str) -> bool {
+        self.input().get("properties").is_some_and(|properties| properties.get(argument).is_some())
+    }
+
+    /// Takes the schemas from the reviewed definition of the tool instead of deriving them from its types.
+    pub fn take_definition(&mut self, definition: &'static str) {
+        self.schemas.definition = Some(definition);
+    }
+
+    /// Makes the caller choose one of several vaults.
+    pub(crate) fn choose_vault(&mut self, vaults: &Arc<[String]>) {
+        self.schemas.vaults = Some(Arc::clone(vaults));
+    }
+
+    /// All reasons with which a call of this tool can be refused.
+    pub fn reasons(&self) -> Vec<Kind> {
+        let mut reasons = self.declaration.reasons.to_vec();
+        reasons.extend(Kind::EVERYWHERE);
+        if self.kind.needs_vault() {
+            reasons.extend(Kind::IN_A_VAULT);
+        }
+        if !self.declaration.paths.is_empty() {
+            reasons.extend(Kind::WITH_A_PATH);
+        }
+        if self.declaration.paths.iter().any(|path| path.role != Role::List) {
+            reasons.extend(Kind::WITH_A_FILE);
+        }
+        if self.takes_target {
+            reasons.extend(Kind::WITH_A_TARGET);
+        }
+        if self.kind.writes() {
+            reasons.extend(Kind::WHEN_WRITING);
+        }
+        reasons.sort_unstable();
+        reasons
+    }
+}
+
+/// What a client is told of a tool.
+#[derive(Clone, Debug)]
+struct Schemas {
+    description: String,
+    input: Map<String, Value>,
+    output: Map<String, Value>,
+}
+
+impl Schemas {
+    fn derived<I: JsonSchema>(output: Map<String, Value>) -> Self {
+        let mut input = schema::input::<I>();
+        // The doc comment of the input type is the tool's description.
+        let description = match input.remove("description") {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        };
+        Self { description, input, output }
+    }
+
+    fn parse(definition: &str) -> Option<Self> {
+        let Ok(Value::Object(mut definition)) = serde_json::from_str(definition) else { return None };
+        let mut take = |name: &str| definition.remove(name);
+        let (Some(Value::String(description)), Some(Value::Object(input)), Some(Value::Object(output))) =
+            (take("description"), take("input"), take("output"))
+        else {
+            return None;
+        };
+        Some(Self { description, input, output })
+    }
+}
+
+/// Schemas that are made when they are first asked for: most sessions use a few tools, and a start should not pay for
+/// all of them.
+#[derive(Clone, Debug)]
+struct LazySchemas {
+    derive: fn() -> Schemas,
+    definition: Option<&'static str>,
+    vaults: Option<Arc<[String]>>,
+    made: OnceLock<Schemas>,
+}
+
+impl LazySchemas {
+    fn new(derive: fn() -> Schemas) -> Self {
+        Self { derive, definition: None, vaults: None, made: OnceLock::new() }
+    }
+
+    fn get(&self) -> &Schemas {
+        self.made.get_or_init(|| {
+            let mut schemas = self.definition.and_then(Schemas::parse).unwrap_or_else(self.derive);
+            if let Some(vaults) = &self.vaults {
+                schema::require_choice(&mut schemas.input, "vault", "Which vault.", vaults);
+            }
+            schemas
+        })
+    }
+}
+
+/// A tool with its types erased, as the list holds it.
+pub trait AnyTool: Send + Sync {
+    fn spec(&self) -> Spec;
+    /// `view` is there whenever the spec says that the tool needs a vault.
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        view: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason>;
+    /// The call that these arguments stand for, if the tool relays and they are in order.
+    fn relayed(&self, _arguments: &Map<String, Value>) -> Option<RelayedCall> {
+        None
+    }
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// A call on a tiny vault, before and after. All of them run as tests and stand in the reference.
+pub struct Example {
+    pub says: &'static str,
+    pub before: &'static [(&'static str, &'static str)],
+    pub input: Value,
+    pub gives: Gives,
+    pub after: &'static [(&'static str, &'static str)],
+}
+
+pub enum Gives {
+    /// Exactly this.
+    Output(Value),
+    /// At least this; what else there is would drown the point.
+    Including(Value),
+    Refusal(Kind),
+    /// This, on a vault in which another call was made first.
+    After {
+        tool: &'static str,
+        input: Value,
+        gives: Box<Gives>,
+    },
+}
+
+impl Gives {
+    pub fn after(self, tool: &'static str, input: Value) -> Self {
+        Self::After { tool, input, gives: Box::new(self) }
+    }
+
+    /// What it gives in the end.
+    pub fn last(&self) -> &Self {
+        match self {
+            Self::After { gives, .. } => gives.last(),
+            gives => gives,
+        }
+    }
+}
+
+/// Erasers: `&Read(FileRead)` in the list, nothing to write per tool.
+pub struct Read<T>(pub T);
+pub struct Write<T>(pub T);
+pub struct Batched<T>(pub T);
+pub struct Agent<T>(pub T);
+pub struct Relay<T>(pub T);
+
+impl<T: ReadTool> AnyTool for Read<T> {
+    fn spec(&self) -> Spec {
+        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
+        Spec {
+            searches_by: T::SEARCHES_BY,
+            deadline: T::DEADLINE,
+            takes_target: T::TAKES_TARGET,
+            needs: T::NEEDS,
+            ..spec(T::DECLARATION, ToolKind::Read, Effect::Read, derive)
+        }
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        view: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let name = T::DECLARATION.name;
+        let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
+        let output = self.0.run(context, view, parse(name, arguments)?)?;
+        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: object(&output)? }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+impl<T: WriteTool> AnyTool for Write<T> {
+    fn spec(&self) -> Spec {
+        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
+        Spec {
+            asks_first: T::ASKS_FIRST,
+            in_batches: T::IN_BATCHES,
+            deadline: T::DEADLINE,
+            takes_target: T::TAKES_TARGET,
+            dry_run: Some(T::DRY_RUN),
+            expected_hash: Some(T::EXPECTED_HASH),
+            ..spec(T::DECLARATION, ToolKind::Write, T::EFFECT, derive)
+        }
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        view: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let name = T::DECLARATION.name;
+        let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
+        let Plan { changes, output, dry_run } = self.0.plan(context, view, parse(name, arguments)?)?;
+        // The commit sees to it anyway; a dry run, and the other operations of a batch, have to know before.
+        for path in changes.changes.iter().filter_map(Change::makes) {
+            view.may_be_made(path).map_err(|error| Reason::from_store(path, &error, true))?;
+        }
+        let proposal = self.0.proposal(&output);
+        let draft = Box::new(WriteDraft { tool: &self.0, output });
+        Ok(Planned::Change(PlannedChange { changes, dry_run, proposal, draft }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+/// The answer of a write tool until its change is made.
+struct WriteDraft<T: WriteTool> {
+    tool: &'static T,
+    output: T::Output,
+}
+
+impl<T: WriteTool> Draft for WriteDraft<T> {
+    fn finish(self: Box<Self>, learnt: &Learnt<'_>) -> Result<ToolAnswer, Reason> {
+        let Self { tool, mut output } = *self;
+        tool.finish(&mut output, learnt);
+        Ok(ToolAnswer { text: tool.text(&output), output: object(&output)? })
+    }
+}
+
+impl<T: BatchTool> AnyTool for Batched<T> {
+    fn spec(&self) -> Spec {
+        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
+        let family = T::DECLARATION.family;
+        Spec {
+            dry_run: Some(family.dry_run()),
+            expected_hash: Some(family.expected_hash()),
+            ..spec(T::DECLARATION, ToolKind::Batch, T::EFFECT, derive)
+        }
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        _: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let BatchPlan { steps, atomic, dry_run } = self.0.batch(context, parse(T::DECLARATION.name, arguments)?)?;
+        let finish = |outcome, offered: Offered<'_>| {
+            Ok(ToolAnswer { output: object(&self.0.finish(outcome, offered))?, text: None })
+        };
+        Ok(Planned::Batch(Batch { steps, atomic, dry_run, finish: Box::new(finish) }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+impl<T: AgentTool> AnyTool for Agent<T> {
+    fn spec(&self) -> Spec {
+        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
+        Spec { needs: T::NEEDS, ..spec(T::DECLARATION, ToolKind::Agent, Effect::Read, derive) }
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        _: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let output = self.0.run(context, parse(T::DECLARATION.name, arguments)?)?;
+        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: object(&output)? }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+impl<T: RelayTool> AnyTool for Relay<T> {
+    fn spec(&self) -> Spec {
+        // It can do whatever the other tool does, so it announces the most.
+        let derive = || Schemas::derived::<T::Input>(schema::any_object());
+        spec(T::DECLARATION, ToolKind::Relay, Effect::Destroy, derive)
+    }
+
+    fn plan(
+        &'static self,
+        _: &Context<'_>,
+        _: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        Ok(Planned::Relay(self.0.relay(parse(T::DECLARATION.name, arguments)?)))
+    }
+
+    fn relayed(&self, arguments: &Map<String, Value>) -> Option<RelayedCall> {
+        parse(T::DECLARATION.name, arguments.clone()).ok().map(|input| self.0.relay(input))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+fn spec(declaration: Declaration, kind: ToolKind, effect: Effect, derive: fn() -> Schemas) -> Spec {
+    Spec {
+        declaration,
+        kind,
+        effect,
+        asks_first: false,
+        in_batches: false,
+        searches_by: &[],
+        deadline: None,
+        takes_target: false,
+        dry_run: None,
+        expected_hash: None,
+        needs: Needs::default(),
+        schemas: LazySchemas::new(derive),
+    }
+}
+
+/// The arguments have been checked against the schema; what still does not fit is a schema that says too little.
+fn parse<I: DeserializeOwned>(tool: &str, arguments: Map<String, Value>) -> Result<I, Reason> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| Reason::InvalidArguments {
+        tool: tool.to_owned(),
+        problems: vec![crate::ArgumentProblem { at: String::new(), problem: error.to_string(), nearest: None }],
+    })
+}
+
+fn object(output: &impl Serialize) -> Result<Map<String, Value>, Reason> {
+    match serde_json::to_value(output) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(bug!("the output of a tool is no JSON object")),
+        Err(error) => Err(bug!("the output of a tool cannot be written as JSON: {error}")),
+    }
+}

@@ -1,0 +1,66 @@
+//! Text within a link, and the links to files of a vault.
+
+use lapidary_vault::VaultPath;
+
+/// What the URIs of all files begin with.
+pub const FILE_URIS: &str = "obsidian://vault/";
+
+/// How clients name a file; the vault only matters where there are several.
+pub fn of_file(path: &VaultPath) -> String {
+    let names: Vec<String> = path.names().map(encoded).collect();
+    format!("{FILE_URIS}{}", names.join("/"))
+}
+
+/// A value of a link: everything but plain letters and digits by its bytes.
+pub fn encoded(text: &str) -> String {
+    let mut written = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => written.push(char::from(byte)),
+            other => written += &format!("%{other:02X}"),
+        }
+    }
+    written
+}
+
+/// What a link means. Clients that fill in a template leave many characters as they are, `%` among them, so what is no
+/// escape stands for itself.
+pub fn decoded(written: &str) -> String {
+    let mut bytes = Vec::with_capacity(written.len());
+    let mut rest = written.as_bytes();
+    while let [first, after @ ..] = rest {
+        let escaped = match (first, after) {
+            (b'%', [high, low, ..]) => digit(*high).zip(digit(*low)).map(|(high, low)| high << 4 | low),
+            _ => None,
+        };
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &after[2..] } else { after };
+    }
+    // Bytes that are no text cannot have been meant as escapes.
+    String::from_utf8(bytes).unwrap_or_else(|_| written.to_owned())
+}
+
+fn digit(letter: u8) -> Option<u8> {
+    char::from(letter).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_encoded_is_decoded_again() {
+        for text in ["a/b c.md", "100%.md", "%41.md", "石 & 💎?#.md", "", "%", "%4", "C#\\x"] {
+            assert_eq!(decoded(&encoded(text)), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_escape_stands_for_itself() {
+        for (written, meant) in
+            [("To%20do.md", "To do.md"), ("100%.md", "100%.md"), ("%zz%2", "%zz%2"), ("a%ffb", "a%ffb"), ("é b", "é b")]
+        {
+            assert_eq!(decoded(written), meant);
+        }
+    }
+}

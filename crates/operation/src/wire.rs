@@ -1,0 +1,278 @@
+//! How answers and refusals look to a client. Each family keeps its own form; this is the one place that knows them.
+
+use std::borrow::Cow;
+
+use lapidary_note::ContentHash;
+use serde_json::{Map, Value, json};
+
+use crate::{Family, Offered, Reason, ToolAnswer, fence::fenced};
+
+/// A reply: the text that a model reads and the same facts for programs. The facts are serialised once, when the reply
+/// is made; its length, its digest, the text of those tools that have none of their own, and the wire all use that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rendered {
+    /// `None` if the text is the facts themselves.
+    text: Option<Vec<String>>,
+    facts: Map<String, Value>,
+    json: String,
+    pub is_error: bool,
+}
+
+impl Rendered {
+    fn new(text: Option<Vec<String>>, facts: Map<String, Value>, is_error: bool) -> Self {
+        let json = serialised(&facts);
+        Self { text, facts, json, is_error }
+    }
+
+    /// The parts of the text.
+    pub fn text(&self) -> Vec<&str> {
+        match &self.text {
+            Some(parts) => parts.iter().map(String::as_str).collect(),
+            None => vec![&self.json],
+        }
+    }
+
+    /// The facts as JSON.
+    pub fn structured(&self) -> &str {
+        &self.json
+    }
+
+    /// The facts, for those who look into them.
+    pub fn facts(&self) -> &Map<String, Value> {
+        &self.facts
+    }
+
+    /// The parts of the text, the facts and the same as JSON, for those who send them on.
+    pub fn into_parts(self) -> (Vec<String>, Map<String, Value>, String) {
+        let text = self.text.unwrap_or_else(|| vec![self.json.clone()]);
+        (text, self.facts, self.json)
+    }
+
+    /// What goes over the wire: the text, and the facts.
+    pub fn bytes(&self) -> usize {
+        self.text().iter().map(|part| part.len()).sum::<usize>() + self.json.len()
+    }
+
+    /// What tells one reply from another.
+    pub fn digest(&self) -> ContentHash {
+        ContentHash::of(self.json.as_bytes())
+    }
+
+    /// Says something besides to whoever called.
+    pub fn add_notice(&mut self, notice: &str) {
+        self.facts.insert("notice".to_owned(), json!(notice));
+        self.json = serialised(&self.facts);
+        if let Some(parts) = &mut self.text {
+            parts.push(format!("\n\n> {notice}"));
+        }
+    }
+
+    /// To be kept until it is asked for.
+    pub fn to_json(&self) -> Value {
+        json!({ "structured": self.facts, "text": self.text(), "isError": self.is_error })
+    }
+
+    /// What was kept, if it is one.
+    pub fn from_json(mut kept: Value) -> Option<Self> {
+        let (Value::Object(facts), Value::Array(parts)) = (kept["structured"].take(), kept["text"].take()) else {
+            return None;
+        };
+        let parts: Vec<String> = parts.iter().filter_map(|part| part.as_str().map(str::to_owned)).collect();
+        let reply = Self::new(None, facts, kept["isError"] == true);
+        let is_own = parts.len() != 1 || parts[0] != reply.json;
+        Some(Self { text: is_own.then_some(parts), ..reply })
+    }
+}
+
+/// The one place where the facts of a reply become text.
+fn serialised(facts: &Map<String, Value>) -> String {
+    #[cfg(test)]
+    tests::SERIALISED.set(tests::SERIALISED.get() + 1);
+    // Keys of a map are strings and nothing else can fail.
+    serde_json::to_string(facts).unwrap_or_default()
+}
+
+pub fn render_answer(ToolAnswer { mut output, text }: ToolAnswer, notices: &[String]) -> Rendered {
+    let own = output.get("notice").and_then(Value::as_str).map(str::to_owned);
+    let notice = own.into_iter().chain(notices.iter().cloned()).collect::<Vec<_>>().join(" ");
+    if !notice.is_empty() {
+        output.insert("notice".to_owned(), json!(notice));
+    }
+    let text = text.map(|text| match notice.is_empty() {
+        true => vec![text],
+        false => vec![text, format!("\n\n> {notice}")],
+    });
+    Rendered::new(text, output, false)
+}
+
+/// An answer with the name of what undoes the change.
+pub fn render_change(mut answer: ToolAnswer, checkpoint: Option<&str>, notices: &[String]) -> Rendered {
+    if let Some(checkpoint) = checkpoint {
+        answer.output.insert("checkpoint".to_owned(), json!(checkpoint));
+        answer.text = answer.text.map(|text| format!("{text}\n\nCheckpoint: `{checkpoint}`"));
+    }
+    render_answer(answer, notices)
+}
+
+/// Of a diff, as much as a model will look through.
+const SHOWN_DIFF: usize = 20_000;
+
+/// The beginning of a diff, in whole lines if it has any, and how much is left out.
+pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
+    if diff.len() <= most {
+        return Cow::Borrowed(diff);
+    }
+    let start = &diff[..diff.floor_char_boundary(most)];
+    let shown = start.rfind('\n').map_or(start, |end| &start[..=end]);
+    let left = diff[shown.len()..].lines().count();
+    let end = if shown.ends_with('\n') { "" } else { "\n" };
+    Cow::Owned(format!("{shown}{end}… (the diff goes on for {left} lines)\n"))
+}
+
+/// What would have been answered, and what would have changed.
+pub fn render_dry_run(mut answer: ToolAnswer, diff: &str, notices: &[String]) -> Rendered {
+    let diff = clip_diff(diff, SHOWN_DIFF);
+    answer.output.insert("diff".to_owned(), json!(diff));
+    let shown = if diff.is_empty() { "Nothing would change.".to_owned() } else { fenced(&diff) };
+    answer.text = answer.text.map(|text| format!("{text}\n\n{shown}"));
+    render_answer(answer, notices)
+}
+
+/// A refusal, with a hint that names only what the caller is offered.
+pub fn render_refusal(family: Family, reason: &Reason, offered: Offered<'_>) -> Rendered {
+    match family {
+        Family::Files => file_form(reason, offered),
+        Family::Obsidian | Family::Own => note_form(reason, offered),
+    }
+}
+
+fn note_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
+    let (message, hint) = (reason.to_string(), reason.hint(&offered));
+    let data = refusal_data(reason, offered);
+    let error = json!({ "code": reason.kind().wire_code().number, "message": message, "data": data });
+    let text = vec![format!("Error: {message}\n\nRecovery: {hint}")];
+    Rendered::new(Some(text), Map::from_iter([("error".to_owned(), error)]), true)
+}
+
+/// What is known of a refusal, for programs: in the answer of a tool of the note family, and in an error of the protocol.
+pub fn refusal_data(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
+    let mut data = Map::from_iter([("reason".to_owned(), json!(reason.kind().wire_code().id))]);
+    data.extend(reason.data());
+    data.extend(reason.current_hash().map(|hash| ("currentHash".to_owned(), json!(hash.to_string()))));
+    data.insert("recovery".to_owned(), json!({ "hint": reason.hint(&offered) }));
+    data
+}
+
+fn file_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
+    let code = reason.kind().wire_code();
+    let mut error = Map::from_iter([("code".to_owned(), json!(code.code)), ("reason".to_owned(), json!(code.id))]);
+    error.extend(reason.current_hashes());
+    let mut structured = Map::from_iter([("ok".to_owned(), json!(false))]);
+    structured.extend(said(reason, offered));
+    structured.insert("error".to_owned(), json!(error));
+    Rendered::new(None, structured, true)
+}
+
+fn said(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
+    Map::from_iter([
+        ("code".to_owned(), json!(reason.kind().wire_code().code)),
+        ("message".to_owned(), json!(reason.to_string())),
+        ("details".to_owned(), json!(reason.data())),
+        ("hint".to_owned(), json!(reason.hint(&offered))),
+    ])
+}
+
+/// Why one of several operations was refused, beside what became of the others.
+pub fn operation_error(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
+    let mut error = said(reason, offered);
+    error.insert("reason".to_owned(), json!(reason.kind().wire_code().id));
+    error.extend(reason.current_hashes());
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use lapidary_note::ExpectedHash;
+    use lapidary_vault::VaultPath;
+
+    use super::*;
+    use crate::{Catalogue, ProfileRules, Selection, ToolSet};
+
+    thread_local! {
+        /// How often the facts of a reply became text on this thread.
+        pub(super) static SERIALISED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn a_reply_is_serialised_once_whatever_is_asked_of_it() {
+        let answer = || ToolAnswer { output: Map::from_iter([("a".to_owned(), json!([1, 2]))]), text: None };
+        let before = SERIALISED.get();
+        let rendered = render_answer(answer(), &["Read as x.".into()]);
+        let text: Vec<String> = rendered.text().into_iter().map(str::to_owned).collect();
+        assert_eq!(rendered.bytes(), 2 * rendered.structured().len());
+        assert_eq!(rendered.digest(), render_answer(answer(), &["Read as x.".into()]).digest());
+        assert_eq!(SERIALISED.get() - before, 2, "two replies");
+        let (parts, facts, json) = rendered.into_parts();
+        assert_eq!((parts, serde_json::to_string(&facts).unwrap()), (text, json));
+        assert_eq!(SERIALISED.get() - before, 2);
+    }
+
+    #[test]
+    fn a_reply_that_was_kept_is_the_same_again() {
+        for text in [None, Some("text".to_owned())] {
+            let reply = render_answer(ToolAnswer { output: Map::from_iter([("a".to_owned(), json!(1))]), text }, &[]);
+            assert_eq!(Rendered::from_json(reply.to_json()), Some(reply));
+        }
+        assert_eq!(Rendered::from_json(json!({ "rejected": true })), None);
+    }
+
+    fn stale() -> Reason {
+        Reason::Stale {
+            path: VaultPath::parse("a.md").unwrap(),
+            argument: "expected_content_hash",
+            expected: ExpectedHash::parse("sha256:000000000000").unwrap(),
+            current: Some(ContentHash::of(b"now")),
+        }
+    }
+
+    #[test]
+    fn both_families_say_the_same_in_their_own_form() {
+        let now = ContentHash::of(b"now").to_string();
+        let none = ToolSet { tools: &[], definition: |_| None };
+        let all = Catalogue::new(none, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let note = render_refusal(Family::Obsidian, &stale(), Offered::of(&all));
+        assert_eq!(note.facts["error"]["code"], -32002);
+        assert_eq!(note.facts["error"]["data"]["reason"], "stale_precondition");
+        assert_eq!(note.facts["error"]["data"]["actual"], now);
+        assert!(note.text()[0].starts_with("Error: ") && note.text()[0].contains("\n\nRecovery: "));
+
+        let file = render_refusal(Family::Files, &stale(), Offered::of(&all));
+        assert_eq!(file.facts["ok"], false);
+        assert_eq!(file.facts["code"], "STALE_PRECONDITION");
+        assert_eq!(file.facts["details"]["actual"], now);
+        assert_eq!(file.facts["error"]["current_content_hash"], now);
+        assert_eq!(serde_json::from_str::<Value>(file.text()[0]).unwrap(), Value::Object(file.facts));
+    }
+
+    #[test]
+    fn a_long_diff_is_cut_between_lines_and_says_so() {
+        for (diff, most, expected) in [
+            ("+a\n+b\n", 6, "+a\n+b\n"),
+            ("+a\n+b\n", 5, "+a\n… (the diff goes on for 1 lines)\n"),
+            ("+a\n+b\n+c\n+d\n", 4, "+a\n… (the diff goes on for 3 lines)\n"),
+            ("+ééé\n+b\n", 4, "+é\n… (the diff goes on for 2 lines)\n"),
+        ] {
+            assert_eq!(clip_diff(diff, most), expected);
+        }
+    }
+
+    #[test]
+    fn notices_stand_in_both_renderings() {
+        let rendered =
+            render_answer(ToolAnswer { output: Map::new(), text: Some("text".into()) }, &["Read as x.".into()]);
+        assert_eq!(rendered.text(), ["text", "\n\n> Read as x."]);
+        assert_eq!(rendered.facts["notice"], "Read as x.");
+    }
+}

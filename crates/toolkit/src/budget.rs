@@ -1,0 +1,73 @@
+use std::time::{Duration, Instant};
+
+use lapidary_operation::{Cancel, Context};
+use lapidary_vault::Stop;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Where 0 is no limit and what is not given is the server's own.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BudgetInput {
+    /// Notes to look through.
+    #[serde(default)]
+    max_files_scanned: Option<u64>,
+    /// Bytes of text to look through.
+    #[serde(default)]
+    max_bytes_read: Option<u64>,
+    /// Time to take.
+    #[serde(default)]
+    deadline_ms: Option<u64>,
+}
+
+/// Where the arguments of a tool with a budget say how long a call may take.
+pub const DEADLINE: &str = "/_budget/deadlineMs";
+
+/// How much may be asked for at once, where 0 is any number.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OperationsInput {
+    #[serde(default)]
+    max_bulk_ops: Option<u64>,
+}
+
+impl OperationsInput {
+    /// What a call says of itself goes before the server's own, in either direction.
+    pub fn limit(&self, context: &Context<'_>) -> Option<u64> {
+        Some(self.max_bulk_ops.unwrap_or(context.scan.max_operations)).filter(|limit| *limit != 0)
+    }
+}
+
+/// What a call may spend.
+pub struct Limits {
+    pub files: Option<usize>,
+    pub bytes: Option<u64>,
+    until: Option<Instant>,
+}
+
+/// An answer has to be written and sent too.
+const TIME_TO_ANSWER: Duration = Duration::from_millis(250);
+
+impl Limits {
+    pub fn of(budget: Option<&BudgetInput>, context: &Context<'_>) -> Self {
+        let unless_zero = |limit: u64| Some(limit).filter(|limit| *limit != 0);
+        let own = |given: fn(&BudgetInput) -> Option<u64>| budget.and_then(given);
+        let files = unless_zero(own(|budget| budget.max_files_scanned).unwrap_or(context.scan.max_files));
+        let asked = own(|budget| budget.deadline_ms).and_then(unless_zero).map(Duration::from_millis);
+        // What was found until then is worth more than a call that is cut off.
+        let left = context.cancel.remaining().saturating_sub(TIME_TO_ANSWER);
+        Self {
+            files: files.map(|files| usize::try_from(files).unwrap_or(usize::MAX)),
+            bytes: unless_zero(own(|budget| budget.max_bytes_read).unwrap_or(context.scan.max_bytes)),
+            until: Instant::now().checked_add(asked.map_or(left, |asked| asked.min(left))),
+        }
+    }
+
+    pub fn stop(&self, cancel: &Cancel) -> Option<Stop> {
+        match self.until {
+            _ if cancel.check().is_err() => Some(Stop::Cancelled),
+            Some(until) if Instant::now() >= until => Some(Stop::Deadline),
+            _ => None,
+        }
+    }
+}

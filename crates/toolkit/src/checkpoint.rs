@@ -1,0 +1,49 @@
+use lapidary_operation::{Reason, clipped};
+use lapidary_vault::{Checkpoint, CheckpointError, VaultPath, View, store::EntryRecord};
+
+/// The checkpoint that a caller means.
+pub fn find(view: &View, given: &str) -> Result<Checkpoint, Reason> {
+    view.checkpoint(given.trim()).map_err(|error| refusal(given, error))
+}
+
+pub fn refusal(given: &str, error: CheckpointError) -> Reason {
+    match error {
+        CheckpointError::Missing => Reason::CheckpointMissing { given: clipped(given) },
+        CheckpointError::Ambiguous { ids } => Reason::CheckpointAmbiguous { given: clipped(given), ids },
+        CheckpointError::Ledger(_) => Reason::no_state(),
+    }
+}
+
+/// Its files, each once: one that was moved stands under its old path.
+pub fn files(checkpoint: &Checkpoint) -> impl Iterator<Item = &EntryRecord> {
+    let came_by_move = |entry: &EntryRecord| {
+        let is_target = |other: &EntryRecord| other.moved_to.as_ref() == Some(&entry.path);
+        entry.before.is_none() && entry.moved_to.is_none() && checkpoint.entries.iter().any(is_target)
+    };
+    checkpoint.entries.iter().filter(move |entry| !came_by_move(entry))
+}
+
+/// What a checkpoint knows of one file, which may be named by the path that the change gave it.
+pub fn entry_of<'c>(checkpoint: &'c Checkpoint, path: &VaultPath) -> Result<&'c EntryRecord, Reason> {
+    let entries = &checkpoint.entries;
+    let there =
+        entries.iter().find(|entry| entry.path == *path && (entry.before.is_some() || entry.moved_to.is_some()));
+    let came_by_move = || entries.iter().find(|entry| entry.moved_to.as_ref() == Some(path));
+    let made = || entries.iter().find(|entry| entry.path == *path);
+    let found = there.or_else(came_by_move).or_else(made);
+    found.ok_or_else(|| Reason::NotInCheckpoint {
+        path: path.clone(),
+        checkpoint: checkpoint.id.clone(),
+        files: checkpoint.entries.iter().map(|entry| entry.path.clone()).collect(),
+    })
+}
+
+/// What a file held before the change.
+pub fn content(view: &View, checkpoint: &Checkpoint, entry: &EntryRecord) -> Result<Option<Vec<u8>>, Reason> {
+    if entry.before.is_none() {
+        return Ok(None);
+    }
+    let kept = view.old_content(entry).map_err(|_| Reason::no_state())?;
+    let missing = || Reason::VersionMissing { path: entry.path.clone(), wanted: checkpoint.id.clone() };
+    kept.ok_or_else(missing).map(Some)
+}

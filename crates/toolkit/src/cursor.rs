@@ -1,0 +1,88 @@
+use lapidary_operation::Reason;
+use serde::{Deserialize, Serialize};
+
+/// Where in a list a page begins, and how long it is. It goes to the client and back as base64url of JSON, as the note
+/// tools have always written it.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub struct Cursor {
+    pub offset: usize,
+    pub limit: usize,
+}
+
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+impl Cursor {
+    const FIRST: Self = Self { offset: 0, limit: 50 };
+    const LONGEST_PAGE: usize = 200;
+
+    /// The first page if nothing was sent.
+    pub fn parse(tool: &str, given: Option<&str>) -> Result<Self, Reason> {
+        let Some(given) = given else { return Ok(Self::FIRST) };
+        let cursor = decoded(given).and_then(|json| serde_json::from_slice::<Self>(&json).ok());
+        let cursor = cursor
+            .ok_or_else(|| Reason::bad_argument(tool, "cursor", "must be the `nextCursor` of an earlier answer"))?;
+        Ok(Self { limit: cursor.limit.clamp(1, Self::LONGEST_PAGE), ..cursor })
+    }
+
+    pub fn written(self) -> String {
+        encoded(format!("{{\"offset\":{},\"limit\":{}}}", self.offset, self.limit).as_bytes())
+    }
+}
+
+fn encoded(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let bits = group.iter().enumerate().fold(0_u32, |bits, (at, byte)| bits | u32::from(*byte) << (16 - 8 * at));
+        for letter in 0..=group.len() {
+            text.push(char::from(LETTERS[(bits >> (18 - 6 * letter) & 63) as usize]));
+        }
+    }
+    text
+}
+
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for group in text.trim_end_matches('=').as_bytes().chunks(4) {
+        let mut bits = 0_u32;
+        for (at, letter) in group.iter().enumerate() {
+            let value = LETTERS.iter().position(|known| known == letter)?;
+            bits |= u32::try_from(value).ok()? << (18 - 6 * at);
+        }
+        let [_, whole @ ..] = bits.to_be_bytes();
+        // One letter alone is less than a byte.
+        bytes.extend(whole.get(..group.len().checked_sub(1).filter(|length| *length > 0)?)?);
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn cursors_look_as_they_always_did() {
+        let cursor = Cursor { offset: 50, limit: 50 };
+        assert_eq!(cursor.written(), "eyJvZmZzZXQiOjUwLCJsaW1pdCI6NTB9");
+        assert_eq!(Cursor::parse("t", Some(&cursor.written())), Ok(cursor));
+        assert_eq!(Cursor::parse("t", None), Ok(Cursor::FIRST));
+        let greedy = Cursor { offset: 7, limit: 9999 };
+        assert_eq!(Cursor::parse("t", Some(&greedy.written())).unwrap().limit, 200);
+        for bad in ["", "a", "!!!!", "eyJ9", "eyJvZmZzZXQiOi0xLCJsaW1pdCI6NTB9"] {
+            assert!(Cursor::parse("t", Some(bad)).is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(bytes in proptest::collection::vec(any::<u8>(), 0..20)) {
+            prop_assert_eq!(decoded(&encoded(&bytes)), Some(bytes));
+        }
+
+        #[test]
+        fn nothing_that_is_sent_is_too_much(text in ".{0,20}") {
+            drop(Cursor::parse("t", Some(&text)));
+        }
+    }
+}

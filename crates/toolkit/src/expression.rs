@@ -1,0 +1,278 @@
+//! Regular expressions that replace, in one file or in many.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use lapidary_note::FileContent;
+use lapidary_operation::{Context, Reason, Refused, Walked, clipped};
+use lapidary_query::{ExpressionFlags, ReplaceError, Replacer};
+use lapidary_vault::{Change, File, Guard, Stop, VaultPath, View};
+
+use crate::{
+    budget::{BudgetInput, Limits},
+    file_edit::{EXPECTED_CONTENT, refusal},
+    hash, index,
+    names::{Glob, pattern_refusal},
+    reading,
+};
+
+const PATTERN: &str = "pattern";
+pub const EXPECTED_HASHES: &str = "expected_hashes";
+
+/// What is looked for, and what comes in its place.
+pub struct Expression {
+    replacer: Replacer,
+    written: String,
+    with: String,
+    /// Every match, or the first of a file.
+    all: bool,
+    most: usize,
+}
+
+/// A file with something to replace.
+pub struct Replaced {
+    pub path: VaultPath,
+    pub before: Arc<File>,
+    pub content: FileContent,
+    pub count: usize,
+}
+
+impl Replaced {
+    /// Exactly this content is replaced: whoever saw the diff agreed to no other.
+    pub fn change(&self) -> Change {
+        Change::Write {
+            path: self.path.clone(),
+            before: Arc::clone(&self.before),
+            guard: Guard::Caller,
+            content: self.content.clone(),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Default)]
+pub struct Found {
+    pub replaced: Vec<Replaced>,
+    pub left: Vec<(VaultPath, Reason)>,
+    /// How many files were looked through.
+    pub scanned: usize,
+    /// The number of the first file that was not, if the search was cut short.
+    pub next: Option<usize>,
+}
+
+impl Found {
+    /// How many matches are replaced in all.
+    pub fn count(&self) -> usize {
+        self.replaced.iter().map(|replaced| replaced.count).sum()
+    }
+}
+
+/// Which files.
+pub struct Sources<'s> {
+    pub glob: &'s str,
+    pub offset: usize,
+    pub expected: &'s BTreeMap<String, String>,
+    pub budget: Option<&'s BudgetInput>,
+    /// So many, whatever the budget says.
+    pub exactly: Option<usize>,
+}
+
+const TIME_IS_UP: &str = "the time was up before one file was searched";
+/// Longer lists help nobody.
+const MOST_LEFT: usize = 100;
+
+impl Expression {
+    pub fn parse(
+        tool: &str,
+        pattern: &str,
+        replacement: &str,
+        flags: &str,
+        count: Option<usize>,
+    ) -> Result<Self, Reason> {
+        let mut read = ExpressionFlags::default();
+        let mut all = false;
+        for flag in flags.chars() {
+            match flag {
+                'g' => all = true,
+                'i' => read.ignore_case = true,
+                'm' => read.multi_line = true,
+                's' => read.dot_all = true,
+                // Text is Unicode anyway.
+                'u' => {}
+                _ => {
+                    let problem = format!("has `{flag}`, and only `g`, `i`, `m`, `s` and `u` are known");
+                    return Err(Reason::bad_argument(tool, "flags", problem));
+                }
+            }
+        }
+        let replacer =
+            Replacer::expression(&plain(pattern), read).map_err(|error| pattern_refusal(PATTERN, pattern, &error))?;
+        Ok(Self {
+            replacer,
+            written: clipped(pattern),
+            with: plain(replacement),
+            all,
+            most: count.unwrap_or(usize::MAX),
+        })
+    }
+
+    /// The file with every match replaced, and how many there were; nothing if there was none.
+    fn replaced(
+        &self,
+        path: &VaultPath,
+        before: &File,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<(FileContent, usize)>, Failed> {
+        let document = reading::editable(path, before)?;
+        let mut found =
+            self.replacer.replacements(document.shown(), &self.with, self.all, stop).map_err(|error| match error {
+                ReplaceError::Stopped => Failed::Stopped,
+                error => Failed::Refused(self.too_much(&error.to_string())),
+            })?;
+        found.truncate(self.most);
+        let count = found.len();
+        let changes = found.into_iter().map(|found| (found.span, found.text));
+        let edited = document.replace_ranges(changes).map_err(|error| refusal(path, error))?.document;
+        Ok((edited != document).then(|| (edited.content().clone(), count)))
+    }
+
+    fn too_much(&self, problem: &str) -> Reason {
+        Reason::RegexUnsafe { argument: PATTERN, pattern: self.written.clone(), problem: problem.to_owned() }
+    }
+}
+
+/// Why a file was not searched.
+enum Failed {
+    Stopped,
+    Refused(Reason),
+}
+
+impl From<Reason> for Failed {
+    fn from(reason: Reason) -> Self {
+        Self::Refused(reason)
+    }
+}
+
+pub fn in_file(
+    tool: &str,
+    context: &Context<'_>,
+    view: &View,
+    expression: &Expression,
+    file: &str,
+    expected: Option<&str>,
+    budget: Option<&BudgetInput>,
+) -> Result<Found, Reason> {
+    let path = reading::parse_path(file)?;
+    let before = reading::read(view, &path)?;
+    let expected = hash::expected(tool, EXPECTED_CONTENT, expected)?;
+    hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), Some(&before))?;
+    let limits = Limits::of(budget, context);
+    let done =
+        expression.replaced(&path, &before, &|| limits.stop(context.cancel).is_some()).map_err(
+            |failed| match failed {
+                Failed::Stopped => context.check().err().unwrap_or_else(|| expression.too_much(TIME_IS_UP)),
+                Failed::Refused(reason) => reason,
+            },
+        )?;
+    let replaced = done.map(|(content, count)| Replaced { path, before, content, count }).into_iter().collect();
+    Ok(Found { replaced, scanned: 1, ..Found::default() })
+}
+
+/// The same in all files that a pattern names, in path order, as far as the budget goes.
+pub fn in_files(
+    tool: &str,
+    context: &Context<'_>,
+    view: &View,
+    expression: &Expression,
+    sources: &Sources<'_>,
+) -> Result<Found, Reason> {
+    let glob = Glob::parse(tool, "glob", sources.glob)?;
+    let limits = Limits::of(sources.budget, context);
+    let expected = expectations(tool, sources.expected)?;
+    let files = index::files(context, view)?;
+    let paths: Vec<&VaultPath> =
+        files.iter().map(|entry| entry.path()).filter(|path| glob.matches(path.as_str())).collect();
+    let known: BTreeSet<&VaultPath> = paths.iter().copied().collect();
+    if let Some(other) = expected.keys().find(|expected| !known.contains(expected)) {
+        let problem = format!("names `{other}`, which is not among the files that `glob` names");
+        return Err(Reason::bad_argument(tool, EXPECTED_HASHES, problem));
+    }
+    let (mut found, mut bytes, mut stopped) = (Found::default(), 0, None);
+    for (number, path) in paths.into_iter().enumerate().skip(sources.offset) {
+        if sources.exactly.is_some_and(|most| found.scanned >= most) {
+            break;
+        }
+        stopped = limits.stop(context.cancel).filter(|stop| sources.exactly.is_none() || *stop == Stop::Cancelled);
+        let spent = limits.files.is_some_and(|most| found.scanned >= most)
+            || (found.scanned > 0 && limits.bytes.is_some_and(|most| bytes >= most));
+        if spent && sources.exactly.is_none() {
+            stopped = stopped.or(Some(Stop::Budget));
+        }
+        if stopped.is_none() {
+            // One that is gone since the vault was looked through has nothing to replace.
+            if let Some(before) = reading::read_if_there(view, path)? {
+                hash::check(path, EXPECTED_HASHES, expected.get(path), Some(&before))?;
+                bytes += before.content.len() as u64;
+                let stop = || limits.stop(context.cancel).is_some();
+                match one(view, expression, path, &before, &stop) {
+                    Ok(replaced) => found.replaced.extend(replaced),
+                    // What is binary has no text, and nobody meant it.
+                    Err(Failed::Refused(Reason::NotText { valid_up_to: None, .. })) => {}
+                    Err(Failed::Refused(reason)) if found.left.len() < MOST_LEFT => {
+                        found.left.push((path.clone(), reason))
+                    }
+                    Err(Failed::Refused(_)) => {}
+                    Err(Failed::Stopped) => stopped = limits.stop(context.cancel).or(Some(Stop::Deadline)),
+                }
+            }
+        }
+        if stopped.is_some() {
+            found.next = Some(number);
+            break;
+        }
+        found.scanned += 1;
+    }
+    context.walked.set(Some(Walked { files: found.scanned as u64, bytes, stopped }));
+    // A file that alone takes all the time would be tried for ever.
+    if stopped == Some(Stop::Deadline) && found.scanned == 0 {
+        return Err(expression.too_much(TIME_IS_UP));
+    }
+    context.check()?;
+    Ok(found)
+}
+
+fn one(
+    view: &View,
+    expression: &Expression,
+    path: &VaultPath,
+    before: &Arc<File>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Replaced>, Failed> {
+    let Some((content, count)) = expression.replaced(path, before, stop)? else { return Ok(None) };
+    view.may_write(path).map_err(|denied| Reason::PathForbidden {
+        path: path.clone(),
+        writing: true,
+        denied: Refused::ByScope(denied),
+    })?;
+    Ok(Some(Replaced { path: path.clone(), before: Arc::clone(before), content, count }))
+}
+
+fn expectations(
+    tool: &str,
+    given: &BTreeMap<String, String>,
+) -> Result<BTreeMap<VaultPath, lapidary_note::ExpectedHash>, Reason> {
+    let mut expected = BTreeMap::new();
+    for (path, written) in given {
+        if let Some(hash) = hash::expected(tool, EXPECTED_HASHES, Some(written))? {
+            expected.insert(reading::parse_path(path)?, hash);
+        }
+    }
+    Ok(expected)
+}
+
+/// As the text is shown in which it is looked for.
+fn plain(given: &str) -> String {
+    given.replace("\r\n", "\n")
+}

@@ -1,0 +1,63 @@
+use lapidary_operation::{Reason, clipped};
+use lapidary_query::nearest;
+use lapidary_vault::{Files, PathError, ReadError, VaultPath, View};
+
+/// What is at a path where a caller looks for a folder. What it may not see is not there.
+pub enum Folder {
+    /// `None` is the vault itself.
+    There(Option<VaultPath>),
+    File(VaultPath),
+    Missing {
+        path: VaultPath,
+        nearest: Option<VaultPath>,
+    },
+}
+
+impl Folder {
+    /// A path that is closed by its name is refused before anything is looked up.
+    pub fn find(view: &View, files: &Files, given: &str) -> Result<Self, Reason> {
+        let path = match VaultPath::parse(given) {
+            Ok(path) => path,
+            Err(PathError::Empty) => return Ok(Self::There(None)),
+            Err(problem) => return Err(Reason::PathInvalid { given: clipped(given), problem }),
+        };
+        if let Err(ReadError::Denied(denied)) = view.may_enter(&path) {
+            return Err(Reason::closed(path, denied));
+        }
+        if let Some(folder) = files.find_folder(&path) {
+            return Ok(Self::There(Some(folder)));
+        }
+        if files.find(&path).is_some() {
+            return Ok(Self::File(path));
+        }
+        let name = nearest(path.as_str(), files.folders_below(None).map(VaultPath::as_str));
+        let nearest = name.and_then(|name| VaultPath::parse(name).ok());
+        Ok(Self::Missing { path, nearest })
+    }
+
+    pub fn required(self) -> Result<Option<VaultPath>, Reason> {
+        match self {
+            Self::There(folder) => Ok(folder),
+            Self::File(path) => Err(Reason::PathIsFile { path }),
+            Self::Missing { path, nearest } => Err(Reason::DirectoryMissing { path, nearest }),
+        }
+    }
+
+    /// For tools that find nothing where nothing is; what they say of it.
+    pub fn or_nothing(self) -> Result<Option<VaultPath>, String> {
+        match self {
+            Self::There(folder) => Ok(folder),
+            Self::File(path) => Err(format!("`{path}` is a file, not a folder.")),
+            Self::Missing { path, nearest: None } => Err(format!("There is no folder `{path}`.")),
+            Self::Missing { path, nearest: Some(nearest) } => {
+                Err(format!("There is no folder `{path}`. Did you mean `{nearest}`?"))
+            }
+        }
+    }
+}
+
+/// A path as it reads from a folder above it.
+pub fn relative<'p>(path: &'p str, folder: Option<&VaultPath>) -> &'p str {
+    let from = folder.map_or(0, |folder| folder.as_str().len() + 1);
+    path.get(from..).unwrap_or_default()
+}

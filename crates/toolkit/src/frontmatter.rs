@@ -1,0 +1,82 @@
+//! Edits of properties, under the hash of the frontmatter.
+
+use lapidary_note::{Document, EditError, PropertyEdit, PropertyError, PropertyPath, Value};
+use lapidary_operation::{Part, Plan, Reason};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::{
+    file_edit::{FileEdit, FileWritten},
+    properties::{self, Properties},
+};
+
+/// The precondition of all that change properties.
+#[derive(Deserialize, JsonSchema)]
+pub struct FrontmatterInput {
+    /// The `frontmatterHash` of the note. Required if it has properties, unless `expected_content_hash` is given.
+    #[serde(default)]
+    expected_frontmatter_hash: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FrontmatterOutput {
+    #[serde(flatten)]
+    pub written: FileWritten,
+    /// Left out if no property is left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frontmatter_hash: Option<String>,
+}
+
+impl FrontmatterInput {
+    /// Refuses to go on if the properties are not those the caller saw, or if it did not say which it saw.
+    pub fn check(&self, editing: &FileEdit, document: &Document) -> Result<(), Reason> {
+        let block = document.frontmatter().map(|block| block.span);
+        match (&self.expected_frontmatter_hash, block) {
+            (Some(given), block) => editing.expect_part(document, Part::Frontmatter, given, block),
+            (None, Some(_)) if !editing.is_expected() => {
+                let problem =
+                    "is required where a note has properties: the `frontmatterHash` that `frontmatter_get` gives";
+                Err(editing.bad_argument(Part::Frontmatter.argument(), problem))
+            }
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+/// One change of the properties.
+pub enum Step {
+    Set(PropertyPath, Value),
+    /// A map or list that is empty without it goes with it.
+    Delete(PropertyPath),
+}
+
+/// Makes the changes of properties one on top of the other. What is not there need not be deleted.
+pub fn plan(editing: FileEdit, steps: &[Step]) -> Result<Plan<FrontmatterOutput>, Reason> {
+    let mut document = editing.document()?;
+    for step in steps {
+        let widest;
+        let edit = match step {
+            Step::Set(path, value) => PropertyEdit::Set { path, value },
+            Step::Delete(path) => {
+                widest = path.with_what_it_leaves_empty(&Properties::of(&document).value());
+                PropertyEdit::Delete { path: &widest }
+            }
+        };
+        match document.edit_property(&edit) {
+            Ok(edited) => document = edited.document,
+            Err(EditError::Property(PropertyError::Missing { .. })) if matches!(step, Step::Delete(_)) => {}
+            Err(error) => return Err(editing.refusal(error)),
+        }
+    }
+    let hash = document.frontmatter().and_then(|block| document.hash_of(block.span));
+    let frontmatter_hash = hash.map(|hash| hash.to_string());
+    Ok(editing.plan(&document, |written| FrontmatterOutput { written, frontmatter_hash }))
+}
+
+/// What a caller sent, as a property can hold it.
+pub fn value(editing: &FileEdit, argument: &str, given: &Json) -> Result<Value, Reason> {
+    let problem = "holds a number that YAML cannot hold exactly; send it as a string";
+    properties::from_json(given).ok_or_else(|| editing.bad_argument(argument, problem))
+}

@@ -1,0 +1,29 @@
+use lapidary_note::ExpectedHash;
+use lapidary_operation::Reason;
+use lapidary_vault::{File, VaultPath};
+
+/// The hash that a caller sent along.
+pub fn expected(tool: &str, argument: &str, given: Option<&str>) -> Result<Option<ExpectedHash>, Reason> {
+    let refused = |_| Reason::bad_argument(tool, argument, "must be `sha256:` and 12 to 64 hex digits");
+    given.map(ExpectedHash::parse).transpose().map_err(refused)
+}
+
+/// Refuses to go on if the file is not the one the caller saw.
+pub fn check(
+    path: &VaultPath,
+    argument: &'static str,
+    expected: Option<&ExpectedHash>,
+    current: Option<&File>,
+) -> Result<(), Reason> {
+    let Some(expected) = expected else { return Ok(()) };
+    let current = current.map(File::hash);
+    if current.is_some_and(|current| expected.matches(&current)) {
+        return Ok(());
+    }
+    Err(Reason::Stale { path: path.clone(), argument, expected: expected.clone(), current })
+}
+
+/// Enough of a written hash to be sent back as an expected one.
+pub fn short(hash: &str) -> &str {
+    hash.get(.."sha256:".len() + ExpectedHash::MIN_DIGITS).unwrap_or(hash)
+}

@@ -1,0 +1,204 @@
+use std::collections::HashMap;
+
+use lapidary_note::{ContentHash, Document, Heading, Note};
+use lapidary_operation::{Candidates, HeadingCandidate, Reason, bug, clipped};
+use lapidary_vault::VaultPath;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{hash, place::Places};
+
+/// What stands between the parts of a path of headings.
+pub const DELIMITER: &str = "::";
+
+/// A heading as the file tools show it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HeadingOutput {
+    id: String,
+    path: String,
+    pub text: String,
+    pub level: u8,
+    pub line: usize,
+    pub end_line: usize,
+    /// Of the heading and everything below it, subsections included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section_hash: Option<String>,
+    children_count: usize,
+    /// The others that have the same path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    duplicate_of: Vec<String>,
+}
+
+/// The headings of a note, ready to be shown.
+pub struct Outline<'n> {
+    note: &'n Note<'n>,
+    places: Places<'n>,
+    children: Vec<usize>,
+    same_path: HashMap<String, Vec<usize>>,
+    delimiter: &'n str,
+}
+
+/// How much of a hash is shown.
+#[derive(Clone, Copy, PartialEq)]
+pub enum HashLength {
+    Whole,
+    /// What is enough to be sent back.
+    Short,
+}
+
+impl<'n> Outline<'n> {
+    pub fn of(note: &'n Note<'n>, delimiter: &'n str) -> Self {
+        let mut children = vec![0; note.headings.len()];
+        let mut same_path: HashMap<String, Vec<usize>> = HashMap::new();
+        for (index, heading) in note.headings.iter().enumerate() {
+            if let Some(count) = heading.parent.and_then(|parent| children.get_mut(parent)) {
+                *count += 1;
+            }
+            same_path.entry(note.heading_path(heading).join(delimiter)).or_default().push(index);
+        }
+        Self { note, places: Places::of(note.text), children, same_path, delimiter }
+    }
+
+    /// One of the headings of the note.
+    pub fn show(
+        &self,
+        heading: &Heading,
+        length: HashLength,
+        hash_of: impl Fn(&Heading) -> Option<ContentHash>,
+    ) -> HeadingOutput {
+        let index = index(self.note, heading);
+        let path = self.note.heading_path(heading).join(self.delimiter);
+        let others = self.same_path.get(&path).into_iter().flatten().filter(|other| **other != index);
+        let section_hash = hash_of(heading).map(|hash| match length {
+            HashLength::Whole => hash.to_string(),
+            HashLength::Short => hash::short(&hash.to_string()).to_owned(),
+        });
+        HeadingOutput {
+            id: id(index),
+            duplicate_of: others.map(|index| id(*index)).collect(),
+            path,
+            text: heading.text.clone(),
+            level: heading.level,
+            line: heading.line,
+            end_line: self.places.last_line(heading.section.end),
+            section_hash,
+            children_count: self.children.get(index).copied().unwrap_or_default(),
+        }
+    }
+}
+
+/// Which heading of the note it is, counted from 0.
+fn index(note: &Note<'_>, heading: &Heading) -> usize {
+    note.headings.partition_point(|other| other.span.start < heading.span.start)
+}
+
+fn id(index: usize) -> String {
+    format!("h-{}", index + 1)
+}
+
+/// Which heading of a note is meant.
+#[derive(Deserialize, JsonSchema)]
+pub struct HeadingInput {
+    /// Its text, or its path: `Project::Tasks`.
+    #[schemars(length(min = 1))]
+    heading: String,
+    /// What stands between the parts of the path.
+    #[serde(default = "delimiter")]
+    #[schemars(length(min = 1))]
+    delimiter: String,
+    /// Which of several that match, counted from 1.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    occurrence: Option<usize>,
+    /// The line of the one that is meant.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    line: Option<usize>,
+}
+
+fn delimiter() -> String {
+    DELIMITER.to_owned()
+}
+
+impl HeadingInput {
+    /// Every heading that could be meant, in order.
+    fn all<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
+        let mut all = note.headings_named(&self.heading, &self.delimiter);
+        if let Some(line) = self.line {
+            let there = note.heading_at_line(line).map(|heading| heading.line);
+            all.retain(|heading| Some(heading.line) == there);
+        }
+        all
+    }
+
+    /// Those of them that `occurrence` chooses.
+    pub fn chosen<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
+        let all = self.all(note);
+        match self.occurrence {
+            Some(occurrence) => all.get(occurrence.saturating_sub(1)).copied().into_iter().collect(),
+            None => all,
+        }
+    }
+
+    pub fn delimiter(&self) -> &str {
+        &self.delimiter
+    }
+
+    /// The one heading that is meant: a whole path goes before the end of another.
+    pub fn find<'n>(
+        &self,
+        path: &VaultPath,
+        note: &'n Note<'_>,
+        hash_of: impl Fn(&Heading) -> Option<ContentHash>,
+    ) -> Result<&'n Heading, Reason> {
+        let path_of = |heading: &Heading| note.heading_path(heading).join(&self.delimiter);
+        let all = self.chosen(note);
+        let whole: Vec<&Heading> = all.iter().copied().filter(|heading| path_of(heading) == self.heading).collect();
+        match (&all[..], &whole[..]) {
+            ([only], _) | (_, [only]) => Ok(only),
+            ([], _) if self.occurrence.is_some() && !self.all(note).is_empty() => Err(Reason::OccurrenceOutOfRange {
+                path: path.clone(),
+                occurrences: self.all(note).len(),
+                wanted: self.occurrence.unwrap_or_default(),
+            }),
+            ([], _) => Err(missing(path, "heading", &self.heading, note.headings.iter().map(path_of))),
+            (several, _) => {
+                let candidate = |(number, heading): (usize, &&Heading)| HeadingCandidate {
+                    id: id(index(note, heading)),
+                    path: clipped(&path_of(heading)),
+                    level: heading.level,
+                    line: heading.line,
+                    occurrence: number + 1,
+                    hash: hash_of(heading),
+                };
+                let candidates = Candidates::Headings(several.iter().enumerate().map(candidate).collect());
+                Err(Reason::Ambiguous { path: path.clone(), target: clipped(&self.heading), candidates })
+            }
+        }
+    }
+}
+
+/// That a note has no such part, and which it has.
+pub fn missing(
+    path: &VaultPath,
+    section_type: &'static str,
+    target: &str,
+    available: impl Iterator<Item = String>,
+) -> Reason {
+    const MOST: usize = 50;
+    Reason::SectionMissing {
+        path: path.clone(),
+        section_type,
+        target: clipped(target),
+        available: available.take(MOST).map(|name| clipped(&name)).collect(),
+    }
+}
+
+/// The hash of the section whose heading stands on a line, which the next edit can expect.
+pub fn hash_after_edit(document: &Document, line: usize) -> Result<String, Reason> {
+    let note = document.note();
+    let section = note.heading_at_line(line).map(|heading| heading.section.clone());
+    let hash = section.and_then(|section| document.hash_of(section));
+    hash.map(|hash| hash.to_string()).ok_or_else(|| bug!("no section begins at the line of the edited heading"))
+}

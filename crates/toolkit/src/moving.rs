@@ -1,0 +1,314 @@
+//! Files that get other paths, and the links that follow them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use lapidary_note::{
+    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, Note, PropertyPath, Retarget,
+    canvas_values, with_canvas_values,
+};
+use lapidary_operation::{Context, Reason, Refused};
+use lapidary_vault::{
+    Change, File, Files, Guard, Notes, VaultPath, View,
+    links::{LinkFormat, Move, Names, Rewritten, WrittenLink, folded_name},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    file_edit::refusal,
+    index,
+    reading::{self, Shown, Source},
+};
+
+/// What became of the links to the files that moved.
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LinksOutput {
+    /// Links that were rewritten.
+    links_updated: usize,
+    /// Files they stand in.
+    files_updated: usize,
+    /// Links in files that may not be changed, or that could not be.
+    #[serde(skip_serializing_if = "is_zero")]
+    links_left: usize,
+    /// Files that could not be read; if they have links, those stay.
+    #[serde(skip_serializing_if = "is_zero")]
+    files_unread: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// Files on their way to other paths.
+pub struct Moving<'v> {
+    notes: &'v Notes,
+    after: After<'v>,
+    format: LinkFormat,
+    output: LinksOutput,
+}
+
+/// The names of the vault once everything has moved.
+struct After<'v> {
+    notes: &'v Notes,
+    moved: BTreeMap<VaultPath, VaultPath>,
+    gone: BTreeSet<VaultPath>,
+    by_name: BTreeMap<String, Vec<VaultPath>>,
+}
+
+impl Names for After<'_> {
+    fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
+        let stays = |path: &&VaultPath| !self.moved.contains_key(*path) && !self.gone.contains(*path);
+        self.notes.named(folded).filter(stays).chain(self.by_name.get(folded).into_iter().flatten())
+    }
+}
+
+/// The new content of a file whose links had to change.
+pub struct Rewrite {
+    pub path: VaultPath,
+    pub before: Arc<File>,
+    pub content: FileContent,
+}
+
+impl<'v> Moving<'v> {
+    /// `moved` are files by their old and their new path, as they are spelt on disk; `gone` are files that make room.
+    pub fn new(
+        context: &Context<'_>,
+        view: &'v View,
+        moved: BTreeMap<VaultPath, VaultPath>,
+        gone: BTreeSet<VaultPath>,
+    ) -> Result<Self, Reason> {
+        let notes = index::notes(context, view)?;
+        let mut by_name: BTreeMap<String, Vec<VaultPath>> = BTreeMap::new();
+        for to in moved.values() {
+            by_name.entry(folded_name(to.name()).into_owned()).or_default().push(to.clone());
+        }
+        let after = After { notes, moved, gone, by_name };
+        Ok(Self { notes, after, format: view.app_settings().new_links, output: LinksOutput::default() })
+    }
+
+    /// All files whose links have to change, by their old path; those that may not be changed are only counted.
+    pub fn rewrites(mut self, context: &Context<'_>, view: &View) -> Result<(Vec<Rewrite>, LinksOutput), Reason> {
+        let mut rewrites = Vec::new();
+        for source in self.sources() {
+            context.check()?;
+            let before = match reading::source(view, &source)? {
+                Source::File(before) => before,
+                Source::Gone => continue,
+                Source::Unread => {
+                    self.output.files_unread += 1;
+                    continue;
+                }
+            };
+            let found =
+                if source.is_note() { self.in_note(&source, &before)? } else { self.in_canvas(&source, &before) };
+            let Some((count, content)) = found else { continue };
+            match content {
+                Some(content) if view.may_write(&source).is_ok() => {
+                    self.output.links_updated += count;
+                    self.output.files_updated += 1;
+                    rewrites.push(Rewrite { path: source, before, content });
+                }
+                _ => self.output.links_left += count,
+            }
+        }
+        Ok((rewrites, self.output))
+    }
+
+    /// Every file that may have a link which leads elsewhere once the files have moved: those that name an old or a new
+    /// name, those that move, and canvases.
+    fn sources(&self) -> BTreeSet<VaultPath> {
+        let mut sources = BTreeSet::new();
+        for (from, to) in &self.after.moved {
+            sources.extend(self.notes.mentioning(from).into_iter().cloned());
+            sources.extend(self.notes.mentioning(to).into_iter().cloned());
+            sources.extend(self.notes.get(to).map(|entry| entry.path().clone()));
+            if from.is_note() {
+                sources.insert(from.clone());
+            }
+        }
+        sources.extend(self.notes.iter().map(|entry| entry.path()).filter(|path| path.is_canvas()).cloned());
+        sources.retain(|path| !self.after.gone.contains(path));
+        sources
+    }
+
+    fn rewritten(&self, text: &str, link: &Link, source: &VaultPath) -> Option<Rewritten> {
+        let form = match link.kind {
+            LinkKind::Wiki => LinkForm::Wiki,
+            LinkKind::Markdown => LinkForm::Markdown,
+            LinkKind::Reference | LinkKind::Url => return None,
+        };
+        if !link.internal || link.path.is_empty() {
+            return None;
+        }
+        let alias = link.alias.clone().and_then(|span| text.get(span));
+        self.rewrite(form, &link.target(text), alias, source)
+    }
+
+    fn rewrite(&self, form: LinkForm, linkpath: &str, alias: Option<&str>, source: &VaultPath) -> Option<Rewritten> {
+        let moved_to = |path: &VaultPath| self.after.moved.get(path).unwrap_or(path).clone();
+        let all = Move { before: self.notes, after: &self.after, moved_to: &moved_to, format: self.format };
+        all.rewrite(WrittenLink { form, linkpath, alias }, source)
+    }
+
+    /// Nothing if no link of the note has to change.
+    fn in_note(&self, source: &VaultPath, before: &File) -> Result<Option<Relinked>, Reason> {
+        // What is not text has no links.
+        let Ok(shown) = reading::show(source, before) else { return Ok(None) };
+        let note = shown.note();
+        let found = self.found(&note, source);
+        let properties: Vec<(String, Link, Rewritten)> = note
+            .property_links()
+            .into_iter()
+            .filter_map(|property| {
+                let rewritten = self.rewritten(&property.value, &property.link, source)?;
+                Some((property.key, property.link, rewritten))
+            })
+            .collect();
+        let count = found.len() + properties.len();
+        if count == 0 {
+            return Ok(None);
+        }
+        let Shown::Exact(document) = &shown else { return Ok(Some((count, None))) };
+        let mut document = retargeted(document, &found).map_err(|error| refusal(source, error))?;
+        for (key, link, rewritten) in &properties {
+            let path = PropertyPath::parse(key).map_err(|error| refusal(source, error.into()))?;
+            let Some(retarget) = Retarget::link(link, &rewritten.linkpath) else { continue };
+            let retarget = retarget.with_alias(link, rewritten.alias.as_deref());
+            let edited = document.retarget_property_link(&path, &retarget);
+            document = edited.map_err(|error| refusal(source, error))?.document;
+        }
+        Ok(Some((count, Some(document.content().clone()))))
+    }
+
+    fn found(&self, note: &Note<'_>, source: &VaultPath) -> Vec<Found> {
+        let links = note
+            .links
+            .iter()
+            .filter_map(|link| Some(Found { to: self.rewritten(note.text, link, source)?, link: link.clone() }));
+        let definitions = note.definitions.iter().filter_map(|definition| {
+            let link = definition.as_link();
+            Some(Found { to: self.rewritten(note.text, &link, source)?, link })
+        });
+        let mut found: Vec<Found> = links.chain(definitions).collect();
+        found.sort_by_key(|found| found.link.destination.start);
+        found
+    }
+
+    /// The same for a canvas. One that cannot be read as one is left alone.
+    fn in_canvas(&self, source: &VaultPath, before: &File) -> Option<Relinked> {
+        let canvas = Document::open(before.content.clone()).ok()?;
+        let (mut values, mut count) = (Vec::new(), 0);
+        for value in canvas_values(canvas.shown())? {
+            match value.kind {
+                CanvasKind::Path => {
+                    let Ok(path) = VaultPath::parse(&value.value) else { continue };
+                    let Some(to) = self.notes.find(&path).and_then(|entry| self.after.moved.get(entry.path())) else {
+                        continue;
+                    };
+                    count += 1;
+                    values.push((value.span, to.to_string()));
+                }
+                // A part of a file keeps its name when the file moves.
+                CanvasKind::Subpath { .. } | CanvasKind::Label => {}
+                CanvasKind::Text => {
+                    let found = self.found(&Note::parse(&value.value), source);
+                    if found.is_empty() {
+                        continue;
+                    }
+                    count += found.len();
+                    let card = Document::open(value.value.clone()).ok()?;
+                    let Ok(card) = retargeted(&card, &found) else { return Some((count, None)) };
+                    values.push((value.span, card.raw().to_owned()));
+                }
+            }
+        }
+        if count == 0 {
+            return None;
+        }
+        let edited = with_canvas_values(canvas.shown(), &values)?;
+        Some((count, Some(canvas.in_own_form(&edited))))
+    }
+}
+
+/// How many links of a file have to change, and the file with them changed, if it can be.
+type Relinked = (usize, Option<FileContent>);
+
+/// A link or a definition, and what it has to say.
+struct Found {
+    link: Link,
+    to: Rewritten,
+}
+
+fn retargeted(document: &Document, found: &[Found]) -> Result<Document, EditError> {
+    let links = found.iter().filter_map(|found| {
+        let Found { link, to } = found;
+        Some(Retarget::link(link, &to.linkpath)?.with_alias(link, to.alias.as_deref()))
+    });
+    Ok(document.retarget_links(&links.collect::<Vec<_>>())?.document)
+}
+
+/// The files of a folder by their old and their new path, if the caller may change all of them.
+pub fn files_of_folder(
+    view: &View,
+    files: &Files,
+    from: &VaultPath,
+    to: &VaultPath,
+) -> Result<BTreeMap<VaultPath, VaultPath>, Reason> {
+    let mut moved = BTreeMap::new();
+    for entry in files.below(Some(from)) {
+        let given = format!("{to}{}", &entry.path().as_str()[from.as_str().len()..]);
+        let new = VaultPath::parse(&given).map_err(|problem| Reason::PathInvalid { given, problem })?;
+        for path in [entry.path(), &new] {
+            view.may_write(path).map_err(|denied| Reason::PathForbidden {
+                path: path.clone(),
+                writing: true,
+                denied: Refused::ByScope(denied),
+            })?;
+        }
+        moved.insert(entry.path().clone(), new);
+    }
+    Ok(moved)
+}
+
+/// What moves the files of a folder: the folder itself, or one by one if there is something in it that the caller may not
+/// see and that stays where it is.
+pub fn folder_changes(
+    files: &Files,
+    from: VaultPath,
+    to: VaultPath,
+    moved: &BTreeMap<VaultPath, VaultPath>,
+    rewrites: Vec<Rewrite>,
+) -> Vec<Change> {
+    if files.shows_all_below(&from) {
+        let new = |path: VaultPath| moved.get(&path).cloned().unwrap_or(path);
+        let rewrites = rewrites.into_iter().map(|rewrite| Rewrite { path: new(rewrite.path), ..rewrite });
+        let folder = Change::MoveFolder { from, to };
+        return std::iter::once(folder).chain(writes(rewrites.collect())).collect();
+    }
+    let mut rewrites: BTreeMap<VaultPath, Rewrite> =
+        rewrites.into_iter().map(|rewrite| (rewrite.path.clone(), rewrite)).collect();
+    let mut changes = Vec::new();
+    for (from, to) in moved {
+        let rewrite = rewrites.remove(from);
+        let (before, content) = rewrite.map_or((None, None), |rewrite| (Some(rewrite.before), Some(rewrite.content)));
+        let (from, to) = (from.clone(), to.clone());
+        changes.push(Change::Move { from, to, before, guard: Guard::Plan, content });
+    }
+    changes.extend(writes(rewrites.into_values().collect()));
+    changes
+}
+
+/// The changes of files that stay where they are.
+pub fn writes(rewrites: Vec<Rewrite>) -> impl Iterator<Item = Change> {
+    rewrites.into_iter().map(|Rewrite { path, before, content }| Change::Write {
+        path,
+        before,
+        guard: Guard::Plan,
+        content,
+    })
+}

@@ -1,0 +1,166 @@
+//! How the names of files are compared with what a caller wrote.
+
+use std::borrow::Cow;
+
+use globset::{GlobBuilder, GlobMatcher};
+use lapidary_operation::{Reason, clipped};
+use lapidary_query::{Pattern, PatternError, PatternKind, PatternOptions};
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+/// `é` can be one character or two, and which of them a disk keeps is not what a caller wants to know.
+pub fn composed(name: &str) -> Cow<'_, str> {
+    if is_nfc(name) { Cow::Borrowed(name) } else { Cow::Owned(name.nfc().collect()) }
+}
+
+/// Longer patterns are no help to anybody and cost too much to make.
+const LONGEST: usize = 1000;
+
+/// A pattern for paths: `*` and `?` stay within a name, `**` goes through folders, `{a,b}` and `[a-z]` choose, and a
+/// leading `!` turns it round.
+pub struct Glob {
+    matcher: GlobMatcher,
+    negated: bool,
+}
+
+impl Glob {
+    pub fn parse(tool: &str, argument: &str, given: &str) -> Result<Self, Reason> {
+        const EXTENDED: [&str; 5] = ["@(", "+(", "?(", "*(", "!("];
+        let refused = |problem: String| Reason::bad_argument(tool, argument, problem);
+        if given.chars().count() > LONGEST {
+            return Err(refused(format!("must have at most {LONGEST} characters")));
+        }
+        if EXTENDED.iter().any(|opening| given.contains(opening)) {
+            return Err(refused("is not a pattern: write {a,b} instead of @(a|b)".to_owned()));
+        }
+        let (pattern, negated) = given.strip_prefix('!').map_or((given, false), |rest| (rest, true));
+        let pattern = composed(pattern).replace('\\', "/");
+        let pattern = pattern.trim_start_matches("./").trim_start_matches('/');
+        let glob = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build();
+        let glob = glob.map_err(|error| refused(format!("is not a pattern: {}", error.kind())))?;
+        Ok(Self { matcher: glob.compile_matcher(), negated })
+    }
+
+    pub fn matches(&self, path: &str) -> bool {
+        self.matcher.is_match(&*composed(path)) != self.negated
+    }
+}
+
+/// A regular expression for names, found anywhere in them. Those with lookaround are tried only so often.
+pub struct NameRegex {
+    argument: &'static str,
+    written: String,
+    /// `None` fits everything, as an empty expression does.
+    pattern: Option<Pattern>,
+}
+
+impl NameRegex {
+    pub fn parse(argument: &'static str, given: &str) -> Result<Self, Reason> {
+        let options = PatternOptions { kind: PatternKind::Regex, nfc: true, ..PatternOptions::default() };
+        let written = clipped(given);
+        match Pattern::compile(given, &options) {
+            Ok(pattern) => Ok(Self { argument, written, pattern: Some(pattern) }),
+            Err(PatternError::Empty) => Ok(Self { argument, written, pattern: None }),
+            Err(error) => Err(pattern_refusal(argument, given, &error)),
+        }
+    }
+
+    /// As the note tools have always taken it: short, and without a repetition of what ends in one.
+    pub fn guarded(argument: &'static str, given: &str) -> Result<Self, Reason> {
+        guard_regex(argument, given, 256)?;
+        Self::parse(argument, given)
+    }
+
+    pub fn matches(&self, name: &str) -> Result<bool, Reason> {
+        let Some(pattern) = &self.pattern else { return Ok(true) };
+        pattern.is_match(name).map_err(|undecided| Reason::RegexUnsafe {
+            argument: self.argument,
+            pattern: self.written.clone(),
+            problem: undecided.to_string(),
+        })
+    }
+}
+
+/// Why an expression cannot be used, as the caller hears it.
+pub fn pattern_refusal(argument: &'static str, given: &str, error: &PatternError) -> Reason {
+    let (pattern, problem) = (clipped(given), error.to_string());
+    match error {
+        PatternError::TooLong { .. } | PatternError::TooLarge { .. } => {
+            Reason::RegexUnsafe { argument, pattern, problem }
+        }
+        PatternError::Empty | PatternError::Refused { .. } => Reason::RegexInvalid { argument, pattern, problem },
+    }
+}
+
+/// Refuses what the note tools have always refused: a long expression, and one that repeats what ends in a repetition.
+pub fn guard_regex(argument: &'static str, given: &str, longest: usize) -> Result<(), Reason> {
+    let nested = |three: &[u8]| matches!(three, [b'+' | b'*' | b'}', b')', b'*' | b'+' | b'{']);
+    let problem = if given.chars().count() > longest {
+        format!("pattern exceeds {longest}-character limit")
+    } else if given.as_bytes().windows(3).any(nested) {
+        "pattern contains nested quantifiers".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Reason::RegexUnsafe { argument, pattern: clipped(given), problem })
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_operation::Kind;
+
+    use super::*;
+
+    #[test]
+    fn what_globs_find() {
+        for (pattern, found, not) in [
+            ("*.md", &["a.md", "größe 石.md"][..], &["a/b.md", "a.txt", "a.MD"][..]),
+            ("**/*.md", &["a.md", "a/b/c.md"], &["a.canvas"]),
+            ("a/**", &["a/b", "a/b/c.md"], &["b"]),
+            ("{a,b}?.[cm]d", &["a1.md", "bx.cd"], &["c1.md", "a.md"]),
+            ("!*.md", &["a.png", "a/b.md"], &["a.md"]),
+            ("./a\\*.md", &["a/b.md"], &["a/b/c.md"]),
+            ("caf\u{e9}*", &["cafe\u{301}.md"], &["cafe.md"]),
+        ] {
+            let glob = Glob::parse("t", "glob", pattern).unwrap();
+            assert!(found.iter().all(|path| glob.matches(path)), "{pattern}");
+            assert!(!not.iter().any(|path| glob.matches(path)), "{pattern}");
+        }
+        for pattern in ["[a", "{a", "@(a|b)", &"a".repeat(1001)] {
+            assert_eq!(Glob::parse("t", "glob", pattern).err().unwrap().kind(), Kind::InvalidArguments, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn what_expressions_find() {
+        for (pattern, name, found) in [
+            (r"^\d{4}-\d\d", "2026-04-13.md", true),
+            (r"^(?!Work).*\.md$", "Work.md", false),
+            (r"^(?!Work).*\.md$", "Home.md", true),
+            (r"a\/b", "x/a/b", true),
+            ("(?<=2026-)04", "2026-04-13.md", true),
+            ("\u{e9}", "cafe\u{301}", true),
+            ("", "anything", true),
+        ] {
+            assert_eq!(NameRegex::guarded("nameRegex", pattern).unwrap().matches(name).unwrap(), found, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn an_expression_that_cannot_be_used_is_refused_by_kind() {
+        let kind = |given: &str| NameRegex::guarded("nameRegex", given).err().unwrap().kind();
+        for given in ["(a+)+$", "(a*)*", "(a{2}){3}", r"\w{9999999}", &"a".repeat(257)] {
+            assert_eq!(kind(given), Kind::RegexUnsafe, "{given}");
+        }
+        for given in ["(", "[a", "*", r"\p{Nope}"] {
+            assert_eq!(kind(given), Kind::RegexInvalid, "{given}");
+        }
+    }
+
+    #[test]
+    fn no_expression_runs_on() {
+        let slow = NameRegex::parse("query", r"^(?:a|aa)+(?!c)c$").unwrap();
+        assert_eq!(slow.matches(&format!("{}c", "a".repeat(200))).unwrap_err().kind(), Kind::RegexUnsafe);
+        let nested = NameRegex::parse("query", "(a+)+$").unwrap();
+        assert!(!nested.matches(&format!("{}b", "a".repeat(250))).unwrap(), "and what is linear just runs");
+    }
+}

@@ -1,0 +1,60 @@
+use lapidary_note::{Occurrence, ReplaceError};
+use lapidary_operation::{ArgumentProblem, Reason};
+use lapidary_vault::VaultPath;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+
+/// Which of several places with the same text is meant, as a caller says it.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(untagged)]
+pub enum Which {
+    #[default]
+    Unsaid,
+    Word(Word),
+    Number(usize),
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Word {
+    Unique,
+    All,
+}
+
+impl JsonSchema for Which {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Which".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "string", "enum": ["unique", "all"] }, { "type": "integer", "minimum": 1 }] })
+    }
+}
+
+impl From<Which> for Occurrence {
+    fn from(which: Which) -> Self {
+        match which {
+            Which::Unsaid | Which::Word(Word::Unique) => Self::Unique,
+            Which::Word(Word::All) => Self::All,
+            Which::Number(number) => Self::Nth(number),
+        }
+    }
+}
+
+/// Why a text was not replaced, as the caller hears it.
+pub fn refusal(tool: &str, path: &VaultPath, find: &str, error: ReplaceError) -> Reason {
+    let path = path.clone();
+    let bad_argument = |at: &str, problem: &str| Reason::InvalidArguments {
+        tool: tool.to_owned(),
+        problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None }],
+    };
+    match error {
+        ReplaceError::EmptyFind => bad_argument("find", "must not be empty"),
+        ReplaceError::MergedLineEnds => {
+            bad_argument("replace", "would join two line ends of different kinds into one; include them in `find`")
+        }
+        ReplaceError::NotFound => Reason::TextMissing { path, preview: find.chars().take(80).collect() },
+        ReplaceError::NotUnique { occurrences } => Reason::TextNotUnique { path, occurrences },
+        ReplaceError::OutOfRange { occurrences, wanted } => Reason::OccurrenceOutOfRange { path, occurrences, wanted },
+    }
+}

@@ -1,0 +1,88 @@
+use lapidary_note::{EditError, Operation, PatchContent, Patched, PropertyError, SectionPatch, SectionPatchError};
+use lapidary_operation::{Reason, clipped};
+use lapidary_vault::{VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::{
+    note_edit::NoteEdit,
+    properties,
+    section::{Section, names},
+};
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ContentType {
+    #[default]
+    Markdown,
+    Json,
+}
+
+/// What shall become of a section.
+pub struct Wanted<'a> {
+    pub tool: &'static str,
+    pub section: &'a Section,
+    pub operation: Operation,
+    pub content: &'a str,
+    pub content_type: ContentType,
+    pub create: bool,
+    pub repeat: bool,
+    pub trim: bool,
+}
+
+/// The note with one section changed.
+pub fn patched(writing: &NoteEdit, view: &View, wanted: &Wanted<'_>) -> Result<Patched, Reason> {
+    let document = writing.document(view)?;
+    let value = match wanted.content_type {
+        ContentType::Markdown => None,
+        ContentType::Json => Some(properties::value(&json(wanted.tool, wanted.content)?)),
+    };
+    let content = value.as_ref().map_or(PatchContent::Text(wanted.content), PatchContent::Value);
+    let Wanted { operation, create, repeat, trim, .. } = *wanted;
+    let change = SectionPatch { operation, content, create, repeat, trim };
+    document
+        .patch_section(wanted.section.patch_target(), &change)
+        .map_err(|error| patch_refusal(writing.path(), wanted.section, error))
+}
+
+fn json(tool: &str, content: &str) -> Result<Json, Reason> {
+    serde_json::from_str(content).map_err(|error| not_json(tool, &error))
+}
+
+pub fn not_json(tool: &str, error: &serde_json::Error) -> Reason {
+    Reason::bad_argument(tool, "content", format!("is not JSON: {error}"))
+}
+
+fn patch_refusal(path: &VaultPath, section: &Section, error: SectionPatchError) -> Reason {
+    let (path, target) = (path.clone(), clipped(&section.target));
+    match error {
+        SectionPatchError::Missing { available } => {
+            let section_type = section.r#type.name();
+            Reason::SectionTargetMissing { path, section_type, target, available: names(&available) }
+        }
+        SectionPatchError::Ambiguous { candidates } => {
+            Reason::AmbiguousSection { path, target, candidates: names(&candidates) }
+        }
+        SectionPatchError::Preexists => Reason::ContentPreexists { path, target },
+        SectionPatchError::Outside { heading } => {
+            Reason::HeadingOutsideSection { path, target, heading: clipped(&heading) }
+        }
+        SectionPatchError::Edit(error) => edit_refusal(&path, &error),
+        error @ (SectionPatchError::NotText | SectionPatchError::NotRows | SectionPatchError::NotMergeable) => {
+            Reason::PatchRejected { path, problem: error.to_string() }
+        }
+    }
+}
+
+/// Why an edit of a note was not made, to the caller.
+pub fn edit_refusal(path: &VaultPath, error: &EditError) -> Reason {
+    use PropertyError::{Duplicate, NotAMap, Yaml};
+    let path = path.clone();
+    match error {
+        EditError::Property(problem @ (Yaml { .. } | NotAMap | Duplicate { .. })) => {
+            Reason::FrontmatterInvalid { path, problem: problem.to_string() }
+        }
+        error => Reason::PatchRejected { path, problem: error.to_string() },
+    }
+}

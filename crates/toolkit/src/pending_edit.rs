@@ -1,0 +1,66 @@
+//! What every edit of a file begins and ends with, whatever family its tool is of.
+
+use std::{cell::OnceCell, sync::Arc};
+
+use lapidary_note::{Document, ExpectedHash, FileContent};
+use lapidary_operation::{Context, Reason};
+use lapidary_vault::{Change, ChangeSet, File, Guard, VaultPath};
+
+use crate::{hash, reading};
+
+/// A file that is about to change: where it is, what is there, and who vouches for that.
+pub(crate) struct PendingEdit {
+    pub(crate) path: VaultPath,
+    before: Option<Arc<File>>,
+    guard: Guard,
+    document: OnceCell<Document>,
+}
+
+impl PendingEdit {
+    /// Compares what is there, which may be nothing, with what the caller expects under the name of an argument.
+    pub(crate) fn begin(
+        context: &Context<'_>,
+        path: VaultPath,
+        before: Option<Arc<File>>,
+        argument: &'static str,
+        expected: Option<&ExpectedHash>,
+    ) -> Result<Self, Reason> {
+        hash::check(&path, argument, expected, before.as_deref())?;
+        context.check()?;
+        let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
+        Ok(Self { path, before, guard, document: OnceCell::new() })
+    }
+
+    pub(crate) fn before(&self) -> Option<&File> {
+        self.before.as_deref()
+    }
+
+    /// Whether the caller named the whole file by its hash.
+    pub(crate) fn is_expected(&self) -> bool {
+        self.guard == Guard::Caller
+    }
+
+    /// The file as text; nothing if none is there. Opened once, so that what is parsed of it is shared.
+    pub(crate) fn document(&self) -> Result<Option<&Document>, Reason> {
+        let Some(before) = &self.before else { return Ok(None) };
+        if let Some(document) = self.document.get() {
+            return Ok(Some(document));
+        }
+        let document = reading::editable(&self.path, before)?;
+        Ok(Some(self.document.get_or_init(|| document)))
+    }
+
+    /// Whether the file holds something else already.
+    pub(crate) fn is_changed_by(&self, content: &FileContent) -> bool {
+        self.before.as_ref().is_none_or(|before| before.content != *content)
+    }
+
+    /// The change to this content, which is none if it is there already.
+    pub(crate) fn changes(self, content: FileContent) -> ChangeSet {
+        match self.before {
+            Some(before) if before.content == content => ChangeSet::default(),
+            Some(before) => ChangeSet::one(Change::Write { path: self.path, before, guard: self.guard, content }),
+            None => ChangeSet::one(Change::Create { path: self.path, content }),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyPath, Value};
+use lapidary_operation::{ArgumentProblem, Reason, clipped};
+use serde_json::{Map, Number, Value as Json};
+
+/// The properties of a note: the block, what it says, or why it cannot be read.
+pub struct Properties {
+    pub block: Option<Frontmatter>,
+    pub entries: Result<Vec<(String, Value)>, FrontmatterError>,
+}
+
+impl Properties {
+    pub fn of(document: &Document) -> Self {
+        Self { block: document.frontmatter(), entries: document.properties() }
+    }
+
+    /// Of a text that is not quite the file.
+    pub(crate) fn of_text(text: &str) -> Self {
+        let block = Frontmatter::find(text);
+        let entries = block.as_ref().map_or(Ok(Vec::new()), |block| block.properties(text));
+        Self { block, entries }
+    }
+
+    /// What is readable of them; nothing if the YAML is broken, as in Obsidian.
+    pub fn readable(&self) -> &[(String, Value)] {
+        self.entries.as_deref().unwrap_or_default()
+    }
+
+    pub fn json(&self) -> Map<String, Json> {
+        self.readable().iter().map(|(name, value)| (name.clone(), json(value))).collect()
+    }
+
+    pub fn value(&self) -> Value {
+        Value::Map(self.readable().to_vec())
+    }
+
+    pub fn problem(&self) -> Option<&FrontmatterError> {
+        self.entries.as_ref().err()
+    }
+}
+
+/// The way to a property, as callers write it in `keyPath`.
+pub fn key_path(tool: &str, given: &str) -> Result<PropertyPath, Reason> {
+    PropertyPath::parse(given).map_err(|_| Reason::InvalidArguments {
+        tool: tool.to_owned(),
+        problems: vec![ArgumentProblem {
+            at: "keyPath".to_owned(),
+            problem: format!("is not a path of property names: `{}`", clipped(given)),
+            nearest: None,
+        }],
+    })
+}
+
+/// A value that a caller sent, as YAML has it; nothing for a number that it could not hold exactly.
+pub(crate) fn from_json(value: &Json) -> Option<Value> {
+    Some(match value {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => match number.as_i64() {
+            Some(number) => Value::Integer(number),
+            None => Value::Float(number.as_f64().filter(|_| number.is_f64())?),
+        },
+        Json::String(text) => Value::Text(text.clone()),
+        Json::Array(items) => Value::List(items.iter().map(from_json).collect::<Option<_>>()?),
+        Json::Object(entries) => {
+            let entry = |(name, value): (&String, &Json)| Some((name.clone(), from_json(value)?));
+            Value::Map(entries.iter().map(entry).collect::<Option<_>>()?)
+        }
+    })
+}
+
+pub fn json(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(value) => Json::Bool(*value),
+        Value::Integer(value) => Json::from(*value),
+        // JSON has no infinity; the words of YAML say what is meant.
+        Value::Float(value) => Number::from_f64(*value).map_or_else(|| Json::String(value.to_string()), Json::Number),
+        Value::Text(text) => Json::String(text.clone()),
+        Value::List(items) => items.iter().map(json).collect(),
+        Value::Map(entries) => Json::Object(entries.iter().map(|(name, value)| (name.clone(), json(value))).collect()),
+    }
+}
+
+/// JSON as a property can hold it.
+pub fn value(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => {
+            number.as_i64().map_or_else(|| Value::Float(number.as_f64().unwrap_or(f64::NAN)), Value::Integer)
+        }
+        Json::String(text) => Value::Text(text.clone()),
+        Json::Array(items) => Value::List(items.iter().map(value).collect()),
+        Json::Object(entries) => Value::Map(entries.iter().map(|(name, json)| (name.clone(), value(json))).collect()),
+    }
+}

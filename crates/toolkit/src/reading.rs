@@ -1,0 +1,175 @@
+use std::{ops::Range, sync::Arc};
+
+use lapidary_note::{ContentHash, Document, Eol, Note, shown_text};
+use lapidary_operation::{Reason, clipped};
+use lapidary_vault::{
+    File, ReadError, VaultPath, View,
+    store::{EntryKind, StoreError},
+};
+
+use crate::properties::Properties;
+
+pub fn parse_path(given: &str) -> Result<VaultPath, Reason> {
+    VaultPath::parse(given).map_err(|problem| Reason::PathInvalid { given: clipped(given), problem })
+}
+
+/// Reads a file; a missing one is answered with the names that were probably meant.
+pub fn read(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
+    #[cfg(debug_assertions)]
+    crate::failpoint::on_reading(path)?;
+    view.read(path).map_err(|error| match error {
+        ReadError::Store(StoreError::Missing) => missing(view, path),
+        error => refusal(path, error),
+    })
+}
+
+/// That nothing is at a path, and what was probably meant.
+pub fn missing(view: &View, path: &VaultPath) -> Reason {
+    Reason::NoteMissing { path: path.clone(), suggestions: suggestions(view, path) }
+}
+
+/// The file at a path, or nothing where nothing is.
+pub fn read_if_there(view: &View, path: &VaultPath) -> Result<Option<Arc<File>>, Reason> {
+    match view.read(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(ReadError::Store(StoreError::Missing)) => Ok(None),
+        Err(error) => Err(refusal(path, error)),
+    }
+}
+
+/// A file whose links may have to change.
+pub enum Source {
+    File(Arc<File>),
+    /// Nothing is there any more, and so no links.
+    Gone,
+    /// It is too large, or the system does not let us. Whoever asks for something else must not fail by it.
+    Unread,
+}
+
+pub fn source(view: &View, path: &VaultPath) -> Result<Source, Reason> {
+    match view.read(path) {
+        Ok(file) => Ok(Source::File(file)),
+        Err(ReadError::Store(StoreError::Missing)) => Ok(Source::Gone),
+        Err(ReadError::Store(StoreError::TooLarge { .. } | StoreError::NotPermitted)) => Ok(Source::Unread),
+        Err(error) => Err(refusal(path, error)),
+    }
+}
+
+fn refusal(path: &VaultPath, error: ReadError) -> Reason {
+    match error {
+        ReadError::Denied(denied) => Reason::closed(path.clone(), denied),
+        ReadError::Store(error) => Reason::from_store(path, &error, false),
+    }
+}
+
+/// Files of the same folder that a misspelt path may have meant: those that differ in case or in their extension.
+fn suggestions(view: &View, path: &VaultPath) -> Vec<VaultPath> {
+    const MOST: usize = 5;
+    let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
+    let (wanted_stem, wanted_name) = (stem(path.name()), path.name().to_lowercase());
+    let meant = |name: &str| stem(name) == wanted_stem || stem(name) == wanted_name;
+    let mut found = files_beside(view, path);
+    found.retain(|file| meant(file.name()));
+    found.truncate(MOST);
+    found
+}
+
+/// The files in the folder of a path, as far as the caller may see them; none if there is no such folder.
+pub(crate) fn files_beside(view: &View, path: &VaultPath) -> Vec<VaultPath> {
+    let entries = view.list(path.folder().as_ref()).unwrap_or_default();
+    entries.into_iter().filter(|entry| entry.kind == EntryKind::File).map(|entry| entry.path).collect()
+}
+
+/// A file's text as callers see it.
+pub enum Shown {
+    Exact(Document),
+    /// The bytes are not all UTF-8, so the text is not quite the file.
+    Lossy(String),
+}
+
+/// Text to read. A file that is not quite UTF-8 is shown as well as it can be; a binary one is refused.
+pub fn show(path: &VaultPath, file: &File) -> Result<Shown, Reason> {
+    if file.bytes().contains(&0) {
+        return Err(Reason::NotText { path: path.clone(), valid_up_to: None });
+    }
+    Ok(match Document::open(file.content.clone()) {
+        Ok(document) => Shown::Exact(document),
+        Err(_) => Shown::Lossy(shown_text(file.bytes()).into_owned()),
+    })
+}
+
+impl Shown {
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Exact(document) => document.shown(),
+            Self::Lossy(text) => text,
+        }
+    }
+
+    /// The structure of the text. That of an exact one is parsed once, however often it is asked for.
+    pub fn note(&self) -> Note<'_> {
+        match self {
+            Self::Exact(document) => document.note(),
+            Self::Lossy(text) => Note::parse(text),
+        }
+    }
+
+    pub fn properties(&self) -> Properties {
+        match self {
+            Self::Exact(document) => Properties::of(document),
+            Self::Lossy(text) => Properties::of_text(text),
+        }
+    }
+
+    pub fn lines(&self) -> usize {
+        match self {
+            Self::Exact(document) => document.line_count(),
+            Self::Lossy(text) => text.split_inclusive('\n').count(),
+        }
+    }
+
+    /// Set where the file does not end its lines with `\n`.
+    pub fn eol(&self) -> Option<&'static str> {
+        match self {
+            Self::Exact(document) => eol_name(document.eol()),
+            Self::Lossy(_) => None,
+        }
+    }
+
+    pub fn bom(&self) -> bool {
+        matches!(self, Self::Exact(document) if document.has_bom())
+    }
+
+    pub fn is_lossy(&self) -> bool {
+        matches!(self, Self::Lossy(_))
+    }
+
+    /// The hash of a part of the text, which an edit of that part can expect; none where the text is not quite the file.
+    pub fn hash_of(&self, part: Range<usize>) -> Option<ContentHash> {
+        match self {
+            Self::Exact(document) => document.hash_of(part),
+            Self::Lossy(_) => None,
+        }
+    }
+}
+
+/// Text to edit: every byte has to be understood.
+pub fn editable(path: &VaultPath, file: &File) -> Result<Document, Reason> {
+    let not_text = |valid_up_to| Reason::NotText { path: path.clone(), valid_up_to };
+    if file.bytes().contains(&0) {
+        return Err(not_text(None));
+    }
+    Document::open(file.content.clone()).map_err(|error| not_text(Some(error.valid_up_to)))
+}
+
+fn eol_name(eol: Eol) -> Option<&'static str> {
+    match eol {
+        Eol::Lf => None,
+        Eol::CrLf => Some("crlf"),
+        Eol::Cr => Some("cr"),
+        Eol::Mixed => Some("mixed"),
+    }
+}
+
+pub const NOT_UTF8: &str =
+    "The file is not valid UTF-8: unreadable bytes are shown as \u{fffd}, and text edits of it are refused.";

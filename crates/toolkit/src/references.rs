@@ -1,0 +1,250 @@
+//! Links that follow a part of a note to its new name.
+
+use std::{collections::BTreeSet, ops::Range, sync::Arc};
+
+use lapidary_note::{
+    CanvasKind, Document, EditError, FileContent, Followed, Link, LinkDefinition, Note, Place, PropertyPath, Relocate,
+    canvas_values, with_canvas_values,
+};
+use lapidary_operation::{Context, Reason, bug};
+use lapidary_vault::{Change, Guard, Notes, VaultPath, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    file_edit::refusal,
+    index,
+    reading::{self, Shown, Source},
+};
+
+/// Whether links follow.
+#[derive(Deserialize, JsonSchema)]
+pub struct ReferencesInput {
+    /// Rewrite the links to it.
+    #[serde(default = "yes")]
+    pub update_references: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What became of the links to a part of a note.
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReferencesOutput {
+    /// Links that were rewritten.
+    references_updated: usize,
+    /// Other files they stand in.
+    files_updated: usize,
+    /// Links in files that may not be changed.
+    #[serde(skip_serializing_if = "is_zero")]
+    references_left: usize,
+    /// Files that could not be read; if they have links to it, those stay.
+    #[serde(skip_serializing_if = "is_zero")]
+    files_unread: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// Says what a link to a place in the note has to say from now on.
+pub(crate) type Follow<'f> = &'f dyn Fn(&Place<'_>) -> Followed;
+
+/// The links of a vault to one of its notes.
+pub struct References<'v> {
+    notes: &'v Notes,
+    /// The note, by the name that it has on disk.
+    target: VaultPath,
+    output: ReferencesOutput,
+}
+
+impl<'v> References<'v> {
+    pub fn to(context: &Context<'_>, view: &'v View, target: &VaultPath) -> Result<Self, Reason> {
+        let notes = index::notes(context, view)?;
+        let target = notes.find(target).map_or_else(|| target.clone(), |entry| entry.path().clone());
+        Ok(Self { notes, target, output: ReferencesOutput::default() })
+    }
+
+    /// The note itself with its own links rewritten.
+    pub fn within(&mut self, document: &Document, follow: Follow<'_>) -> Result<Document, Reason> {
+        let target = self.target.clone();
+        let found = self.found(&document.note(), &target, follow);
+        self.output.references_updated += found.count();
+        found.rewritten(&target, document)
+    }
+
+    /// The changes of all other notes and of canvases. What the caller may not change stays, and is counted.
+    pub fn elsewhere(
+        mut self,
+        context: &Context<'_>,
+        view: &View,
+        follow: Follow<'_>,
+    ) -> Result<(Vec<Change>, ReferencesOutput), Reason> {
+        let mut changes = Vec::new();
+        let canvases = self.notes.iter().map(|entry| entry.path()).filter(|path| path.is_canvas());
+        let sources: BTreeSet<&VaultPath> = self.notes.mentioning(&self.target).into_iter().chain(canvases).collect();
+        for source in sources {
+            context.check()?;
+            let before = match reading::source(view, source)? {
+                Source::File(before) => before,
+                Source::Gone => continue,
+                Source::Unread => {
+                    self.output.files_unread += 1;
+                    continue;
+                }
+            };
+            // What is no text has no links that anybody could follow.
+            let Ok(shown) = reading::show(source, &before) else { continue };
+            let found = match source.is_canvas() {
+                true => self.in_canvas(shown.text(), source, follow),
+                false => self.found(&shown.note(), source, follow),
+            };
+            if found.count() == 0 {
+                continue;
+            }
+            let (Shown::Exact(document), Ok(())) = (&shown, view.may_write(source)) else {
+                self.output.references_left += found.count();
+                continue;
+            };
+            let content = found.rewritten(source, document)?.content().clone();
+            self.output.references_updated += found.count();
+            self.output.files_updated += 1;
+            let (path, before) = (source.clone(), Arc::clone(&before));
+            changes.push(Change::Write { path, before, guard: Guard::Plan, content });
+        }
+        Ok((changes, self.output))
+    }
+
+    /// The links of a note that have to change.
+    fn found(&self, note: &Note<'_>, source: &VaultPath, follow: Follow<'_>) -> Found {
+        let mut found = Found::default();
+        let mut followed = |text: &str, link: &Link| {
+            let subpath = link.decoded_subpath(text).filter(|_| link.internal)?;
+            if self.notes.resolve(&link.target(text), source) != Some(&self.target) {
+                return None;
+            }
+            match follow(&Place::of(&subpath)) {
+                Followed::Stays => None,
+                Followed::Becomes(place) => Some(place),
+                Followed::Lost => {
+                    found.lost.push(subpath.into_owned());
+                    None
+                }
+            }
+        };
+        let mut in_text: Vec<Relocate> =
+            note.links.iter().filter_map(|link| Relocate::link(link, followed(note.text, link)?)).collect();
+        let of_definition =
+            |definition: &LinkDefinition| Relocate::definition(definition, followed(note.text, &definition.as_link())?);
+        in_text.extend(note.definitions.iter().filter_map(of_definition));
+        in_text.sort_by_key(|link| link.destination.start);
+        let in_properties = note.property_links().into_iter().filter_map(|property| {
+            let place = followed(&property.value, &property.link)?;
+            Some((property.key, Relocate::link(&property.link, place)?))
+        });
+        (found.in_properties, found.in_text) = (in_properties.collect(), in_text);
+        found
+    }
+
+    /// The same for a canvas. One that cannot be read as one has none.
+    fn in_canvas(&self, text: &str, source: &VaultPath, follow: Follow<'_>) -> Found {
+        let mut found = Found::default();
+        for value in canvas_values(text).unwrap_or_default() {
+            match value.kind {
+                CanvasKind::Path | CanvasKind::Label => {}
+                CanvasKind::Subpath { file } => {
+                    let file = VaultPath::parse(&file).ok();
+                    if file.and_then(|file| self.notes.find(&file)).is_none_or(|entry| *entry.path() != self.target) {
+                        continue;
+                    }
+                    match follow(&Place::of(&value.value)) {
+                        Followed::Stays => {}
+                        Followed::Becomes(place) => found.in_cards.push((value.span, Card::Place(place))),
+                        Followed::Lost => found.lost.push(value.value),
+                    }
+                }
+                CanvasKind::Text => {
+                    let mut links = self.found(&Note::parse(&value.value), source, follow);
+                    found.lost.append(&mut links.lost);
+                    if links.count() > 0 {
+                        found.in_cards.push((value.span, Card::Text { text: value.value, links }));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The links of one file that have to change.
+#[derive(Default)]
+struct Found {
+    in_text: Vec<Relocate>,
+    /// With the way to the property.
+    in_properties: Vec<(String, Relocate)>,
+    /// Of a canvas, with where the value stands.
+    in_cards: Vec<(Range<usize>, Card)>,
+    /// Places that no link could name any more.
+    lost: Vec<String>,
+}
+
+/// What has to change of a card.
+enum Card {
+    /// The place that a file card shows.
+    Place(String),
+    /// The links in its text.
+    Text { text: String, links: Found },
+}
+
+impl Found {
+    fn count(&self) -> usize {
+        let in_card = |(_, card): &(Range<usize>, Card)| match card {
+            Card::Place(_) => 1,
+            Card::Text { links, .. } => links.count(),
+        };
+        let in_cards: usize = self.in_cards.iter().map(in_card).sum();
+        self.in_text.len() + self.in_properties.len() + self.lost.len() + in_cards
+    }
+
+    fn rewritten(&self, path: &VaultPath, document: &Document) -> Result<Document, Reason> {
+        let refused = |error: EditError| refusal(path, error);
+        if let Some(target) = self.lost.first() {
+            return Err(refused(EditError::LinkLost { target: target.clone() }));
+        }
+        if !self.in_cards.is_empty() {
+            return self.with_cards(path, document);
+        }
+        // The text first: it stands behind the properties, so its spans would move.
+        let mut document = document.relocate_links(&self.in_text).map_err(refused)?.document;
+        for (property, link) in &self.in_properties {
+            let property = PropertyPath::parse(property).map_err(|error| refused(error.into()))?;
+            document = document.relocate_property_link(&property, link).map_err(refused)?.document;
+        }
+        Ok(document)
+    }
+
+    fn with_cards(&self, path: &VaultPath, canvas: &Document) -> Result<Document, Reason> {
+        let mut values = Vec::new();
+        for (span, card) in &self.in_cards {
+            let value = match card {
+                Card::Place(place) => format!("#{place}"),
+                Card::Text { text, links } => {
+                    let card = opened(text.clone())?;
+                    links.rewritten(path, &card)?.raw().to_owned()
+                }
+            };
+            values.push((span.clone(), value));
+        }
+        let edited =
+            with_canvas_values(canvas.shown(), &values).ok_or_else(|| bug!("the edited canvas cannot be read"))?;
+        opened(canvas.in_own_form(&edited))
+    }
+}
+
+/// What is text, as a document.
+fn opened(text: impl Into<FileContent>) -> Result<Document, Reason> {
+    Document::open(text).map_err(|error| bug!("what was text is none after an edit: {error}"))
+}

@@ -1,0 +1,156 @@
+use std::collections::{HashMap, HashSet};
+
+use lapidary_note::Note;
+use lapidary_operation::{Context, Reason, fence::one_line};
+use lapidary_vault::View;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::index;
+
+/// Tags and how many notes have them. Tags that differ only in case are one, in the spelling that came first.
+#[derive(Default)]
+pub struct TagCounts {
+    counts: HashMap<String, Count>,
+    notes: usize,
+}
+
+struct Count {
+    name: String,
+    notes: usize,
+    /// The note that was counted last, so that a note counts once however often a tag stands in it.
+    last: usize,
+}
+
+/// Whether a note with `#a/b` counts for `#a` too, as in Obsidian's own list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Nested {
+    CountForParents,
+    CountAlone,
+}
+
+impl TagCounts {
+    pub fn add_note<'t>(&mut self, tags: impl Iterator<Item = &'t str>, nested: Nested) {
+        self.notes += 1;
+        for tag in tags {
+            let parents = tag.match_indices('/').map(|(at, _)| &tag[..at]).filter(|parent| !parent.is_empty());
+            if nested == Nested::CountForParents {
+                parents.for_each(|parent| self.add(parent));
+            }
+            self.add(tag);
+        }
+    }
+
+    fn add(&mut self, tag: &str) {
+        let folded = tag.to_lowercase();
+        let new = || Count { name: tag.to_owned(), notes: 0, last: 0 };
+        let count = self.counts.entry(folded).or_insert_with(new);
+        if count.last != self.notes {
+            count.last = self.notes;
+            count.notes += 1;
+        }
+    }
+
+    /// The most used first, equals by name.
+    pub fn sorted(self) -> Vec<(String, usize)> {
+        let mut counts: Vec<(String, Count)> = self.counts.into_iter().collect();
+        counts.sort_unstable_by(|(a, counted_a), (b, counted_b)| {
+            counted_b.notes.cmp(&counted_a.notes).then_with(|| a.cmp(b))
+        });
+        counts.into_iter().map(|(_, count)| (count.name, count.notes)).collect()
+    }
+}
+
+/// All tags of the vault, the most used first.
+pub fn of_vault(context: &Context<'_>, view: &View) -> Result<Vec<(String, usize)>, Reason> {
+    let mut counts = TagCounts::default();
+    for (_, digest) in index::notes(context, view)?.notes() {
+        context.check()?;
+        counts.add_note(digest.tags().map(|tag| tag.name), Nested::CountForParents);
+    }
+    Ok(counts.sorted())
+}
+
+// The tags of a note without `#`, by where they stand; each spelling once. No doc comment, because that would stand in
+// the schema of a tool.
+#[derive(Serialize, JsonSchema)]
+pub struct TagsOfNote {
+    pub frontmatter: Vec<String>,
+    pub inline: Vec<String>,
+    pub all: Vec<String>,
+}
+
+impl TagsOfNote {
+    pub fn of(note: &Note<'_>) -> Self {
+        let frontmatter = once(note.property_tags().into_iter().map(|tag| tag.name));
+        let inline = once(note.tags.iter().map(|tag| note.text[tag.name()].to_owned()));
+        let all = once(frontmatter.iter().chain(&inline).cloned());
+        Self { frontmatter, inline, all }
+    }
+}
+
+/// The tags of a note without `#`, those of its properties first, each spelling once.
+pub fn of_note(note: &Note<'_>) -> Vec<String> {
+    TagsOfNote::of(note).all
+}
+
+fn once(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    names.filter(|name| seen.insert(name.clone())).collect()
+}
+
+/// Tags as callers write them, without `#`; of those that differ only in case the first. Nothing if one is empty.
+pub fn bare(given: &[String]) -> Option<Vec<&str>> {
+    let mut seen = HashSet::new();
+    let mut tags = Vec::new();
+    for tag in given {
+        let bare = tag.trim().trim_start_matches('#').trim();
+        if bare.is_empty() {
+            return None;
+        }
+        if seen.insert(bare.to_lowercase()) {
+            tags.push(bare);
+        }
+    }
+    Some(tags)
+}
+
+/// Tags on a line of their own.
+pub fn line(title: &str, tags: &[String]) -> String {
+    let shown: Vec<String> = tags.iter().map(|tag| format!("`#{}`", one_line(tag))).collect();
+    let shown = if shown.is_empty() { "_(none)_".to_owned() } else { shown.join(" ") };
+    format!("\n*{title} ({}):* {shown}", tags.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(notes: &[&[&str]], nested: Nested) -> Vec<(String, usize)> {
+        let mut counts = TagCounts::default();
+        notes.iter().for_each(|tags| counts.add_note(tags.iter().copied(), nested));
+        counts.sorted()
+    }
+
+    fn shown(counts: &[(String, usize)]) -> Vec<(&str, usize)> {
+        counts.iter().map(|(name, count)| (name.as_str(), *count)).collect()
+    }
+
+    #[test]
+    fn notes_are_counted_not_uses() {
+        let notes: [&[&str]; 3] = [&["Work", "work/Plan"], &["WORK/plan/x", "Größe"], &["größe", "b"]];
+        assert_eq!(
+            shown(&counted(&notes, Nested::CountForParents)),
+            [("Größe", 2), ("Work", 2), ("work/Plan", 2), ("b", 1), ("WORK/plan/x", 1)]
+        );
+        let alone = counted(&notes, Nested::CountAlone);
+        assert_eq!(shown(&alone)[0], ("Größe", 2));
+        assert_eq!(alone.len(), 5);
+    }
+
+    #[test]
+    fn odd_slashes_make_no_empty_tags() {
+        let counts = counted(&[&["/x", "a//b", "c/"]], Nested::CountForParents);
+        assert_eq!(shown(&counts), [("/x", 1), ("a", 1), ("a/", 1), ("a//b", 1), ("c", 1), ("c/", 1)]);
+    }
+}

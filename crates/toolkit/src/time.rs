@@ -1,0 +1,15 @@
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jiff::{Timestamp, Unit};
+
+/// `2026-11-15T20:15:00Z`
+pub fn iso(time: SystemTime) -> String {
+    let rounded = Timestamp::try_from(time).and_then(|time| time.round(Unit::Second));
+    rounded.map_or_else(|_| String::new(), |time| time.to_string())
+}
+
+/// Milliseconds since 1970, as Obsidian counts; 0 where the system does not say.
+pub fn milliseconds(time: Option<SystemTime>) -> u64 {
+    let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,17 @@
+//! What must hold between the tools and what only knows their names or their number: reasons, hints, the catalogue.
+
+mod catalogue;
+mod reasons;
+mod samples;
+
+use lapidary_operation::RENAMED_TOOLS;
+
+use crate::TOOLS;
+
+#[test]
+fn every_successor_is_a_tool() {
+    let names: Vec<&str> = TOOLS.iter().map(|tool| tool.spec().name()).collect();
+    for (old, successor) in RENAMED_TOOLS {
+        assert!(names.contains(&successor.tool) && !names.contains(&old), "{old}");
+    }
+}

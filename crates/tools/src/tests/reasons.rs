@@ -1,0 +1,160 @@
+use std::collections::BTreeSet;
+
+use lapidary_operation::{Catalogue, Effect, Kind, Offered, ProfileRules, Reason, Selection, Spec};
+use serde_json::{Value, json};
+
+use super::{catalogue::everything, samples::samples};
+use crate::{TOOL_SET, TOOLS};
+
+/// All that callers read of all reasons, with every tool on: a change of wording is a change of this file.
+#[test]
+fn what_is_said_of_every_reason() {
+    let catalogue = everything();
+    let offered = Offered::of(&catalogue);
+    let mut said = String::new();
+    for reason in samples("file_read", "file") {
+        let code = reason.kind().wire_code();
+        let mut data = json!(reason.data()).to_string();
+        let (mut message, mut hint) = (reason.to_string(), reason.hint(&offered));
+        if let Reason::Internal(bug) = &reason {
+            // It is drawn by lot.
+            for text in [&mut data, &mut message, &mut hint] {
+                *text = text.replace(&bug.id(), "b-XXXXXXXX");
+            }
+        }
+        said += &format!("{} {} {}\n  {message}\n  {hint}\n  {data}", code.id, code.number, code.code);
+        let hashes = json!(reason.current_hashes()).to_string();
+        said += &if hashes == "{}" { "\n\n".to_owned() } else { format!(" {hashes}\n\n") };
+    }
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn there_is_a_sample_of_every_reason_and_of_every_kind() {
+    let samples = samples("file_read", "file");
+    let rows: BTreeSet<&str> = samples.iter().map(Reason::row).collect();
+    assert_eq!(rows, Reason::ROWS.iter().copied().collect());
+    let kinds: BTreeSet<Kind> = samples.iter().map(Reason::kind).collect();
+    assert_eq!(kinds, Kind::ALL.iter().copied().collect());
+}
+
+/// What owners choose from, and profiles.
+fn catalogues() -> Vec<(String, Catalogue)> {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    let mut catalogues = Vec::new();
+    for chosen in
+        [&[][..], &["default"], &["all"], &["obsidian"], &["files"], &["obsidian_get_note"], &["read"], &["edit"]]
+    {
+        for excluded in [&[][..], &["str_replace", "obsidian_get_note", "checkpoint_list"]] {
+            for read_only in [false, true] {
+                for (name, profile) in [
+                    ("reader", ProfileRules::reader()),
+                    ("editor", ProfileRules::editor()),
+                    ("curator", ProfileRules::curator()),
+                ] {
+                    let selection = Selection { chosen: words(chosen), excluded: words(excluded), read_only };
+                    let catalogue = Catalogue::new(TOOL_SET, &selection, &profile, &words(&["Notes", "Work"])).unwrap();
+                    let name = format!("{chosen:?} without {excluded:?}, read-only {read_only}, {name}");
+                    catalogues.push((name, catalogue));
+                }
+            }
+        }
+    }
+    catalogues
+}
+
+/// Every name of an argument in a schema, at any depth; and every word that an argument may be set to.
+fn collect(schema: &Value, arguments: &mut BTreeSet<String>, values: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(map) => {
+            if let Some(Value::Object(properties)) = map.get("properties") {
+                arguments.extend(properties.keys().cloned());
+            }
+            for (name, inner) in map {
+                match (name.as_str(), inner) {
+                    ("enum", Value::Array(words)) => {
+                        values.extend(words.iter().filter_map(Value::as_str).map(str::to_owned))
+                    }
+                    ("const", Value::String(word)) => {
+                        values.insert(word.clone());
+                    }
+                    _ => collect(inner, arguments, values),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, arguments, values)),
+        _ => {}
+    }
+}
+
+fn collected<'s>(specs: impl Iterator<Item = &'s Spec>) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut arguments, mut values) = (BTreeSet::new(), BTreeSet::new());
+    specs.for_each(|spec| collect(&Value::Object(spec.input().clone()), &mut arguments, &mut values));
+    (arguments, values)
+}
+
+/// What stands between backticks, without the value behind an argument: `overwrite: true` names `overwrite`.
+fn named(hint: &str) -> impl Iterator<Item = &str> {
+    let quoted = hint.split('`').skip(1).step_by(2);
+    quoted.map(|word| word.split_once(':').map_or(word, |(name, _)| name))
+}
+
+/// Reasons that are answered to requests which are no calls of a tool, or to calls of none.
+fn is_of_no_tool(kind: Kind) -> bool {
+    matches!(kind, Kind::ToolUnknown | Kind::ResourceUnknown | Kind::PromptUnknown)
+}
+
+#[test]
+fn no_hint_names_a_tool_or_an_argument_that_the_caller_does_not_have() {
+    let all = everything();
+    let tools: BTreeSet<&str> = TOOLS.iter().map(|tool| tool.spec().name()).collect();
+    let (arguments, _) = collected(all.entries().iter().map(|entry| &entry.spec));
+    let (mut wrong, mut checked) = (BTreeSet::new(), 0);
+    for (name, catalogue) in catalogues() {
+        let on: Vec<&Spec> = catalogue.on().map(|entry| &entry.spec).collect();
+        let Some(called) = on.first() else { continue };
+        let argument = called.input()["properties"].as_object().and_then(|properties| properties.keys().next());
+        let (has_arguments, has_values) = collected(on.iter().copied());
+        let may_happen: BTreeSet<Kind> = on.iter().flat_map(|spec| spec.reasons()).collect();
+        for reason in samples(called.name(), argument.map_or("vault", String::as_str)) {
+            if !may_happen.contains(&reason.kind()) && !is_of_no_tool(reason.kind()) {
+                continue;
+            }
+            let hint = reason.hint(&Offered::of(&catalogue));
+            assert!(hint.ends_with(['.', '?']) && hint.len() > 10 && !hint.contains("  "), "{hint}");
+            checked += 1;
+            for word in named(&hint) {
+                let is_lost_tool = tools.contains(word) && !on.iter().any(|spec| spec.name() == word);
+                // An operator of JsonLogic has the name of an argument.
+                let is_operator = word == "glob" && matches!(reason, Reason::LogicInvalid { .. });
+                let is_lost_argument = !is_operator
+                    && arguments.contains(word)
+                    && !has_arguments.contains(word)
+                    && !has_values.contains(word);
+                if is_lost_tool || is_lost_argument {
+                    wrong.insert(format!("{name}: `{word}` in {}: {hint}", reason.row()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(checked > 1000, "{checked}");
+}
+
+/// The fault that was found: a tool that is off was the next step.
+#[test]
+fn a_large_reply_of_the_file_tools_leads_to_file_tools() {
+    let hint = |chosen: &str, profile: &ProfileRules| {
+        let selection = Selection { chosen: vec![chosen.to_owned()], ..Selection::default() };
+        let catalogue = Catalogue::new(TOOL_SET, &selection, profile, &[]).unwrap();
+        Reason::ReplyTooLarge { bytes: 20, limit: 10 }.hint(&Offered::of(&catalogue))
+    };
+    let files = hint("files", &ProfileRules::curator());
+    assert!(
+        files.contains("`outline`") && files.contains("`file_read_range`") && !files.contains("obsidian"),
+        "{files}"
+    );
+    assert!(hint("obsidian", &ProfileRules::curator()).contains("`obsidian_get_note` with format `document-map`"));
+    let none = ProfileRules { allow: vec!["vault_list".into()], exclude: Vec::new(), most: Effect::Read };
+    assert_eq!(hint("all", &none), "Ask for less. A list takes a folder.");
+}

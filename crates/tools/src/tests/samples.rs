@@ -1,0 +1,313 @@
+//! Every reason in every form, so that what is said of it can be read in one place and checked as a whole.
+
+use std::time::Duration;
+
+use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
+use lapidary_operation::{
+    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Off, Part, Reason, Refused,
+    Wanted, bug,
+};
+use lapidary_vault::{Denied, JoinError, PathError, PathPrefix, VaultPath};
+
+fn path(path: &str) -> VaultPath {
+    VaultPath::parse(path).unwrap()
+}
+
+fn hash(of: &str) -> ContentHash {
+    ContentHash::of(of.as_bytes())
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// The tool is one that was called, the argument one that it has.
+pub(crate) fn samples(tool: &str, argument: &str) -> Vec<Reason> {
+    [
+        of_calls(tool, argument),
+        of_paths(),
+        of_files(),
+        of_parts(),
+        of_edits(),
+        of_searches(),
+        of_batches(),
+        of_the_server(),
+    ]
+    .concat()
+}
+
+fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
+    let problem = |at: &str, nearest: Option<&str>| ArgumentProblem {
+        at: at.to_owned(),
+        problem: "must be a string".to_owned(),
+        nearest: nearest.map(str::to_owned),
+    };
+    let arguments = |problems| Reason::InvalidArguments { tool: tool.to_owned(), problems };
+    let unknown = |name: &str, nearest: Option<&str>| Reason::ToolUnknown {
+        name: name.to_owned(),
+        nearest: nearest.map(str::to_owned),
+    };
+    let off = |off| Reason::ToolOff { tool: "file_replace".to_owned(), off };
+    vec![
+        arguments(vec![problem("file", None)]),
+        arguments(vec![problem("", None), problem("fiel", Some(argument))]),
+        unknown("file_raed", Some("file_read")),
+        unknown("obsidian_read_note", Some("obsidian_get_note")),
+        unknown("obsidian_update_note", Some("obsidian_write_note")),
+        unknown("obsidian_search_replace", Some("obsidian_replace_in_note")),
+        unknown("obsidian_global_search", Some("obsidian_search_notes")),
+        unknown("make_coffee", None),
+        off(Off::ReadOnly),
+        off(Off::Excluded),
+        off(Off::NotChosen),
+        off(Off::Profile),
+        Reason::VaultUnknown { given: "Nots".to_owned(), names: names(&["Notes", "Work"]) },
+        Reason::VaultRequired { names: names(&["Notes", "Work"]) },
+        Reason::VaultClosed { file: ".lapidaryignore" },
+        Reason::ResourceUnknown { uri: "obsidian://none".to_owned() },
+        Reason::PromptUnknown { name: "plna".to_owned(), nearest: Some("plan".to_owned()) },
+        Reason::PromptUnknown { name: "plan".to_owned(), nearest: None },
+    ]
+}
+
+fn of_paths() -> Vec<Reason> {
+    let prefixes = || vec![PathPrefix::parse("pub").unwrap(), PathPrefix::parse("work").unwrap()];
+    let denied = [
+        Denied::OutsideReadPaths { allowed: prefixes() },
+        Denied::OutsideWritePaths { allowed: prefixes() },
+        Denied::InDenyPaths,
+        Denied::NotAllowed { allowed: names(&["Open/**"]) },
+        Denied::Forbidden,
+        Denied::Hidden,
+        Denied::ReadOnly,
+        Denied::Ignored,
+        Denied::Protected,
+    ];
+    let refused = denied.into_iter().map(Refused::ByScope).chain([Refused::LeadsOutside, Refused::LeadsToClosed]);
+    let mut all: Vec<Reason> = refused
+        .enumerate()
+        .map(|(number, denied)| Reason::PathForbidden { path: path("x/a.md"), writing: number % 2 == 1, denied })
+        .collect();
+    let invalid = [PathError::Empty, PathError::Escapes, PathError::ControlCharacter, PathError::TooLong];
+    all.extend(invalid.map(|problem| Reason::PathInvalid { given: "../a.md".to_owned(), problem }));
+    all.extend([
+        Reason::NoteMissing { path: path("a.md"), suggestions: Vec::new() },
+        Reason::NoteMissing { path: path("a.md"), suggestions: vec![path("A.md"), path("b/a.md")] },
+        Reason::AmbiguousPath { path: path("a.md"), matches: vec![path("A.md"), path("á.md")] },
+        Reason::PathIsDirectory { path: path("folder") },
+        Reason::PathIsFile { path: path("a.md") },
+        Reason::DirectoryMissing { path: path("fodler"), nearest: Some(path("folder")) },
+        Reason::DirectoryMissing { path: path("folder"), nearest: None },
+        Reason::NotAFile { path: path("pipe") },
+        Reason::NotText { path: path("image 1.png"), valid_up_to: Some(3) },
+        Reason::NotText { path: path("image.png"), valid_up_to: None },
+        Reason::NoActiveFile,
+        Reason::PeriodicNotFound { period: "daily", date: Some("2026-11-16".to_owned()), path: path("2026-11-16.md") },
+        Reason::PeriodicNotFound { period: "weekly", date: None, path: path("2026-W47.md") },
+        Reason::PeriodicDisabled { period: "daily", unreadable: None },
+        Reason::PeriodicDisabled { period: "daily", unreadable: Some(".obsidian/daily-notes.json") },
+    ]);
+    all
+}
+
+fn of_files() -> Vec<Reason> {
+    let expected = || ExpectedHash::parse("sha256:000000000000").unwrap();
+    let taken = |wanted| Reason::DestinationExists { path: path("a.md"), current: hash("now"), wanted };
+    let mut all = vec![
+        Reason::FileTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
+        Reason::ReplyTooLarge { bytes: 20, limit: 10 },
+        Reason::FileExists { path: path("a.md"), current: hash("now") },
+        taken(Wanted::New),
+        taken(Wanted::Moved),
+        taken(Wanted::Back),
+        Reason::CheckpointMissing { given: "c1".to_owned() },
+        Reason::CheckpointAmbiguous { given: "c".to_owned(), ids: names(&["c1", "c2"]) },
+        Reason::NotInCheckpoint { path: path("a.md"), checkpoint: "c1".to_owned(), files: vec![path("b.md")] },
+        Reason::VersionMissing { path: path("a.md"), wanted: "sha256:00".to_owned() },
+        Reason::KeepsChanging { path: path("a.md") },
+    ];
+    for argument in ["expected_content_hash", "expectedHash"] {
+        for current in [Some(hash("now")), None] {
+            all.push(Reason::Stale { path: path("a.md"), argument, expected: expected(), current });
+        }
+    }
+    for part in [Part::Section, Part::Block, Part::Range, Part::Frontmatter] {
+        for found in [Some(hash("part")), None] {
+            let (path, current) = (path("a.md"), hash("now"));
+            all.push(Reason::StalePart { path, part, expected: expected(), found, current });
+        }
+    }
+    all
+}
+
+fn of_parts() -> Vec<Reason> {
+    let heading = |path: &str, line, occurrence| HeadingCandidate {
+        id: format!("h{line}"),
+        path: path.to_owned(),
+        level: 2,
+        line,
+        occurrence,
+        hash: (line == 3).then(|| hash("part")),
+    };
+    let block = |line| BlockCandidate { line, start_line: line - 1, end_line: line, hash: None };
+    let ambiguous = |candidates| Reason::Ambiguous { path: path("a.md"), target: "Plan".to_owned(), candidates };
+    let several = |candidates: &[&str]| Reason::AmbiguousSection {
+        path: path("a.md"),
+        target: "Plan".to_owned(),
+        candidates: names(candidates),
+    };
+    let mut all = vec![
+        Reason::SectionRequired,
+        ambiguous(Candidates::Headings(vec![heading("A::Plan", 3, 1), heading("B", 5, 2), heading("B", 7, 3)])),
+        ambiguous(Candidates::Blocks(vec![block(3), block(5)])),
+        several(&["A::Plan", "B::Plan"]),
+        several(&["Plan", "Plan", "B::Plan"]),
+        several(&["Plan", "Plan"]),
+    ];
+    for (section_type, available) in [("heading", &["A", "B"][..]), ("block", &[]), ("frontmatter", &["mood"])] {
+        let (target, available) = ("Plan".to_owned(), names(available));
+        let missing = (path("a.md"), target.clone(), available.clone());
+        let (path, target, available) = missing;
+        all.push(Reason::SectionMissing {
+            path: path.clone(),
+            section_type,
+            target: target.clone(),
+            available: available.clone(),
+        });
+        all.push(Reason::SectionTargetMissing { path, section_type, target, available });
+    }
+    for (argument, line, lines) in [("from", 9, 0), ("from", 9, 3), ("line", 9, 3)] {
+        all.push(Reason::LineOutOfRange { path: path("a.md"), argument, line, lines });
+    }
+    all
+}
+
+fn of_edits() -> Vec<Reason> {
+    let text = || "Plan".to_owned();
+    let patch = [
+        PatchError::NoHunk,
+        PatchError::Header { hunk: 0, line: 1 },
+        PatchError::SeveralFiles { line: 9 },
+        PatchError::UnendedLine { hunk: 1 },
+    ];
+    let mut all: Vec<Reason> = patch.into_iter().map(Reason::PatchInvalid).collect();
+    let stated = lapidary_note::Patch::parse("@@ -1,2 +1,2 @@\n-a\n+b\n").err().unwrap();
+    all.push(Reason::PatchInvalid(stated));
+    for found_at in [Some(7), None] {
+        let mismatch =
+            PatchMismatch { hunk: 0, line: 3, removed: true, expected: "a".into(), actual: Some("b".into()), found_at };
+        all.push(Reason::PatchMismatch { path: path("a.md"), mismatch: Box::new(mismatch), current: hash("now") });
+    }
+    let edits = [
+        EditError::OutsideText { span: 3..9, length: 5 },
+        EditError::OutsideLines { line: 9, lines: 5 },
+        EditError::MergedLineEnds,
+        EditError::SeveralLines,
+        EditError::HeadingLost { text: text() },
+        EditError::HeadingTaken { path: text() },
+        EditError::AmbiguousHeading { path: text() },
+        EditError::TooDeep { path: text() },
+        EditError::HeadingsLost,
+        EditError::Unclosed,
+        EditError::BlockLost { id: text() },
+        EditError::BadBlockId { id: text() },
+        EditError::BlockIdTaken { id: text() },
+        EditError::NotATable { id: text() },
+        EditError::Columns { expected: 2, found: 3 },
+        EditError::BadTag { tag: text() },
+        EditError::TagLost { tag: text() },
+        EditError::BadLinkTarget { target: text() },
+        EditError::LinkLost { target: text() },
+        EditError::Property(PropertyError::NotAMap),
+    ];
+    all.extend(edits.map(|error| Reason::EditRefused { path: path("a.md"), error }));
+    all.extend([
+        Reason::InStep {
+            list: "edits",
+            index: 2,
+            reason: Box::new(Reason::TextMissing { path: path("a.md"), preview: text() }),
+        },
+        Reason::InStep {
+            list: "edits",
+            index: 1,
+            reason: Box::new(Reason::FileExists { path: path("a.md"), current: hash("now") }),
+        },
+        Reason::ContentPreexists { path: path("a.md"), target: text() },
+        Reason::HeadingOutsideSection { path: path("a.md"), target: text(), heading: "# B".to_owned() },
+        Reason::PatchRejected { path: path("a.md"), problem: "no table".to_owned() },
+        Reason::ValueRequired { key: "status".to_owned() },
+        Reason::TagsRequired { operation: "add" },
+        Reason::FrontmatterInvalid { path: path("a.md"), problem: "line 2".to_owned() },
+        Reason::FrontmatterWouldBreak { path: path("a.md"), problem: "line 2".to_owned() },
+        Reason::TextMissing { path: path("a.md"), preview: text() },
+        Reason::TextNotUnique { path: path("a.md"), occurrences: 3 },
+        Reason::OccurrenceOutOfRange { path: path("a.md"), occurrences: 3, wanted: 4 },
+    ]);
+    all
+}
+
+fn of_searches() -> Vec<Reason> {
+    let (argument, pattern, problem) = ("nameRegex", "(".to_owned(), "unclosed group".to_owned());
+    vec![
+        Reason::RegexInvalid { argument, pattern: pattern.clone(), problem: problem.clone() },
+        Reason::RegexUnsafe { argument, pattern, problem },
+        Reason::PathPrefixInvalidMode { mode: "jsonlogic" },
+        Reason::QueryRequired { mode: "text" },
+        Reason::LogicRequired { mode: "jsonlogic" },
+        Reason::LogicInvalid { problem: "`foo` is no operator".to_owned() },
+        Reason::ContextLengthTooLarge { given: 9000, limit: 1000 },
+        Reason::Repeated { times: 3, last: "2026-11-16T12:00:00.000Z".to_owned(), similar: false },
+        Reason::Repeated { times: 3, last: "2026-11-16T12:00:00.000Z".to_owned(), similar: true },
+    ]
+}
+
+fn of_batches() -> Vec<Reason> {
+    let joins = [
+        JoinError::TrashAfterEdit { path: path("a.md") },
+        JoinError::NewFolder { path: path("b") },
+        JoinError::FolderLeft { path: path("b/a.md") },
+    ];
+    let mut all: Vec<Reason> = joins.into_iter().map(Reason::NotJoined).collect();
+    all.extend([
+        Reason::TooManyOperations { submitted: 30, limit: 20 },
+        Reason::NotInBatch { tool: "file_read".to_owned() },
+        Reason::OtherVault { given: "Work".to_owned(), vault: "Notes".to_owned() },
+        Reason::ProposalExpired,
+        Reason::ProposalChanged,
+    ]);
+    all
+}
+
+fn of_the_server() -> Vec<Reason> {
+    let disk = [
+        Disk::NotPermitted,
+        Disk::ReadOnly,
+        Disk::Full,
+        Disk::BadName,
+        Disk::NotPortable,
+        Disk::NoState,
+        Disk::VaultGone,
+        Disk::Failing,
+    ];
+    let mut all: Vec<Reason> = disk
+        .into_iter()
+        .enumerate()
+        .map(|(number, problem)| Reason::Disk { path: (number % 2 == 0).then(|| path("a.md")), problem })
+        .collect();
+    let interruptions = [
+        Interruption::TakenBack,
+        Interruption::Deadline { allowed: Duration::from_secs(60) },
+        Interruption::WriteUnfinished,
+    ];
+    all.extend(interruptions.map(Reason::Interrupted));
+    all.extend([
+        Reason::Declined,
+        Reason::NobodyToAsk,
+        Reason::ApprovalPending { id: "a1".to_owned() },
+        Reason::ConsentExpired,
+        Reason::ChangedMeanwhile,
+        Reason::DeniedByRule,
+        bug!("something impossible"),
+    ]);
+    all
+}
