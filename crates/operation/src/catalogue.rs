@@ -1,6 +1,6 @@
 //! Which of the tools are offered, and how: chosen once at start, never changed by a call.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use lapidary_query::nearest;
 
@@ -143,7 +143,7 @@ impl Catalogue {
 
     /// Finds a tool by its name, in the dotted spelling too, whether or not it is on.
     pub fn find(&self, name: &str) -> Result<&Entry, NoSuchTool> {
-        let plain = name.replace('.', "_");
+        let plain = if name.contains('.') { Cow::Owned(name.replace('.', "_")) } else { Cow::Borrowed(name) };
         self.entries
             .iter()
             .find(|entry| entry.spec.name() == plain)

@@ -35,59 +35,52 @@ impl Mcp {
     /// Boxed: every request is a task that is copied several times before it runs, and this is most of its size.
     pub(super) fn execute<'a>(
         &'a self,
-        invocation: Invocation,
+        mut invocation: Invocation,
         context: &'a RequestContext<RoleServer>,
         reached: &'a mut Option<Progress>,
     ) -> BoxFuture<'a, Outcome> {
-        Box::pin(self.execute_here(invocation, context, reached))
-    }
-
-    async fn execute_here(
-        &self,
-        mut invocation: Invocation,
-        context: &RequestContext<RoleServer>,
-        reached: &mut Option<Progress>,
-    ) -> Outcome {
-        let executor = Arc::clone(&self.shared.executor);
-        let cancel = executor.cancel(&invocation);
-        let grant = Arc::clone(&invocation.principal.grant);
-        let (sender, mut stages) = mpsc::unbounded_channel();
-        let is_tool = matches!(invocation.operation, Operation::Tool { .. });
-        let token = context.meta.get_progress_token().filter(|_| is_tool);
-        if token.is_some() {
-            invocation.progress = Some(Arc::new(move |stage| {
-                // A receiver that is gone has no use for progress.
-                sender.send(stage).unwrap_or_default();
-            }));
-        }
-        let mut task = {
-            let cancel = Arc::clone(&cancel);
-            tokio::spawn(async move { executor.execute(invocation, cancel).await })
-        };
-        let mut stop = std::pin::pin!(context.ct.cancelled());
-        let mut stopped = false;
-        let mut progress = ProgressReport { context, token, reached, sent: 0.0 };
-        let mut looks = tokio::time::interval(LOOK_AT_INDEX);
-        let looking = Arc::clone(&self.shared.executor);
-        let done = loop {
-            tokio::select! {
-                done = &mut task => break done,
-                Some(stage) = stages.recv() => progress.report(stage).await,
-                _ = looks.tick(), if progress.token.is_some() => {
-                    if let Some(percent) = looking.indexing(&grant) {
-                        progress.indexing(percent).await;
+        Box::pin(async move {
+            let executor = Arc::clone(&self.shared.executor);
+            let cancel = executor.cancel(&invocation);
+            let grant = Arc::clone(&invocation.principal.grant);
+            let (sender, mut stages) = mpsc::unbounded_channel();
+            let is_tool = matches!(invocation.operation, Operation::Tool { .. });
+            let token = context.meta.get_progress_token().filter(|_| is_tool);
+            if token.is_some() {
+                invocation.progress = Some(Arc::new(move |stage| {
+                    // A receiver that is gone has no use for progress.
+                    sender.send(stage).unwrap_or_default();
+                }));
+            }
+            let mut task = {
+                let cancel = Arc::clone(&cancel);
+                tokio::spawn(async move { executor.execute(invocation, cancel).await })
+            };
+            let mut stop = std::pin::pin!(context.ct.cancelled());
+            let mut stopped = false;
+            let mut progress = ProgressReport { context, token, reached, sent: 0.0 };
+            let mut looks = tokio::time::interval(LOOK_AT_INDEX);
+            let looking = Arc::clone(&self.shared.executor);
+            let done = loop {
+                tokio::select! {
+                    done = &mut task => break done,
+                    Some(stage) = stages.recv() => progress.report(stage).await,
+                    _ = looks.tick(), if progress.token.is_some() => {
+                        if let Some(percent) = looking.indexing(&grant) {
+                            progress.indexing(percent).await;
+                        }
+                    }
+                    () = &mut stop, if !stopped => {
+                        stopped = true;
+                        cancel.take_back();
                     }
                 }
-                () = &mut stop, if !stopped => {
-                    stopped = true;
-                    cancel.take_back();
-                }
+            };
+            while let Ok(stage) = stages.try_recv() {
+                progress.report(stage).await;
             }
-        };
-        while let Ok(stage) = stages.try_recv() {
-            progress.report(stage).await;
-        }
-        done.unwrap_or_else(|_| failed("the task that ran an operation is gone", &self.profile(context)))
+            done.unwrap_or_else(|_| failed("the task that ran an operation is gone", &self.profile(context)))
+        })
     }
 }
 
