@@ -15,7 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(tool) = name.strip_prefix(AROUND.0).and_then(|name| name.strip_suffix(AROUND.1)) else { continue };
-        let text = fs::read_to_string(&path)?;
+        // A checkout on Windows may have other line ends.
+        let text = fs::read_to_string(&path)?.replace("\r\n", "\n");
         // Behind two lines of dashes, between which the test is named.
         let golden = text.splitn(3, "---\n").nth(2).ok_or("a golden file has a head")?;
         let mut golden: serde_json::Value = serde_json::from_str(golden)?;

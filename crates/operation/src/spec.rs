@@ -375,7 +375,14 @@ impl LazySchemas {
 
     fn get(&self) -> &Schemas {
         self.made.get_or_init(|| {
-            let mut schemas = self.definition.and_then(Schemas::parse).unwrap_or_else(self.derive);
+            let reviewed = self.definition.map(|definition| {
+                let parsed = Schemas::parse(definition);
+                if parsed.is_none() {
+                    tracing::error!("a definition that is built in cannot be read; it is derived instead");
+                }
+                parsed
+            });
+            let mut schemas = reviewed.flatten().unwrap_or_else(self.derive);
             if let Some(vaults) = &self.vaults {
                 schema::require_choice(&mut schemas.input, "vault", "Which vault.", vaults);
             }

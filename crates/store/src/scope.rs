@@ -86,9 +86,25 @@ impl Scope {
         Self { grant: Some(grant), ..self.clone() }
     }
 
-    /// What is open has to be opened by each of them.
+    /// What is open has to be opened by each of them. The grant comes first, so that a caller outside its own folders is
+    /// told of those and learns nothing of the server's.
     fn policies(&self) -> impl Iterator<Item = &Policy> {
-        std::iter::once(&*self.policy).chain(self.grant.as_deref())
+        self.grant.as_deref().into_iter().chain([&*self.policy])
+    }
+
+    /// Why something is closed, in the words of the caller's own grant: what the server opens to others stays untold.
+    fn in_own_words(&self, denied: Denied) -> Denied {
+        let Some(grant) = &self.grant else { return denied };
+        let own = || grant.read.iter().chain(&grant.write).flatten().cloned().collect();
+        match denied {
+            Denied::OutsideReadPaths { .. } if grant.read.is_some() => Denied::OutsideReadPaths { allowed: own() },
+            Denied::OutsideWritePaths { .. } if grant.write.is_some() => {
+                Denied::OutsideWritePaths { allowed: grant.write.clone().unwrap_or_default() }
+            }
+            Denied::OutsideWritePaths { .. } if grant.read.is_some() => Denied::Forbidden,
+            Denied::NotAllowed { .. } if grant.read.is_some() => Denied::Forbidden,
+            denied => denied,
+        }
     }
 
     /// Whether nothing is closed but what no index holds: hidden files and the folders to skip.
@@ -108,14 +124,16 @@ impl Scope {
 
     pub fn may_write(&self, path: &VaultPath) -> Result<(), Denied> {
         let folded = FoldedPath::new(path.as_str());
-        self.policies().try_for_each(|policy| policy.may_write(&folded))?;
+        self.policies().try_for_each(|policy| policy.may_write(&folded)).map_err(|denied| self.in_own_words(denied))?;
         self.present(path, &folded, Wanted::Anything)?;
         if self.rules.protect(&folded) { Err(Denied::Protected) } else { Ok(()) }
     }
 
     fn may_see(&self, path: &VaultPath, wanted: Wanted) -> Result<(), Denied> {
         let folded = FoldedPath::new(path.as_str());
-        self.policies().try_for_each(|policy| policy.may_read(&folded, wanted))?;
+        self.policies()
+            .try_for_each(|policy| policy.may_read(&folded, wanted))
+            .map_err(|denied| self.in_own_words(denied))?;
         self.present(path, &folded, wanted)
     }
 

@@ -131,3 +131,25 @@ fn ignored_is_closed_and_protected_is_readable() {
         assert_eq!((scope.may_read(&path), scope.may_write(&path)), (read, write), "{path}");
     }
 }
+
+#[test]
+fn a_refusal_tells_a_grant_of_its_own_folders_and_not_of_the_servers() {
+    let server = Policy {
+        read: Some(prefixes(&["Work", "Private"])),
+        write: Some(prefixes(&["Work/Drafts", "Private"])),
+        allow_globs: Some(globs(&["Work/**", "Private/**"])),
+        ..Policy::default()
+    };
+    let grant =
+        Policy { read: Some(prefixes(&["Work", "Elsewhere"])), write: Some(prefixes(&["Work"])), ..Policy::default() };
+    let scope = scope_of(server, &[]).narrowed(std::sync::Arc::new(grant));
+    let told = |path: &str| {
+        let path = VaultPath::parse(path).unwrap();
+        format!("{:?} {:?}", scope.may_read(&path), scope.may_write(&path))
+    };
+    assert!(told("Work/Drafts/a.md").starts_with("Ok(()) Ok(())"));
+    for path in ["Other/a.md", "Private/a.md", "Elsewhere/a.md", "Work/a.md", "a.md"] {
+        let told = told(path);
+        assert!(told.contains("Err") && !told.contains("Private") && !told.contains("Drafts"), "{path}: {told}");
+    }
+}
