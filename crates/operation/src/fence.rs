@@ -2,7 +2,11 @@
 
 /// Note text between marks that it cannot contain, so that nothing in a note can pass for the server's own words.
 pub fn fenced(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    // Most texts have none, which is quickly seen.
+    let longest = match text.find('`') {
+        None => 0,
+        Some(first) => text[first..].split(|c| c != '`').map(str::len).max().unwrap_or_default(),
+    };
     let fence = "`".repeat(longest.max(2) + 1);
     let line_end = if text.ends_with('\n') { "" } else { "\n" };
     format!("{fence}\n{text}{line_end}{fence}")

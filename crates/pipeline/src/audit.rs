@@ -8,7 +8,8 @@ use std::{
 
 use lapidary_tools::{Interruption, Kind, Reason, Rendered, Walked};
 use lapidary_vault::{News, Stop, VaultPath, store::LogFile};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::{Outcome, Refusal, clock::iso, execution::Execution};
 
@@ -57,71 +58,85 @@ impl<'e> AuditRecord<'e> {
         named
     }
 
-    fn json(&self) -> Value {
+    fn json(&self) -> String {
         let Execution { receipt, walked, refused_steps, .. } = self.execution;
-        let mut line = Map::new();
-        let mut put = |key: &str, value: Value| {
-            if !value.is_null() {
-                line.insert(key.to_owned(), value);
-            }
-        };
-        put("ts", json!(iso(self.time)));
-        put("client_id", json!(self.execution.principal().id));
-        put("profile", json!(self.execution.profile().name));
-        put("tool", json!(self.execution.operation_name));
-        put("via", json!(self.execution.via));
-        put("vault", json!(self.execution.vault.map(|served| served.vault.name())));
+        let mut line = JsonLine::default();
+        line.put("ts", &iso(self.time));
+        line.put("client_id", &self.execution.principal().id);
+        line.put("profile", &self.execution.profile().name);
+        line.put("tool", &self.execution.operation_name);
+        line.put("via", &self.execution.via);
+        line.put("vault", &self.execution.vault.map(|served| served.vault.name()));
         let named = self.named();
-        put("file", json!(named.first()));
+        line.put("file", &named.first());
         if named.len() > 1 {
-            put("files", json!(named));
+            line.put("files", &named);
         }
-        put("args_hash", json!(self.execution.given_hash.to_string()));
-        put("ok", json!(matches!(self.ending, Ending::Ok)));
+        line.put("args_hash", &self.execution.given_hash.to_string());
+        line.put("ok", &matches!(self.ending, Ending::Ok));
         match self.ending {
             Ending::Ok => {}
-            Ending::Asked => put("asked", json!(true)),
-            Ending::UnknownTool => put("reason", json!("tool_unknown")),
+            Ending::Asked => line.put("asked", &true),
+            Ending::UnknownTool => line.put("reason", &"tool_unknown"),
             Ending::Refused(reason) => {
-                put("reason", json!(reason.kind().wire_code().id));
-                put("error_code", json!(reason.kind().wire_code().code));
+                line.put("reason", &reason.kind().wire_code().id);
+                line.put("error_code", &reason.kind().wire_code().code);
             }
         }
         if self.execution.dry_run {
-            put("dry_run", json!(true));
+            line.put("dry_run", &true);
         }
         if !refused_steps.is_empty() {
             let one = |(tool, kind): &(String, Kind)| json!({ "tool": tool, "reason": kind.wire_code().id });
-            put("refused", refused_steps.iter().map(one).collect());
+            line.put("refused", &refused_steps.iter().map(one).collect::<Vec<_>>());
         }
         if let [changed] = &receipt.changed[..] {
-            put("before_hash", json!(changed.before.map(|hash| hash.to_string())));
-            put("after_hash", json!(changed.after.map(|hash| hash.to_string())));
-            put("moved_to", json!(changed.moved_to.as_ref().map(ToString::to_string)));
-            put("bytes_before", json!(changed.before.map(|_| changed.bytes_before)));
-            put("bytes_after", json!(changed.bytes_after));
+            line.put("before_hash", &changed.before.map(|hash| hash.to_string()));
+            line.put("after_hash", &changed.after.map(|hash| hash.to_string()));
+            line.put("moved_to", &changed.moved_to.as_ref().map(ToString::to_string));
+            line.put("bytes_before", &changed.before.map(|_| changed.bytes_before));
+            line.put("bytes_after", &changed.bytes_after);
         } else if !receipt.changed.is_empty() {
-            put("files_changed", json!(receipt.changed.len()));
+            line.put("files_changed", &receipt.changed.len());
         }
-        put("checkpoint", json!(receipt.checkpoint));
+        line.put("checkpoint", &receipt.checkpoint);
         if let Some(Walked { files, bytes, stopped }) = walked {
-            put("files_scanned", json!(files));
-            put("bytes_read", json!(bytes));
-            put("truncated", json!(stopped.map(|_| true)));
-            put("abort_reason", json!(stopped.map(why)));
+            line.put("files_scanned", &files);
+            line.put("bytes_read", &bytes);
+            line.put("truncated", &stopped.map(|_| true));
         }
-        match self.ending {
-            Ending::Refused(Reason::Interrupted(Interruption::TakenBack)) => {
-                put("abort_reason", json!(why(Stop::Cancelled)));
-            }
-            Ending::Refused(Reason::Interrupted(Interruption::Deadline { .. })) => {
-                put("abort_reason", json!(why(Stop::Deadline)));
-            }
-            _ => {}
+        let stopped = match self.ending {
+            Ending::Refused(Reason::Interrupted(Interruption::TakenBack)) => Some(Stop::Cancelled),
+            Ending::Refused(Reason::Interrupted(Interruption::Deadline { .. })) => Some(Stop::Deadline),
+            _ => walked.and_then(|walked| walked.stopped),
+        };
+        line.put("abort_reason", &stopped.map(why));
+        line.put("duration_ms", &(self.duration.as_secs_f64() * 1000.0));
+        line.put("reply_bytes", &self.reply_bytes);
+        line.end()
+    }
+}
+
+/// A line of JSON as it is written. A value that is nothing is left out.
+#[derive(Default)]
+struct JsonLine(Vec<u8>);
+
+impl JsonLine {
+    fn put(&mut self, key: &str, value: &(impl Serialize + ?Sized)) {
+        let start = self.0.len();
+        self.0.push(if start == 0 { b'{' } else { b',' });
+        let key = serde_json::to_writer(&mut self.0, key);
+        self.0.push(b':');
+        let at = self.0.len();
+        let value = serde_json::to_writer(&mut self.0, value);
+        if key.and(value).is_err() || self.0[at..] == *b"null" {
+            self.0.truncate(start);
         }
-        put("duration_ms", json!(self.duration.as_secs_f64() * 1000.0));
-        put("reply_bytes", json!(self.reply_bytes));
-        Value::Object(line)
+    }
+
+    fn end(mut self) -> String {
+        self.0.push(b'}');
+        String::from_utf8_lossy(&self.0).into_owned()
     }
 }
 
@@ -159,11 +174,11 @@ impl AuditLog {
             }
             News::Postponed { why } => json!({ "ts": ts, "event": "postponed", "why": why }),
         };
-        self.append(log, &line);
+        self.append(log, &line.to_string());
     }
 
-    fn append(&self, log: &LogFile, line: &Value) {
-        if let Err(error) = log.append(&line.to_string())
+    fn append(&self, log: &LogFile, line: &str) {
+        if let Err(error) = log.append(line)
             && !self.failed.swap(true, Ordering::Relaxed)
         {
             tracing::warn!("the audit log cannot be written ({error}); calls go on without it");

@@ -187,9 +187,10 @@ impl CallHistory {
         }
     }
 
-    /// The vault changed, so asking again makes sense.
-    pub(crate) fn forget(&self) {
-        self.recent().values_mut().for_each(|recent| recent.calls.clear());
+    /// The caller changed something, so asking again makes sense. Of other callers nothing is forgotten: what they see has
+    /// changed if their answers have, and to ask again all the same would tell them of changes that they may not see.
+    pub(crate) fn forget(&self, caller: &str) {
+        self.recent().get_mut(caller).into_iter().for_each(|recent| recent.calls.clear());
     }
 
     fn recent(&self) -> MutexGuard<'_, BTreeMap<String, CallerHistory>> {
@@ -271,8 +272,12 @@ mod tests {
         assert_eq!(ask("a", "x", "two"), None, "the answer changed");
         assert_eq!(ask("a", "y", "one"), None, "another call");
         assert_eq!(ask("b", "x", "one"), None, "another caller");
-        repetition.forget();
-        assert_eq!(ask("a", "x", "one"), None, "the vault changed");
+        for _ in 0..3 {
+            repetition.forget("b");
+        }
+        assert_eq!(ask("a", "x", "one"), Some((4, false)), "somebody else changed something");
+        repetition.forget("a");
+        assert_eq!(ask("a", "x", "one"), None, "the caller changed the vault");
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let mut profiles = Profiles { config, selection: &selection, made: BTreeMap::new() };
-    let grant = Arc::new(Grant::of(profiles.make(&config.profile, &names)?));
+    let grant = Arc::new(Grant::of(profiles.make(&config.profile, &names, false)?));
     let known = config.tokens.iter().map(|token| {
         let grant = granted(token, &mut profiles, &names)?;
         Ok((token.digest, Identity { name: token.name.clone(), grant: Arc::new(grant) }))
@@ -84,9 +84,9 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
     let tokens = Tokens::new(known);
     if every_profile {
         let own = config.profiles.keys().map(String::as_str);
-        BUILT_IN_PROFILES.into_iter().chain(own).try_for_each(|name| profiles.make(name, &names).map(|_| ()))?;
+        BUILT_IN_PROFILES.into_iter().chain(own).try_for_each(|name| profiles.make(name, &names, false).map(|_| ()))?;
     }
-    let profiles = profiles.made.into_iter().filter(|((_, vaults), _)| *vaults == names);
+    let profiles = profiles.made.into_iter().filter(|((_, vaults, read_only), _)| *vaults == names && !read_only);
     let setup = Setup {
         grant,
         grants,
@@ -150,7 +150,7 @@ fn granted(token: &config::Token, profiles: &mut Profiles<'_>, names: &[String])
         return Err(StartError::TokenVault { name: token.name.clone(), vaults: names.to_vec() });
     }
     Ok(Grant {
-        profile: profiles.make(profile, &own)?,
+        profile: profiles.make(profile, &own, token.read_only)?,
         paths: own_paths(token)?.map(Arc::new),
         vaults: token.vaults.is_some().then_some(own),
     })
@@ -176,12 +176,12 @@ fn prefixes(list: &Option<Vec<String>>) -> Result<Option<Vec<PathPrefix>>, Scope
 struct Profiles<'a> {
     config: &'a config::Config,
     selection: &'a Selection,
-    made: BTreeMap<(String, Vec<String>), Arc<Profile>>,
+    made: BTreeMap<(String, Vec<String>, bool), Arc<Profile>>,
 }
 
 impl Profiles<'_> {
-    fn make(&mut self, name: &str, vaults: &[String]) -> Result<Arc<Profile>, StartError> {
-        let key = (name.to_owned(), vaults.to_vec());
+    fn make(&mut self, name: &str, vaults: &[String], read_only: bool) -> Result<Arc<Profile>, StartError> {
+        let key = (name.to_owned(), vaults.to_vec(), read_only);
         if let Some(made) = self.made.get(&key) {
             return Ok(Arc::clone(made));
         }
@@ -192,7 +192,11 @@ impl Profiles<'_> {
             Selection::check(TOOL_SET, &words).map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
         }
         // The configuration was refused if there is no such profile.
-        let rules = own.or_else(|| ProfileRules::built_in(name)).unwrap_or_else(ProfileRules::reader);
+        let mut rules = own.or_else(|| ProfileRules::built_in(name)).unwrap_or_else(ProfileRules::reader);
+        if read_only {
+            // What could never change anything is not offered.
+            rules.most = Effect::Read;
+        }
         let profile = Arc::new(Profile::new(name, TOOL_SET, &rules, self.selection, vaults)?);
         self.made.insert(key, Arc::clone(&profile));
         Ok(profile)

@@ -167,14 +167,17 @@ impl ServerHandler for Mcp {
             .request_state
             .map(|state| Answer { state, verdict: asking::verdict_of(params.input_responses.as_ref()) });
         let mut reached = None;
-        let mut outcome = self.execute(invocation.clone(), &context, &mut reached).await;
-        if let Outcome::Asked(Question { message, state }) = outcome {
+        // Only who can be asked is ever asked, and then calls again.
+        let again = invocation.principal.can_be_asked.then(|| Box::new(invocation.clone()));
+        let mut outcome = self.execute(invocation, &context, &mut reached).await;
+        if let (Outcome::Asked(Question { message, state }), Some(again)) = (&mut outcome, again) {
+            let (message, state) = (std::mem::take(message), std::mem::take(state));
             if asking::by_retry(&context) {
                 return Ok(asking::input_required(message, state).into());
             }
             let within = self.shared.executor.limits().answer_within;
             let verdict = Box::pin(asking::ask_now(&context, message, within)).await;
-            let answered = Invocation { answer: Some(Answer { state, verdict }), ..invocation };
+            let answered = Invocation { answer: Some(Answer { state, verdict }), ..*again };
             outcome = self.execute(answered, &context, &mut reached).await;
         }
         if let Outcome::UnknownTool { nearest } = outcome {

@@ -25,7 +25,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<Conclusion, Reaso
         },
         Err(reason) => {
             if execution.has_changed() {
-                execution.executor.history.forget();
+                execution.executor.history.forget(&execution.principal().id);
             }
             let refusal = execution.refusal(reason);
             let refusal = repeated_refusal(execution, &refusal).map_or(refusal, |reason| execution.refusal(reason));
@@ -48,7 +48,7 @@ fn over_limit(execution: &Execution<'_>, payload: &Payload) -> Option<Reason> {
         return Some(Reason::ReplyTooLarge { bytes, limit });
     }
     if execution.has_changed() {
-        execution.executor.history.forget();
+        execution.executor.history.forget(&execution.principal().id);
         return None;
     }
     match payload {

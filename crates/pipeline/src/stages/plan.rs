@@ -4,7 +4,7 @@ use lapidary_tools::{
     Context, Disk, Entry, Group, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation, Reason,
     RelayedCall, Walked, bug, prompts, render_answer,
 };
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::check::bad_argument;
 use crate::{
@@ -143,12 +143,25 @@ fn log_lines(execution: &Execution<'_>, needs: Needs) -> Result<Vec<String>, Rea
         return Ok(Vec::new());
     }
     match execution.concerned_vault().log.tail(needs.log_lines) {
-        Ok((lines, _)) => Ok(lines),
+        Ok((mut lines, _)) => {
+            // What others did without naming a file, who has folders of their own need not know.
+            if execution.principal().grant.paths.is_some() {
+                lines.retain(|line| is_about(line, execution.name()));
+            }
+            Ok(lines)
+        }
         Err(error) => {
             tracing::warn!("the log cannot be read: {error}");
             Err(Reason::Disk { path: None, problem: Disk::NoState })
         }
     }
+}
+
+/// Whether a line of the log names a file, by which it is narrowed, or is about calls of this principal.
+fn is_about(line: &str, name: &str) -> bool {
+    let line: Value = serde_json::from_str(line).unwrap_or_default();
+    let client = line["client_id"].as_str().and_then(|client| client.strip_prefix(name));
+    line.get("file").is_some() || client.is_some_and(|session| session.is_empty() || session.starts_with(':'))
 }
 
 /// The playbooks of all vaults as far as the principal may see them, if the tool needs them.

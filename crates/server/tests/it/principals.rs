@@ -162,3 +162,25 @@ fn a_token_with_a_vault_that_is_not_served_stops_the_start() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && said.contains("ada") && said.contains("Home"), "{said}");
 }
+
+#[test]
+fn who_may_only_read_is_offered_nothing_that_writes() {
+    let house = house();
+    let tools = house.ask(BEN, "tools/list", json!({}));
+    let names: Vec<&str> =
+        tools["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"file_read") && !names.contains(&"str_replace"), "{names:?}");
+    let found = house.call(BEN, "find_tool", json!({ "query": "delete a note" })).to_string();
+    assert!(!found.contains("obsidian_delete_note"), "{found}");
+}
+
+#[test]
+fn the_log_tells_who_has_own_folders_nothing_of_what_others_asked() {
+    let house = house();
+    house.call(EVE, "search_content", json!({ "query": "lantern", "vault": "Cellar" }));
+    house.call(ADA, "search_content", json!({ "query": "lantern", "vault": "Cellar" }));
+    let log = |who| house.call(who, "operation_log", json!({ "vault": "Cellar" })).to_string();
+    let (ada, eve) = (log(ADA), log(EVE));
+    assert!(ada.contains("http:ada") && !ada.contains("http:eve"), "{ada}");
+    assert!(eve.contains("http:ada") && eve.contains("http:eve"), "{eve}");
+}
