@@ -19,25 +19,34 @@ const FIRST_LOOK: Duration = Duration::from_millis(500);
 const LAST_LOOKS: Duration = Duration::from_secs(30);
 
 /// Looks after them from now on, in the background, until there are none.
-pub(super) fn keep_tending(changes: &Arc<Committer>) {
+pub(in crate::posix) fn keep_tending(changes: &Arc<Committer>) {
     if changes.tended.swap(true, Ordering::AcqRel) {
         return;
     }
-    let (weak, mut pause) = (Arc::downgrade(changes), FIRST_LOOK);
+    let (mut tending, mut pause) = (Some(Tending(Arc::downgrade(changes))), FIRST_LOOK);
     let scheduled = schedule(pause, move || {
         pause = (pause * 2).min(LAST_LOOKS);
-        look_again(&weak).then_some(pause)
+        look_again(&mut tending).then_some(pause)
     });
     if let Err(error) = scheduled {
         tracing::warn!(%error, "replaced files that are still open are left to the next server");
-        // The next server does it.
-        changes.tended.store(false, Ordering::Release);
+    }
+}
+
+/// However the task ends, also by a panic, the next file that is still open starts another.
+struct Tending(Weak<Committer>);
+
+impl Drop for Tending {
+    fn drop(&mut self) {
+        if let Some(changes) = self.0.upgrade() {
+            changes.tended.store(false, Ordering::Release);
+        }
     }
 }
 
 /// Whether there is anything left to look after.
-fn look_again(changes: &Weak<Committer>) -> bool {
-    let Some(changes) = changes.upgrade() else { return false };
+fn look_again(tending: &mut Option<Tending>) -> bool {
+    let Some(changes) = tending.as_ref().and_then(|tending| tending.0.upgrade()) else { return false };
     // Whoever is at work looks at them too, sooner or later.
     let Ok(turn) = changes.wait(&|| false) else { return true };
     if let Err(error) = turn.recover() {
@@ -49,7 +58,8 @@ fn look_again(changes: &Weak<Committer>) -> bool {
         tracing::trace!(open, "replaced files are still open");
         return true;
     }
-    changes.tended.store(false, Ordering::Release);
+    // While it is still our turn: whoever leaves a file open after this starts another task.
+    *tending = None;
     false
 }
 
