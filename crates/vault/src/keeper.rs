@@ -34,12 +34,13 @@ fn watch_over(live: &Weak<Live>, search: &Weak<SearchKeeper>) -> Option<Duration
 }
 
 fn tend(live: &Live, search: &SearchKeeper, idle: Duration) {
-    // While calls come in, the disk is theirs. An index that is being made aside is made on this very thread, next.
+    // While calls come in, the disk is theirs. An index that is being made aside is written down when it is done.
     if live.is_unsaved() && idle >= LOOK_EVERY && !search.is_building() {
         save(live, search);
     }
     if idle >= ALL_RESTS {
-        if live.drop_all() {
+        // What is being made aside would stay in memory after all else is gone.
+        if !search.is_building() && live.drop_all() {
             search.rest();
         }
     } else if idle >= TEXTS_REST {
