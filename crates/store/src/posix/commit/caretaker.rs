@@ -9,7 +9,7 @@ use std::{
 use super::{Committer, News, PosixTurn, course, steps::rescue};
 use crate::{
     LedgerError, StoreError,
-    maintenance::schedule,
+    maintenance::{NotScheduled, run_aside, schedule},
     posix::{Held, Lingering},
 };
 
@@ -23,14 +23,30 @@ pub(in crate::posix) fn keep_tending(changes: &Arc<Committer>) {
     if changes.tended.swap(true, Ordering::AcqRel) {
         return;
     }
-    let (mut tending, mut pause) = (Some(Tending(Arc::downgrade(changes))), FIRST_LOOK);
+    look_later(Tending(Arc::downgrade(changes)), FIRST_LOOK);
+}
+
+/// Each look has a thread of its own, because the disk may never answer.
+fn look_later(tending: Tending, pause: Duration) {
+    let mut tending = Some(tending);
+    let look = move || {
+        if look_again(&mut tending)
+            && let Some(tending) = tending
+        {
+            look_later(tending, (pause * 2).min(LAST_LOOKS));
+        }
+    };
+    let mut look = Some(look);
     let scheduled = schedule(pause, move || {
-        pause = (pause * 2).min(LAST_LOOKS);
-        look_again(&mut tending).then_some(pause)
+        let started = look.take().map_or(Ok(()), |look| run_aside("caretaker", look));
+        started.unwrap_or_else(leave_to_the_next);
+        None
     });
-    if let Err(error) = scheduled {
-        tracing::warn!(%error, "replaced files that are still open are left to the next server");
-    }
+    scheduled.unwrap_or_else(leave_to_the_next);
+}
+
+fn leave_to_the_next(error: NotScheduled) {
+    tracing::warn!(%error, "replaced files that are still open are left to the next server");
 }
 
 /// However the task ends, also by a panic, the next file that is still open starts another.

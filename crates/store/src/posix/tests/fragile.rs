@@ -3,10 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{
-        Mutex, MutexGuard,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Mutex, MutexGuard},
     time::SystemTime,
 };
 
@@ -32,8 +29,8 @@ pub(super) const CUTS: [Cut; 4] = [Cut::Nothing, Cut::Everything, Cut::InOrder, 
 
 pub(super) struct Fragile {
     disk: Mutex<Disk>,
-    /// Whether whoever asks for the time panics.
-    pub(super) has_no_clock: AtomicBool,
+    /// Whether the clock works; if not, whoever asks for the time panics. While it is locked they wait.
+    pub(super) clock: Mutex<bool>,
 }
 
 type Number = u64;
@@ -132,7 +129,7 @@ impl Fragile {
         }
         disk.durable = disk.nodes.clone();
         disk.unsynced.clear();
-        Self { disk: Mutex::new(disk), has_no_clock: AtomicBool::new(false) }
+        Self { disk: Mutex::new(disk), clock: Mutex::new(true) }
     }
 
     fn disk(&self) -> MutexGuard<'_, Disk> {
@@ -226,7 +223,8 @@ impl Fragile {
 
 impl Steps for Fragile {
     fn now(&self) -> i64 {
-        assert!(!self.has_no_clock.load(Ordering::Acquire), "there is no clock");
+        let works = *self.clock.lock().unwrap();
+        assert!(works, "there is no clock");
         1_000_000_000_000_000_000
     }
 
