@@ -57,6 +57,13 @@ struct Newest {
     visible: VisibleSets,
 }
 
+impl Newest {
+    /// Whether there is nothing in it that takes up memory.
+    fn is_empty(&self) -> bool {
+        self.snapshot.is_empty() && self.texts.bytes() == 0 && self.visible.is_empty()
+    }
+}
+
 /// Why there is no snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
@@ -245,7 +252,9 @@ impl Live {
     }
 
     pub(super) fn known_visible(&self, scope: &Arc<Scope>) -> Option<Arc<Visible>> {
-        self.newest.read().visible.known(scope)
+        // Most callers are those who asked last, and they need not wait for anybody who reads.
+        let latest = self.newest.read().visible.latest(scope);
+        latest.or_else(|| self.newest.write().visible.known(scope))
     }
 
     pub(super) fn remember_visible(&self, scope: &Arc<Scope>, visible: &Arc<Visible>) {
@@ -274,9 +283,13 @@ impl Live {
         }
     }
 
-    /// Forgets everything; it comes back with the next question. Not while somebody is looking: whether it was done.
+    /// Forgets everything; it comes back with the next question. Not while somebody is looking. Returns whether anything
+    /// was forgotten.
     pub fn drop_all(&self) -> bool {
         let Some(mut cursor) = lock(&self.sync, &|| false) else { return false };
+        if cursor.is_new() && self.newest.read().is_empty() {
+            return false;
+        }
         *cursor = Cursor::default();
         let next_id = self.newest().next_id();
         let snapshot = Arc::new(Snapshot::build(Vec::new(), Vec::new(), next_id));

@@ -50,19 +50,32 @@ impl Visible {
     }
 }
 
-/// Scopes that were asked for lately, and what each shows.
+/// Scopes that were asked for lately, the latest first, and what each shows.
 #[derive(Debug, Default)]
 pub(super) struct VisibleSets(Vec<(Arc<Scope>, Arc<Visible>)>);
 
 /// How many callers with scopes of their own are remembered.
-const REMEMBERED: usize = 16;
+const REMEMBERED: usize = 64;
 
 impl VisibleSets {
-    pub(super) fn known(&self, scope: &Arc<Scope>) -> Option<Arc<Visible>> {
-        self.0.iter().find(|(known, _)| Arc::ptr_eq(known, scope)).map(|(_, visible)| Arc::clone(visible))
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    /// The one that was learnt last comes first, and the others go.
+    /// What the latest scope shows, if it is this one.
+    pub(super) fn latest(&self, scope: &Arc<Scope>) -> Option<Arc<Visible>> {
+        let (known, visible) = self.0.first()?;
+        Arc::ptr_eq(known, scope).then(|| Arc::clone(visible))
+    }
+
+    /// What a scope shows, which becomes the latest: those who ask often are not forgotten for those who asked once.
+    pub(super) fn known(&mut self, scope: &Arc<Scope>) -> Option<Arc<Visible>> {
+        let at = self.0.iter().position(|(known, _)| Arc::ptr_eq(known, scope))?;
+        self.0[..=at].rotate_right(1);
+        self.latest(scope)
+    }
+
+    /// It becomes the latest, and the one that was not asked for the longest goes.
     pub(super) fn remember(&mut self, scope: &Arc<Scope>, visible: &Arc<Visible>) {
         self.0.retain(|(known, _)| !Arc::ptr_eq(known, scope));
         self.0.truncate(REMEMBERED - 1);
@@ -460,4 +473,26 @@ impl Names for Notes {
 
 fn digest_of(state: &Arc<FileState>) -> Option<Digest<'_>> {
     state.digest().and_then(|digest| Digest::read(digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_store::Policy;
+
+    use super::*;
+
+    #[test]
+    fn whoever_asks_often_is_remembered_and_whoever_asked_first_is_forgotten() {
+        let mut sets = VisibleSets::default();
+        let scopes: Vec<Arc<Scope>> = (0..2 * REMEMBERED).map(|_| Arc::new(Scope::from(Policy::default()))).collect();
+        let (busy, others) = scopes.split_first().unwrap();
+        sets.remember(busy, &Arc::default());
+        for scope in others {
+            sets.remember(scope, &Arc::default());
+            assert!(sets.known(busy).is_some());
+        }
+        let (forgotten, remembered) = others.split_at(others.len() - (REMEMBERED - 1));
+        assert!(forgotten.iter().all(|scope| sets.known(scope).is_none()));
+        assert!(remembered.iter().all(|scope| sets.known(scope).is_some()));
+    }
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use lapidary_store::maintenance::schedule;
+use lapidary_store::maintenance::run_aside;
 use parking_lot::Mutex;
 
 use super::{SegmentCache, corpus::Readable, index::Index};
@@ -17,7 +17,7 @@ use crate::{FileEntry, Files, IndexError, Scope, lock};
 /// Taking in more notes than this takes longer than somebody who asks should wait.
 const MANY: usize = 1_000;
 /// How many callers with scopes of their own are remembered.
-const REMEMBERED: usize = 4;
+const REMEMBERED: usize = 64;
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The newest index of a vault.
@@ -32,7 +32,7 @@ pub struct SearchKeeper {
 #[derive(Default)]
 struct Newest {
     index: Option<Arc<Index>>,
-    /// What callers who asked lately may read of it.
+    /// What callers who asked lately may read of it, the latest first.
     counted: Vec<Counted>,
 }
 
@@ -88,7 +88,8 @@ impl SearchKeeper {
             files.live().learnt();
         }
         let index = next.unwrap_or(index);
-        let readable = newest.readable(&index, files);
+        // An index of what is only planned is nobody else's, and must not take the place of what others have counted.
+        let readable = if files.is_planned() { count(&index, files) } else { newest.readable(&index, files) };
         Ok((index, readable))
     }
 
@@ -186,18 +187,24 @@ impl Newest {
         let known = &mut self.counted;
         known.retain(|known| Arc::ptr_eq(&known.index, index));
         let now = files.snapshot().files_by_id().clone();
-        if let Some(known) = known.iter_mut().find(|known| Arc::ptr_eq(&known.scope, files.scope())) {
+        if let Some(at) = known.iter().position(|known| Arc::ptr_eq(&known.scope, files.scope())) {
+            known[..=at].rotate_right(1);
+            let known = &mut known[0];
             if !known.files.is_same(&now) {
                 (known.files, known.others) = (now, None);
             }
             return Arc::clone(&known.readable);
         }
-        let readable = Arc::new(Readable::new(index, &|id| files.shows(id)));
+        let readable = count(index, files);
         known.truncate(REMEMBERED - 1);
         let (index, scope) = (Arc::clone(index), Arc::clone(files.scope()));
         known.insert(0, Counted { index, scope, files: now, readable: Arc::clone(&readable), others: None });
         readable
     }
+}
+
+fn count(index: &Index, files: &Files) -> Arc<Readable> {
+    Arc::new(Readable::new(index, &|id| files.shows(id)))
 }
 
 impl Counted {
@@ -207,15 +214,15 @@ impl Counted {
     }
 }
 
-/// Makes the index while nobody waits for it, of what somebody may read: so it takes no longer for what is hidden. Ends early
-/// with the vault.
+/// Makes the index while nobody waits for it, of what somebody may read: so it takes no longer for what is hidden. It may take
+/// minutes, so it has a thread of its own, one for each vault at most. Ends early with the vault.
 pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &Files) {
     if keeper.building.swap(true, Ordering::AcqRel) {
         return;
     }
     let (building, scope) = (Building(Arc::clone(keeper)), Arc::clone(files.scope()));
     let live = Arc::clone(files.live());
-    let scheduled = schedule(Duration::ZERO, move || {
+    let started = run_aside("index-build", move || {
         let live = &live;
         let made = to_rank(live, &scope, &|| Arc::strong_count(live) > 1).and_then(|files| {
             // The files belong to the vault too.
@@ -225,10 +232,9 @@ pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &Files) {
         if let Err(error) = made {
             tracing::debug!(%error, "the search index could not be made");
         }
-        None
     });
     // Without it, every answer comes from a scan and says so.
-    if let Err(error) = scheduled {
+    if let Err(error) = started {
         tracing::warn!(%error, "nobody makes the search index");
     }
 }

@@ -1,6 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
 mod dense;
+mod kept;
 mod rows;
 
 use std::{collections::BTreeSet, fs, ops::Deref, path::Path, sync::Arc};

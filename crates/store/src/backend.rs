@@ -118,6 +118,11 @@ pub struct Capabilities {
 pub struct Cursor(Option<Box<dyn Any + Send>>);
 
 impl Cursor {
+    /// Whether nobody has followed anything with it yet.
+    pub fn is_new(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// What a backend has left here; nothing if the cursor is new or was another backend's.
     pub fn get_mut<T: 'static>(&mut self) -> Option<&mut T> {
         self.0.as_mut().and_then(|state| state.downcast_mut())

@@ -1,7 +1,11 @@
-//! The work that nobody should wait for, of all vaults of this process, on one thread: writing caches, giving memory back,
-//! building indexes aside, looking after files that other programs had open.
+//! The work that nobody should wait for, of all vaults of this process: writing caches, giving memory back, building indexes,
+//! looking after files that other programs had open.
 //!
-//! A task belongs to its vault: it holds the vault weakly and ends with it. Without tasks the thread sleeps.
+//! There is one scheduler, on one thread. Short tasks run there, one after the other, so none of them may take long. What
+//! takes long runs on a thread of its own that ends with it (`run_aside`), and whoever starts it sees to it that there is
+//! only one of its kind: then neither a large vault nor a disk that never answers keeps the scheduler from the others.
+//!
+//! A task belongs to its vault: it holds the vault weakly and ends with it. Without tasks the scheduler sleeps.
 
 use std::{
     cmp::Reverse,
@@ -33,6 +37,15 @@ static TASKS: OnceLock<Sender<Scheduled>> = OnceLock::new();
 pub fn schedule(after: Duration, task: impl FnMut() -> Option<Duration> + Send + 'static) -> Result<(), NotScheduled> {
     let scheduled = Scheduled { due: Instant::now() + after, task: Box::new(task) };
     TASKS.get_or_init(start).send(scheduled).map_err(|_| NotScheduled)
+}
+
+/// Runs something that may take long, on a short-lived thread of this name.
+pub fn run_aside(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), NotScheduled> {
+    let run = move || {
+        be_nice();
+        work();
+    };
+    std::thread::Builder::new().name(name.to_owned()).spawn(run).map(drop).map_err(|_| NotScheduled)
 }
 
 fn start() -> Sender<Scheduled> {
@@ -107,6 +120,23 @@ mod tests {
         // Its end of the channel goes with the task.
         let names: Vec<_> = heard.into_iter().collect();
         assert_eq!(names, vec![Some("maintenance".to_owned()); 3]);
+    }
+
+    #[test]
+    fn what_runs_aside_does_not_delay_what_is_scheduled() {
+        let (release, released) = mpsc::channel();
+        let (said, heard) = mpsc::channel();
+        run_aside("long-work", move || {
+            let released = released.recv_timeout(Duration::from_secs(60)).is_ok();
+            said.send((std::thread::current().name().map(str::to_owned), released)).unwrap();
+        })
+        .unwrap();
+        schedule(SOON, move || {
+            release.send(()).unwrap_or_default();
+            None
+        })
+        .unwrap();
+        assert_eq!(heard.recv(), Ok((Some("long-work".to_owned()), true)));
     }
 
     #[test]

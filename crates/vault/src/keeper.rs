@@ -5,7 +5,7 @@ use std::{
 
 use lapidary_index::Live;
 use lapidary_search::SearchKeeper;
-use lapidary_store::maintenance::schedule;
+use lapidary_store::maintenance::{NotScheduled, run_aside, schedule};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After this long without a question, the texts leave memory.
@@ -18,28 +18,45 @@ const ALL_RESTS: Duration = Duration::from_secs(20 * 60);
 pub(crate) fn keep(live: &Arc<Live>, search: &Arc<SearchKeeper>) {
     live.kept.call_once(|| {
         if live.is_cached() {
-            let (live, search) = (Arc::downgrade(live), Arc::downgrade(search));
-            // Without it the next start is slower and memory stays in use; every answer is the same.
-            if let Err(error) = schedule(LOOK_EVERY, move || watch_over(&live, &search)) {
-                tracing::warn!(%error, "nobody looks after the index");
-            }
+            look_later(Arc::downgrade(live), Arc::downgrade(search));
         }
     });
 }
 
-fn watch_over(live: &Weak<Live>, search: &Weak<SearchKeeper>) -> Option<Duration> {
-    let (live, search) = (live.upgrade()?, search.upgrade()?);
-    tend(&live, &search, live.idle());
-    Some(LOOK_EVERY)
+fn look_later(weak_live: Weak<Live>, weak_search: Weak<SearchKeeper>) {
+    let scheduled = schedule(LOOK_EVERY, move || {
+        let (live, search) = (weak_live.upgrade()?, weak_search.upgrade()?);
+        let idle = live.idle();
+        // While calls come in, the disk is theirs. An index that is being made aside is written down when it is done.
+        if live.is_unsaved() && idle >= LOOK_EVERY && !search.is_building() {
+            let (weak_live, weak_search) = (weak_live.clone(), weak_search.clone());
+            // The disk may never answer. Nothing else is done for this vault until it does.
+            run_aside("cache-write", move || {
+                if let (Some(live), Some(search)) = (weak_live.upgrade(), weak_search.upgrade()) {
+                    save(&live, &search);
+                    give_back(&live, &search, live.idle());
+                }
+                look_later(weak_live, weak_search);
+            })
+            .unwrap_or_else(warn);
+            return None;
+        }
+        give_back(&live, &search, idle);
+        Some(LOOK_EVERY)
+    });
+    scheduled.unwrap_or_else(warn);
 }
 
-fn tend(live: &Live, search: &SearchKeeper, idle: Duration) {
-    // While calls come in, the disk is theirs. An index that is being made aside is made on this very thread, next.
-    if live.is_unsaved() && idle >= LOOK_EVERY && !search.is_building() {
-        save(live, search);
-    }
+/// Without it the next start is slower and memory stays in use; every answer is the same.
+fn warn(error: NotScheduled) {
+    tracing::warn!(%error, "nobody looks after the index");
+}
+
+/// Gives memory back that nobody has needed for long.
+fn give_back(live: &Live, search: &SearchKeeper, idle: Duration) {
     if idle >= ALL_RESTS {
-        if live.drop_all() {
+        // What is being made aside would stay in memory after all else is gone.
+        if !search.is_building() && live.drop_all() {
             search.rest();
         }
     } else if idle >= TEXTS_REST {

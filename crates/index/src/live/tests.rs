@@ -117,10 +117,12 @@ fn texts_and_everything_else_can_rest() {
     assert_eq!((live.texts().bytes(), live.texts().text(&states[0]).is_none()), (0, true));
     assert!(live.texts().get(&states[0]).is_some(), "when it was read is remembered, as it was written just now");
     assert!(loaded.text(&states[0]).is_some(), "whoever searches keeps what it began with");
-    live.drop_all();
+    assert!(live.drop_all());
     assert_eq!(live.newest().len(), 0);
+    assert!(!live.drop_all(), "nothing is left to forget");
     fs::write(folder.path().join("b.md"), "").unwrap();
     assert_eq!(live.notes(&|| true).unwrap().described(), rebuilt(folder.path()));
+    assert!(live.drop_all(), "somebody has asked again");
 }
 
 #[test]

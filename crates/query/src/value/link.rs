@@ -11,11 +11,6 @@ pub struct LinkValue {
 }
 
 impl LinkValue {
-    /// To a whole file.
-    pub fn to_file(path: &str) -> Self {
-        Self { path: path.to_owned(), ..Self::default() }
-    }
-
     /// What stands between the brackets of a wikilink. The first bar that is not escaped begins the display text.
     pub fn parse(inner: &str, embed: bool) -> Self {
         let mut escaped = false;

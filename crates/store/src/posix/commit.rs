@@ -8,8 +8,9 @@
 //!
 //! `recovery` does the rest of it for a server that was killed, `caretaker` for files that somebody still had open.
 
-mod caretaker;
+pub(super) mod caretaker;
 mod course;
+mod news;
 mod plan;
 mod recovery;
 mod steps;
@@ -25,10 +26,9 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use crossbeam_queue::SegQueue;
-
 use self::{
     course::{called_after, places_of},
+    news::NewsQueue,
     plan::{Planned, Planner},
     steps::{Failure, Taken},
     undo::{Extent, Undone},
@@ -58,10 +58,10 @@ pub(super) struct Committer {
     writers: Queue,
     /// Servers on the same vault take turns too.
     turns: Option<TurnFile>,
-    news: SegQueue<News>,
+    news: NewsQueue,
     recovered: Recovered,
     /// Whether somebody looks after files that were still open.
-    tended: AtomicBool,
+    pub(super) tended: AtomicBool,
     /// Whether there may be late saves that no caller knows of.
     untold: AtomicBool,
 }
@@ -98,7 +98,7 @@ impl Committer {
             max_file_bytes,
             writers: Queue::default(),
             turns,
-            news: SegQueue::new(),
+            news: NewsQueue::default(),
             recovered: Recovered::default(),
             tended: AtomicBool::new(false),
             untold: AtomicBool::new(true),
@@ -154,7 +154,7 @@ impl Committer {
     }
 
     pub(super) fn take_news(&self) -> Vec<News> {
-        std::iter::from_fn(|| self.news.pop()).collect()
+        self.news.take()
     }
 
     /// Late saves that no caller was told of yet.

@@ -1,5 +1,6 @@
 //! Commits on a disk that forgets, and in a folder in which somebody else is at work.
 
+mod caretaker;
 mod fragile;
 mod power;
 #[expect(dead_code, reason = "shared with the tests of the vault, which need all of it")]

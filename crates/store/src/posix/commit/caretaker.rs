@@ -9,7 +9,7 @@ use std::{
 use super::{Committer, News, PosixTurn, course, steps::rescue};
 use crate::{
     LedgerError, StoreError,
-    maintenance::schedule,
+    maintenance::{NotScheduled, run_aside, schedule},
     posix::{Held, Lingering},
 };
 
@@ -19,25 +19,50 @@ const FIRST_LOOK: Duration = Duration::from_millis(500);
 const LAST_LOOKS: Duration = Duration::from_secs(30);
 
 /// Looks after them from now on, in the background, until there are none.
-pub(super) fn keep_tending(changes: &Arc<Committer>) {
+pub(in crate::posix) fn keep_tending(changes: &Arc<Committer>) {
     if changes.tended.swap(true, Ordering::AcqRel) {
         return;
     }
-    let (weak, mut pause) = (Arc::downgrade(changes), FIRST_LOOK);
+    look_later(Tending(Arc::downgrade(changes)), FIRST_LOOK);
+}
+
+/// Each look has a thread of its own, because the disk may never answer.
+fn look_later(tending: Tending, pause: Duration) {
+    let mut tending = Some(tending);
+    let look = move || {
+        if look_again(&mut tending)
+            && let Some(tending) = tending
+        {
+            look_later(tending, (pause * 2).min(LAST_LOOKS));
+        }
+    };
+    let mut look = Some(look);
     let scheduled = schedule(pause, move || {
-        pause = (pause * 2).min(LAST_LOOKS);
-        look_again(&weak).then_some(pause)
+        let started = look.take().map_or(Ok(()), |look| run_aside("caretaker", look));
+        started.unwrap_or_else(leave_to_the_next);
+        None
     });
-    if let Err(error) = scheduled {
-        tracing::warn!(%error, "replaced files that are still open are left to the next server");
-        // The next server does it.
-        changes.tended.store(false, Ordering::Release);
+    scheduled.unwrap_or_else(leave_to_the_next);
+}
+
+fn leave_to_the_next(error: NotScheduled) {
+    tracing::warn!(%error, "replaced files that are still open are left to the next server");
+}
+
+/// However the task ends, also by a panic, the next file that is still open starts another.
+struct Tending(Weak<Committer>);
+
+impl Drop for Tending {
+    fn drop(&mut self) {
+        if let Some(changes) = self.0.upgrade() {
+            changes.tended.store(false, Ordering::Release);
+        }
     }
 }
 
 /// Whether there is anything left to look after.
-fn look_again(changes: &Weak<Committer>) -> bool {
-    let Some(changes) = changes.upgrade() else { return false };
+fn look_again(tending: &mut Option<Tending>) -> bool {
+    let Some(changes) = tending.as_ref().and_then(|tending| tending.0.upgrade()) else { return false };
     // Whoever is at work looks at them too, sooner or later.
     let Ok(turn) = changes.wait(&|| false) else { return true };
     if let Err(error) = turn.recover() {
@@ -49,7 +74,8 @@ fn look_again(changes: &Weak<Committer>) -> bool {
         tracing::trace!(open, "replaced files are still open");
         return true;
     }
-    changes.tended.store(false, Ordering::Release);
+    // While it is still our turn: whoever leaves a file open after this starts another task.
+    *tending = None;
     false
 }
 

@@ -29,6 +29,8 @@ pub(super) const CUTS: [Cut; 4] = [Cut::Nothing, Cut::Everything, Cut::InOrder, 
 
 pub(super) struct Fragile {
     disk: Mutex<Disk>,
+    /// Whether the clock works; if not, whoever asks for the time panics. While it is locked they wait.
+    pub(super) clock: Mutex<bool>,
 }
 
 type Number = u64;
@@ -127,7 +129,7 @@ impl Fragile {
         }
         disk.durable = disk.nodes.clone();
         disk.unsynced.clear();
-        Self { disk: Mutex::new(disk) }
+        Self { disk: Mutex::new(disk), clock: Mutex::new(true) }
     }
 
     fn disk(&self) -> MutexGuard<'_, Disk> {
@@ -221,6 +223,8 @@ impl Fragile {
 
 impl Steps for Fragile {
     fn now(&self) -> i64 {
+        let works = *self.clock.lock().unwrap();
+        assert!(works, "there is no clock");
         1_000_000_000_000_000_000
     }
 

@@ -1,0 +1,84 @@
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use crossbeam_queue::SegQueue;
+
+use crate::News;
+
+/// More than this nobody reads; a failing disk goes on making news while nobody calls.
+const MAX_NEWS: usize = 1_000;
+const NONE: u64 = 0;
+
+/// What the next caller is going to write into the owner's log.
+#[derive(Default)]
+pub(super) struct NewsQueue {
+    waiting: SegQueue<News>,
+    /// A hash of the last that was put in, if it was a postponement: a disk that fails says the same of each file, each
+    /// time somebody looks.
+    postponed: AtomicU64,
+}
+
+impl NewsQueue {
+    pub(super) fn push(&self, news: News) {
+        let postponed = hash_of_postponed(&news);
+        let before = self.postponed.swap(postponed, Ordering::AcqRel);
+        let is_repeated = postponed != NONE && postponed == before;
+        let is_full = self.waiting.len() >= MAX_NEWS;
+        if is_repeated || (is_full && postponed != NONE) {
+            return;
+        }
+        if is_full {
+            self.waiting.pop();
+        }
+        self.waiting.push(news);
+    }
+
+    pub(super) fn take(&self) -> Vec<News> {
+        // What goes on failing is said again to the next caller.
+        self.postponed.store(NONE, Ordering::Release);
+        std::iter::from_fn(|| self.waiting.pop()).collect()
+    }
+}
+
+fn hash_of_postponed(news: &News) -> u64 {
+    let News::Postponed { why } = news else { return NONE };
+    let mut hasher = DefaultHasher::new();
+    why.hash(&mut hasher);
+    hasher.finish().max(NONE + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn postponed(why: &str) -> News {
+        News::Postponed { why: why.to_owned() }
+    }
+
+    #[test]
+    fn what_is_postponed_again_and_again_is_said_once_to_each_who_asks() {
+        let news = NewsQueue::default();
+        let undone = News::Undone { left: Vec::new() };
+        for told in [postponed("a"), postponed("a"), postponed("b"), postponed("a"), undone.clone(), postponed("a")] {
+            news.push(told);
+        }
+        assert_eq!(news.take(), [postponed("a"), postponed("b"), postponed("a"), undone, postponed("a")]);
+        news.push(postponed("a"));
+        assert_eq!(news.take(), [postponed("a")]);
+    }
+
+    #[test]
+    fn there_is_an_end_to_news_and_postponements_are_the_first_to_be_left_out() {
+        let news = NewsQueue::default();
+        for number in 0..2 * MAX_NEWS {
+            news.push(postponed(&number.to_string()));
+        }
+        let undone = News::Undone { left: Vec::new() };
+        news.push(undone.clone());
+        let taken = news.take();
+        assert_eq!(taken.len(), MAX_NEWS);
+        assert_eq!((taken.first(), taken.last()), (Some(&postponed("1")), Some(&undone)));
+    }
+}
