@@ -4,6 +4,7 @@ use std::{
     cell::RefCell,
     fmt,
     hash::{BuildHasher, Hasher, RandomState},
+    io::{self, Write},
     panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind},
 };
 
@@ -60,11 +61,15 @@ macro_rules! bug {
     };
 }
 
-/// Has panics of all threads logged with their place instead of being printed. Their messages are left out: a message such
+/// Has panics of all threads logged with their place, or that place printed if there is no log. Their messages are left out: a message such
 /// as that of a wrong slice index quotes the text of the note.
 pub fn install_panic_hook() {
     fn hook(panic: &PanicHookInfo<'_>) {
         let at = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+        // Without a log, nothing else would tell that it happened. If that cannot be said either, there is nobody to tell.
+        if !tracing::dispatcher::has_been_set() {
+            writeln!(io::stderr(), "lapidary: internal error at {at}").unwrap_or_default();
+        }
         let bug = Bug::logged(at, "a panic".to_owned());
         // A panic while the thread-local storage is torn down is logged all the same.
         LAST_PANIC.try_with(|last| last.replace(Some(bug))).unwrap_or_default();

@@ -15,7 +15,7 @@ use crate::{
     schema,
 };
 
-/// Everything about a tool that is not its logic. Listing, gate, approval, log, annotations and reference derive
+/// Everything about a tool that is not its logic. Listing, authorization, approval, log, annotations and reference derive
 /// from it.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {

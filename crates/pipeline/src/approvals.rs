@@ -59,6 +59,13 @@ pub enum Decided {
     Rejected,
     /// The profile under which it was asked is not one of this process.
     NoSuchProfile(String),
+    /// Whoever asked, by name, is not known in this process.
+    NoSuchPrincipal(String),
+    /// Whoever asked has another profile by now.
+    ProfileChanged {
+        principal: String,
+        profile: String,
+    },
     /// Somebody was faster, or it is too late.
     Gone,
 }
@@ -149,8 +156,8 @@ fn parse(id: &str, vault: &str, text: &str) -> Option<Pending> {
         vault: vault.to_owned(),
         asked: said("asked")?.parse::<Timestamp>().ok()?.into(),
         caller: said("caller")?,
-        // An older version did not write it down.
-        principal: said("principal").unwrap_or_default(),
+        // An older version did not write it down. Nobody can tell then what may be changed, so the next call asks anew.
+        principal: said("principal")?,
         profile: said("profile")?,
         tool: said("tool")?,
         question: said("question")?,
@@ -200,8 +207,10 @@ impl Executor {
     /// A person's answer. If it is yes, exactly the change that was shown is made, or none.
     pub fn decide(&self, pending: &Pending, agreed: bool) -> io::Result<Decided> {
         let Some(served) = self.setup.vaults.called(&pending.vault) else { return Ok(Decided::Gone) };
-        let Some(principal) = self.asking_principal(pending) else {
-            return Ok(Decided::NoSuchProfile(pending.profile.clone()));
+        // Whoever asked may be gone for good, which is no reason not to reject it.
+        let principal = match self.asking_principal(pending) {
+            Err(unknown) if agreed => return Ok(unknown),
+            principal => principal.ok(),
         };
         let (waiting, now) = (&served.waiting, self.setup.clock.now());
         tidy(waiting, now)?;
@@ -211,10 +220,10 @@ impl Executor {
             answer["answered"] = json!(iso(now));
             waiting.settle(&pending.id, &answer.to_string())
         };
-        if !agreed {
+        let Some(principal) = principal.filter(|_| agreed) else {
             settle(json!({ "rejected": true }))?;
             return Ok(Decided::Rejected);
-        }
+        };
         let spec = principal.profile().catalogue.find(&pending.tool).ok().map(|entry| &entry.spec);
         if spec.is_some_and(|spec| spec.effect == Effect::Read) {
             // Read when it is asked for again, by what may be read then. So no text of a note is kept here.
@@ -247,18 +256,99 @@ impl Executor {
         Ok(Decided::Tried(rendered))
     }
 
-    /// The principal who asked, as it is known in this process; nobody can be asked on its behalf here.
-    fn asking_principal(&self, pending: &Pending) -> Option<Principal> {
-        let profile = self.setup.profiles.iter().find(|profile| profile.name == pending.profile)?;
-        let known = self.setup.grants.iter().find(|(name, _)| *name == pending.principal);
-        let grant = known.map_or(&self.setup.grant, |(_, grant)| grant);
-        let grant = Grant { profile: Arc::clone(profile), ..Grant::clone(grant) };
-        Some(Principal {
+    /// The principal who asked, with what it may do in this process; nobody can be asked on its behalf here.
+    fn asking_principal(&self, pending: &Pending) -> Result<Principal, Decided> {
+        Ok(Principal {
             id: pending.caller.clone(),
             name: pending.principal.clone(),
-            grant: Arc::new(grant),
+            grant: self.asking_grant(pending)?,
             can_be_asked: false,
             is_single_client: false,
         })
+    }
+
+    fn asking_grant(&self, pending: &Pending) -> Result<Arc<Grant>, Decided> {
+        let Pending { principal, profile, .. } = pending;
+        if Principal::is_anonymous(principal) {
+            // The server may have been started with another profile than this process.
+            let known = self.setup.profiles.iter().find(|known| known.name == *profile);
+            let known = known.ok_or_else(|| Decided::NoSuchProfile(profile.clone()))?;
+            return Ok(Arc::new(Grant { profile: Arc::clone(known), ..Grant::clone(&self.setup.grant) }));
+        }
+        let known = self.setup.grants.iter().find(|(name, _)| name == principal);
+        let (_, grant) = known.ok_or_else(|| Decided::NoSuchPrincipal(principal.clone()))?;
+        if grant.profile.name != *profile {
+            return Err(Decided::ProfileChanged { principal: principal.clone(), profile: profile.clone() });
+        }
+        Ok(Arc::clone(grant))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_tools::{Profile, ProfileRules, Selection, TOOL_SET};
+
+    use super::*;
+    use crate::{
+        Decision, Rule,
+        testing::{TestServer, TestSetup, granted},
+    };
+
+    const PHONE: &str = "http:phone";
+
+    /// A server that knows these by name, and a question that somebody called `http:phone` led to.
+    fn asked(known: Vec<(&str, Grant)>) -> (TestServer, Pending) {
+        let grants = known.into_iter().map(|(name, grant)| (name.to_owned(), Arc::new(grant))).collect();
+        let rules = vec![Rule::effect(Effect::Write, Decision::Ask)];
+        let setup = TestSetup { grants, rules, waits_for_approval: true, ..TestSetup::default() };
+        let server = setup.serve(&[("Work/a.md", "one\n")]);
+        let phone = Principal { name: PHONE.to_owned(), ..server.principal_with(granted(&["Work"])) };
+        server.call_as(&phone, "str_replace", json!({ "file": "Work/a.md", "find": "one", "replace": "two" }));
+        let pending = server.executor.pending().unwrap().remove(0);
+        (server, pending)
+    }
+
+    #[test]
+    fn a_change_is_made_with_the_grant_of_whoever_asked() {
+        let (server, pending) = asked(vec![(PHONE, granted(&["Work"]))]);
+        let decided = server.executor.decide(&pending, true).unwrap();
+        assert!(matches!(decided, Decided::Tried(reply) if !reply.is_error));
+        assert_eq!(server.text("Work/a.md"), "two\n");
+        let (server, pending) = asked(vec![(PHONE, granted(&["Home"]))]);
+        let decided = server.executor.decide(&pending, true).unwrap();
+        assert!(matches!(decided, Decided::Tried(reply) if reply.is_error), "it has another folder by now");
+        assert_eq!(server.text("Work/a.md"), "one\n");
+    }
+
+    #[test]
+    fn what_somebody_asked_who_is_not_known_any_more_can_only_be_rejected() {
+        let (server, pending) = asked(vec![("http:desk", granted(&["Work"]))]);
+        let decided = server.executor.decide(&pending, true).unwrap();
+        assert!(matches!(decided, Decided::NoSuchPrincipal(name) if name == PHONE));
+        assert_eq!(server.text("Work/a.md"), "one\n");
+        assert_eq!(server.executor.pending().unwrap(), [pending.clone()], "it still waits");
+        assert!(matches!(server.executor.decide(&pending, false).unwrap(), Decided::Rejected));
+        assert_eq!(server.executor.pending().unwrap(), []);
+    }
+
+    #[test]
+    fn what_was_asked_under_another_profile_than_the_principal_has_is_not_made() {
+        let rules = ProfileRules::curator();
+        let profile = Arc::new(Profile::new("other", TOOL_SET, &rules, &Selection::default(), &[]).unwrap());
+        let (server, pending) = asked(vec![(PHONE, Grant { profile, ..granted(&["Work"]) })]);
+        let decided = server.executor.decide(&pending, true).unwrap();
+        assert!(matches!(decided, Decided::ProfileChanged { profile, .. } if profile == "test"));
+        assert_eq!(server.text("Work/a.md"), "one\n");
+    }
+
+    #[test]
+    fn a_question_that_does_not_say_whose_it_is_is_asked_anew() {
+        let (server, pending) = asked(Vec::new());
+        let waiting = &server.executor.vaults().first().waiting;
+        let (_, text) = waiting.find(&pending.id).unwrap().unwrap();
+        let mut record: Value = serde_json::from_str(&text).unwrap();
+        record.as_object_mut().unwrap().remove("principal");
+        waiting.put(&pending.id, &record.to_string()).unwrap();
+        assert_eq!(server.executor.pending().unwrap(), []);
     }
 }

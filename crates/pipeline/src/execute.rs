@@ -3,13 +3,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lapidary_tools::{Cancel, Effect, Interruption, Reason, RelayedCall, Spec, bug, catch_panic};
+use lapidary_tools::{
+    Cancel, Effect, Interruption, Reason, RelayedCall, Spec, ToolKind, bug, catch_panic, check_arguments,
+};
 use serde_json::{Map, Value};
+use tracing::Span;
 
 use crate::{
     Executor, Invocation, Operation, Outcome,
     execution::{Conclusion, Execution, Flow},
-    stages::{FIND, NARROW, STAGES, observe, record},
+    stages::{FIND, NARROW, STAGES, check::argument_at, observe, record},
 };
 
 /// No call goes on for ever, whatever it asks for.
@@ -53,8 +56,7 @@ impl Executor {
     /// Runs an operation on this thread.
     pub fn run(&self, invocation: &Invocation, cancel: &Cancel) -> Outcome {
         let mut execution = Execution::new(self, invocation, cancel);
-        let _call =
-            tracing::info_span!("call", operation = execution.known_name(), principal = execution.name()).entered();
+        let _call = call_span(&execution).entered();
         // A panic is our bug; it must cost one call, not the server.
         let ended =
             catch_panic(|| run_stages(&mut execution)).unwrap_or_else(|bug| Err(broken(cancel, Reason::Internal(bug))));
@@ -69,10 +71,20 @@ impl Executor {
     pub fn cancel(&self, invocation: &Invocation) -> Arc<Cancel> {
         let usual = self.setup.limits.deadline;
         let asked = with_tool(invocation, |spec, arguments| {
-            let asked = Value::Object(arguments.clone()).pointer(spec.deadline?)?.as_u64()?;
+            let asked = argument_at(arguments, spec.deadline?)?.as_u64()?;
             Some(if asked == 0 { LONGEST_DEADLINE } else { Duration::from_millis(asked).min(LONGEST_DEADLINE) })
         });
         Arc::new(Cancel::after(asked.flatten().map_or(usual, |asked| asked.max(usual))))
+    }
+}
+
+/// What is looked at every second would bury everything else, so its spans are for `trace` alone.
+fn call_span(execution: &Execution<'_>) -> Span {
+    let (operation, principal) = (execution.known_name(), execution.name());
+    if execution.is_recorded() {
+        tracing::info_span!("call", operation, principal)
+    } else {
+        tracing::trace_span!("call", operation, principal)
     }
 }
 
@@ -80,7 +92,11 @@ impl Executor {
 fn run_stages(execution: &mut Execution<'_>) -> Result<Conclusion, Reason> {
     let mut at = FIND;
     while let Some((name, stage)) = STAGES.get(at) {
-        let _stage = tracing::debug_span!("stage", name).entered();
+        let _stage = if execution.is_recorded() {
+            tracing::debug_span!("stage", name).entered()
+        } else {
+            tracing::trace_span!("stage", name).entered()
+        };
         at = match stage(execution)? {
             Flow::Next => at + 1,
             Flow::Restart => FIND,
@@ -107,18 +123,23 @@ fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&Spec, &Map<String, Va
     let Operation::Tool { name, arguments } = &invocation.operation else { return None };
     let catalogue = &invocation.principal.profile().catalogue;
     let entry = catalogue.find(name).ok()?;
-    match entry.tool.relayed(arguments) {
-        None => Some(ask(&entry.spec, arguments)),
-        Some(RelayedCall { tool, arguments }) => Some(ask(&catalogue.find(&tool).ok()?.spec, &arguments)),
+    if entry.spec.kind != ToolKind::Relay {
+        return Some(ask(&entry.spec, arguments));
     }
+    // Repaired as they will be when it runs. What cannot be repaired will be refused, and leads nowhere.
+    let checked = check_arguments(entry.spec.name(), entry.spec.input(), arguments.clone()).ok()?;
+    let RelayedCall { tool, arguments } = entry.tool.relayed(&checked.arguments)?;
+    Some(ask(&catalogue.find(&tool).ok()?.spec, &arguments))
 }
 
 #[cfg(test)]
 mod tests {
+    use lapidary_tools::{ListPrompts, PromptsSeen, WatchPrompts};
     use serde_json::json;
+    use tracing::Level;
 
     use super::*;
-    use crate::testing::{TestServer, arguments};
+    use crate::testing::{LevelLog, TestServer, arguments};
 
     #[test]
     fn a_call_may_ask_for_more_time_than_usual_and_not_for_ever() {
@@ -149,6 +170,24 @@ mod tests {
         assert_eq!(effect("call_tool", json!({ "name": "str_replace" })), Effect::Write);
         assert_eq!(effect("call_tool", json!({ "name": "no_such_tool" })), Effect::Read);
         assert_eq!(effect("bulk_apply", json!({})), Effect::Destroy);
+        let repaired = json!({ "Name": "file_read", "arguments": "{\"file\":\"a.md\"}" });
+        assert_eq!(effect("call_tool", repaired), Effect::Read);
+        let repaired = json!({ "name": "str_replace", "arguments": "{}" });
+        assert_eq!(effect("call_tool", repaired), Effect::Write);
+        assert_eq!(effect("call_tool", json!({ "arguments": {} })), Effect::Read, "it will be refused");
+    }
+
+    #[test]
+    fn what_is_looked_at_every_second_is_in_the_log_at_trace_alone() {
+        let closed = &[(".lapidaryignore", "[\n"), ("a.md", "one\n")][..];
+        for (files, of_a_call) in [(&closed[1..], Level::INFO), (closed, Level::WARN)] {
+            let server = TestServer::new(files);
+            let watch = || assert!(server.read(WatchPrompts { seen: PromptsSeen::default() }).is_ok());
+            let watched = LevelLog::most_serious(watch);
+            assert_eq!(watched, Some(Level::TRACE), "{files:?}");
+            let listed = LevelLog::most_serious(|| assert!(server.read(ListPrompts).is_ok()));
+            assert_eq!(listed, Some(of_a_call), "{files:?}");
+        }
     }
 
     #[test]

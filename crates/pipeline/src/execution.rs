@@ -179,6 +179,14 @@ impl<'a> Execution<'a> {
         }
     }
 
+    /// Whether the log tells of it. The server asks for the rest by itself, every second.
+    pub(crate) fn is_recorded(&self) -> bool {
+        match &self.invocation.operation {
+            Operation::Tool { .. } => true,
+            Operation::Read(operation) => operation.declaration().recorded,
+        }
+    }
+
     /// The name of the principal.
     pub(crate) fn name(&self) -> &'a str {
         &self.principal().name

@@ -102,18 +102,25 @@ impl Executor {
     /// What may be read and changed at this moment: the server's policy and the rule files, narrowed by the grant. The
     /// owner hears what is wrong with the rules, the caller only that the vault is closed.
     pub(crate) fn scope(&self, served: &ServedVault, grant: &Grant) -> Result<Arc<Scope>, Reason> {
+        self.current_scope(served, grant).map_err(|error| {
+            if let RulesError::Unreadable { .. } = error {
+                tracing::warn!("the vault `{}` is closed: {error}", served.vault.name());
+            }
+            closed(error)
+        })
+    }
+
+    /// The same for what is looked at every second, of which the owner hears nothing.
+    pub(crate) fn scope_silently(&self, served: &ServedVault, grant: &Grant) -> Result<Arc<Scope>, Reason> {
+        self.current_scope(served, grant).map_err(closed)
+    }
+
+    fn current_scope(&self, served: &ServedVault, grant: &Grant) -> Result<Arc<Scope>, RulesError> {
         let now = self.setup.clock.now();
-        let scope = match &grant.paths {
+        match &grant.paths {
             None => served.vault.scope(now),
             Some(paths) => served.vault.scope_for(now, paths),
-        };
-        scope.map_err(|error| match error {
-            RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
-            RulesError::Unreadable { file, .. } => {
-                tracing::warn!("the vault `{}` is closed: {error}", served.vault.name());
-                Reason::VaultClosed { file }
-            }
-        })
+        }
     }
 
     /// How far a vault has been looked through, in per cent, if one is and that takes a while.
@@ -163,5 +170,12 @@ impl Executor {
             done.send(()).unwrap_or_default();
         });
         wait.recv_timeout(within).unwrap_or_default();
+    }
+}
+
+fn closed(error: RulesError) -> Reason {
+    match error {
+        RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
+        RulesError::Unreadable { file, .. } => Reason::VaultClosed { file },
     }
 }

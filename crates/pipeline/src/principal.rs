@@ -19,6 +19,16 @@ pub struct Principal {
 }
 
 impl Principal {
+    /// The names of callers who present nothing that tells who they are, by how they are connected. All others are known
+    /// by name, and each has a grant of its own.
+    pub const STDIO: &str = "stdio";
+    pub const HTTP: &str = "http";
+    pub const COMMAND_LINE: &str = "cli";
+
+    pub(crate) fn is_anonymous(name: &str) -> bool {
+        [Self::STDIO, Self::HTTP, Self::COMMAND_LINE].contains(&name)
+    }
+
     pub fn profile(&self) -> &Profile {
         &self.grant.profile
     }

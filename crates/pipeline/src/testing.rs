@@ -1,6 +1,9 @@
 //! A server without a transport, on a vault in memory, for the tests of the stages.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use lapidary_tools::{Payload, Profile, ProfileRules, ReadOperation, Reason, ScanLimits, Selection, TOOL_SET};
 use lapidary_vault::{
@@ -8,6 +11,10 @@ use lapidary_vault::{
     store::{LogFile, MemoryStore, StateFolder, Waiting},
 };
 use serde_json::{Map, Value};
+use tracing::{
+    Event, Level, Metadata, Subscriber,
+    span::{Attributes, Id, Record},
+};
 
 use crate::{
     AUDIT_FILE, Clock, Executor, Grant, Invocation, Limits, Outcome, Principal, RepetitionLimits, Rule, Rules,
@@ -20,6 +27,8 @@ const VAULT: &str = "test";
 /// What differs from test to test.
 pub(crate) struct TestSetup {
     pub(crate) profile: ProfileRules,
+    /// Of callers who are known by name.
+    pub(crate) grants: Vec<(String, Arc<Grant>)>,
     /// Asked before those that allow everything.
     pub(crate) rules: Vec<Rule>,
     pub(crate) can_be_asked: bool,
@@ -33,6 +42,7 @@ impl Default for TestSetup {
     fn default() -> Self {
         Self {
             profile: ProfileRules::curator(),
+            grants: Vec::new(),
             rules: Vec::new(),
             can_be_asked: false,
             waits_for_approval: false,
@@ -59,7 +69,7 @@ impl TestSetup {
         let allowed = Rule { effect: None, group: None, tool: None, path: None, decision: crate::Decision::Allow };
         let setup = Setup {
             grant: Arc::new(Grant::of(Arc::clone(&profile))),
-            grants: Vec::new(),
+            grants: self.grants,
             profiles: vec![profile],
             vaults: Vaults::new(served, Vec::new()),
             rules: Rules(self.rules.into_iter().chain([allowed]).collect()),
@@ -106,7 +116,7 @@ impl TestServer {
         let grant = Grant { profile: Arc::clone(&self.executor.grant().profile), ..grant };
         Principal {
             id: "tester".to_owned(),
-            name: "tester".to_owned(),
+            name: Principal::STDIO.to_owned(),
             grant: Arc::new(grant),
             can_be_asked: self.can_be_asked,
             is_single_client: true,
@@ -185,4 +195,42 @@ pub(crate) fn arguments(value: Value) -> Map<String, Value> {
         Value::Object(arguments) => arguments,
         other => panic!("arguments are an object: {other}"),
     }
+}
+
+/// Notes the levels of all spans and events of this crate.
+#[derive(Clone, Default)]
+pub(crate) struct LevelLog(Arc<Mutex<Vec<Level>>>);
+
+impl LevelLog {
+    /// The most serious level at which something is logged meanwhile.
+    pub(crate) fn most_serious(run: impl FnOnce()) -> Option<Level> {
+        let log = Self::default();
+        tracing::subscriber::with_default(log.clone(), run);
+        let levels = log.0.lock().unwrap();
+        levels.iter().min().copied()
+    }
+
+    fn note(&self, metadata: &Metadata<'_>) {
+        self.0.lock().unwrap().push(*metadata.level());
+    }
+}
+
+impl Subscriber for LevelLog {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("lapidary_pipeline")
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        self.note(span.metadata());
+        Id::from_u64(1)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        self.note(event.metadata());
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
 }

@@ -1,4 +1,4 @@
-//! From a configuration to a executor that is ready for calls. Opens no vault: that happens on the first call.
+//! From a configuration to an executor that is ready for calls. Opens no vault: that happens on the first call.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 

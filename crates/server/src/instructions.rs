@@ -43,7 +43,16 @@ fn advice(profile: &Profile) -> String {
 }
 
 /// What this server may touch, in one or two sentences.
-pub(crate) fn policy(executor: &Arc<Executor>, grant: &Arc<Grant>) -> String {
+fn policy(executor: &Arc<Executor>, grant: &Arc<Grant>) -> String {
+    policy_in_words(executor, grant, true)
+}
+
+/// The same for the log, in which no folder of a vault is named.
+pub(crate) fn policy_without_folders(executor: &Arc<Executor>, grant: &Arc<Grant>) -> String {
+    policy_in_words(executor, grant, false)
+}
+
+fn policy_in_words(executor: &Arc<Executor>, grant: &Arc<Grant>, names_folders: bool) -> String {
     // Paths are configured for all vaults alike, patterns for each of them.
     let policy = executor.vaults().first().vault.policy();
     let own = grant.paths.as_deref();
@@ -65,16 +74,18 @@ pub(crate) fn policy(executor: &Arc<Executor>, grant: &Arc<Grant>) -> String {
     let rules = executor.rules_in_force(grant, LOOK_AT_RULES);
     let some_closed = if closes { " Some paths are closed." } else { "" };
     let only_reads = policy.read_only || own.is_some_and(|own| own.read_only) || grant.profile.most == Effect::Read;
-    let access = match (only_reads, &read, &write) {
-        (true, None, _) => "Read-only: nothing can be changed.".to_owned(),
-        (true, read, _) => format!("Read-only: nothing can be changed. Readable: {}.", listed(read)),
+    let (access, folders) = match (only_reads, &read, &write) {
+        (true, None, _) => ("Read-only: nothing can be changed.", String::new()),
+        (true, read, _) => ("Read-only: nothing can be changed.", format!(" Readable: {}.", listed(read))),
         (false, None, None) if !closes && rules == RuleFilesInForce::default() => {
-            "Everything may be read and changed.".to_owned()
+            ("Everything may be read and changed.", String::new())
         }
         (false, read, write) => {
-            format!("Vault path policy is enforced. Readable: {}. Writable: {}.", listed(read), listed(write))
+            let folders = format!(" Readable: {}. Writable: {}.", listed(read), listed(write));
+            ("Vault path policy is enforced.", folders)
         }
     };
+    let folders = if names_folders { folders } else { String::new() };
     let approval = match executor.decision_on_writing() {
         _ if only_reads => "",
         Decision::Allow if executor.has_particular_rules() => {
@@ -84,7 +95,7 @@ pub(crate) fn policy(executor: &Arc<Executor>, grant: &Arc<Grant>) -> String {
         Decision::Ask => " Every change is shown to a person first.",
         Decision::Deny => " The owner's rules allow no change.",
     };
-    format!("{access}{some_closed}{}{approval}", in_words(&rules))
+    format!("{access}{folders}{some_closed}{}{approval}", in_words(&rules))
 }
 
 fn in_words(rules: &RuleFilesInForce) -> String {

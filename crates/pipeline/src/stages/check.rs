@@ -100,12 +100,15 @@ pub(crate) fn bad_argument(entry: &Entry, at: &str, problem: &str) -> Reason {
 
 /// The files that the arguments name, as far as they can be made out.
 fn files(entry: &Entry, arguments: &Map<String, Value>) -> Vec<String> {
-    let named = |pointer: &str| {
-        let mut keys = pointer.split('/').skip(1);
-        let argument = arguments.get(keys.next()?)?;
-        keys.try_fold(argument, |value, key| value.get(key))?.as_str().map(|path| path.chars().take(4096).collect())
-    };
+    let named = |pointer: &str| argument_at(arguments, pointer)?.as_str().map(|path| path.chars().take(4096).collect());
     entry.spec.declaration.paths.iter().filter_map(|path| named(path.pointer)).collect()
+}
+
+/// What the arguments have at a JSON pointer of a declaration, none of which escapes anything or leads into an array.
+pub(crate) fn argument_at<'v>(arguments: &'v Map<String, Value>, pointer: &str) -> Option<&'v Value> {
+    let mut keys = pointer.split('/').skip(1);
+    let argument = arguments.get(keys.next()?)?;
+    keys.try_fold(argument, |value, key| value.get(key))
 }
 
 #[cfg(test)]

@@ -2,15 +2,16 @@ use std::sync::Arc;
 
 use lapidary_tools::{OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
 
-use crate::execution::{Execution, Flow, Found};
+use crate::{
+    ServedVault,
+    execution::{Execution, Flow, Found},
+};
 
 /// A view of the vault, reduced to what the principal may read.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     match execution.found()? {
         Found::Tool(_) => tool_view(execution)?,
-        Found::Read(operation) => {
-            execution.opened = Some(open(execution, operation.declaration().recorded)?);
-        }
+        Found::Read(_) => execution.opened = Some(open(execution)?),
     }
     Ok(Flow::Next)
 }
@@ -30,17 +31,19 @@ fn tool_view(execution: &mut Execution<'_>) -> Result<(), Reason> {
 }
 
 /// What is looked at every second and leaves no line in the log leaves no warning either.
-fn open(execution: &mut Execution<'_>, warns: bool) -> Result<OpenedVaults, Reason> {
-    let (executor, grant) = (execution.executor, &execution.principal().grant);
+fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
+    let (executor, grant, warns) = (execution.executor, &execution.principal().grant, execution.is_recorded());
+    let scope = |served: &ServedVault| {
+        if warns { executor.scope(served, grant) } else { executor.scope_silently(served, grant) }
+    };
+    let view = |served: &ServedVault| scope(served).map(|scope| executor.view_under(served, scope));
     Ok(match execution.vault_choice.take() {
-        None | Some(VaultChoice::One(_)) => {
-            OpenedVaults::One(Box::new(executor.view(execution.concerned_vault(), grant)?))
-        }
+        None | Some(VaultChoice::One(_)) => OpenedVaults::One(Box::new(view(execution.concerned_vault())?)),
         Some(VaultChoice::Several(names)) => {
             let served = names.iter().filter_map(|name| executor.vaults().called(name));
             let opened = served.map(|served| {
                 let name = served.vault.name().to_owned();
-                let view = executor.view(served, grant);
+                let view = view(served);
                 if let Err(reason) = &view
                     && warns
                 {
@@ -52,9 +55,9 @@ fn open(execution: &mut Execution<'_>, warns: bool) -> Result<OpenedVaults, Reas
             OpenedVaults::Several(opened.collect())
         }
         Some(VaultChoice::States) => {
-            let state = |served: &crate::ServedVault| VaultState {
+            let state = |served: &ServedVault| VaultState {
                 name: served.vault.name().to_owned(),
-                problem: executor.scope(served, grant).err().map(|reason| reason.kind()),
+                problem: scope(served).err().map(|reason| reason.kind()),
             };
             OpenedVaults::States(executor.vaults().granted(grant).map(state).collect())
         }

@@ -1,12 +1,10 @@
 use lapidary_vault::News;
 
-use crate::{Operation, Outcome, audit::AuditRecord, execution::Execution};
+use crate::{Outcome, audit::AuditRecord, execution::Execution};
 
 /// One line in the log of the vault, for refusals too, and what happened to the vault without a call.
 pub(crate) fn run(execution: &Execution<'_>, outcome: &Outcome) {
-    if let Operation::Read(operation) = &execution.invocation.operation
-        && !operation.declaration().recorded
-    {
+    if !execution.is_recorded() {
         return;
     }
     let (served, audit) = (execution.concerned_vault(), &execution.executor.audit);

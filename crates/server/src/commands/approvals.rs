@@ -111,6 +111,21 @@ fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
             ));
             Ok(Done::Refused)
         }
+        Decided::NoSuchPrincipal(name) => {
+            report::error(&format!(
+                "it was asked by `{}`, and there is no such principal here; use the configuration of the server, or reject it",
+                printable(&name)
+            ));
+            Ok(Done::Refused)
+        }
+        Decided::ProfileChanged { principal, profile } => {
+            report::error(&format!(
+                "it was asked by `{}` under the profile `{}`, and here it has another; use the configuration of the server, or reject it",
+                printable(&principal),
+                printable(&profile)
+            ));
+            Ok(Done::Refused)
+        }
         Decided::Rejected => {
             writeln!(out, "Rejected. Nothing was changed.")?;
             Ok(Done::Well)

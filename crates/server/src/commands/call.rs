@@ -38,7 +38,7 @@ pub(super) fn can_be_asked() -> bool {
 
 /// The principal of the command line: a person. Whoever repeats themselves there has a reason.
 pub(super) fn owner(executor: &Executor, can_be_asked: bool) -> Principal {
-    let name = || "cli".to_owned();
+    let name = || Principal::COMMAND_LINE.to_owned();
     let grant = Arc::clone(executor.grant());
     Principal { id: name(), name: name(), grant, can_be_asked, is_single_client: false }
 }

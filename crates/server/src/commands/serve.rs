@@ -5,7 +5,7 @@ use crate::{
     assemble::Assembled,
     config::{Config, Transport},
     http,
-    instructions::policy,
+    instructions::policy_without_folders,
     stdio,
 };
 
@@ -15,7 +15,8 @@ const LAST_CHANGES: Duration = Duration::from_secs(5);
 pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failure> {
     let names: Vec<String> =
         assembled.vaults.iter().map(|vault| format!("{} ({})", vault.name, vault.path.display())).collect();
-    tracing::info!("{} · {}", names.join(", "), policy(&assembled.executor, assembled.executor.grant()));
+    let policy = policy_without_folders(&assembled.executor, assembled.executor.grant());
+    tracing::info!("{} · {policy}", names.join(", "));
     // One connection needs one thread; HTTP gets one per core.
     let mut builder = match config.transport {
         Transport::Stdio => tokio::runtime::Builder::new_current_thread(),

@@ -59,6 +59,10 @@ pub(super) fn tokens(raw: &Raw) -> Result<Vec<Token>, Refused> {
         if let Some(other) = tokens[..at].iter().find(|other| other.digest == token.digest) {
             return Err(Refused::SameToken { name: token.name.clone(), other: other.name.clone() });
         }
+        // Sessions and questions belong to a name.
+        if tokens[..at].iter().any(|other| other.name == token.name) {
+            return Err(Refused::SameTokenName { name: token.name.clone() });
+        }
     }
     Ok(tokens)
 }
@@ -148,6 +152,15 @@ mod tests {
         let by_table =
             tokens(&table_of(&[("phone", table_of(&[("token", text(secret)), ("profile", text("reader"))]))]));
         assert_eq!(by_table.unwrap()[0], by_text[0]);
+    }
+
+    #[test]
+    fn two_tokens_of_one_name_are_refused() {
+        let written = "phone:reader:a-long-enough-secret; phone:curator:another-long-secret";
+        assert_eq!(tokens(&text(written)), Err(Refused::SameTokenName { name: "phone".to_owned() }));
+        let own = |secret: &str| table_of(&[("token", text(secret))]);
+        let table = table_of(&[("phone", own("a-long-enough-secret")), ("phone", own("another-long-secret"))]);
+        assert_eq!(tokens(&table), Err(Refused::SameTokenName { name: "phone".to_owned() }));
     }
 
     #[test]

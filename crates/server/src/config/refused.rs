@@ -53,6 +53,8 @@ pub(crate) enum Refused {
     NoProfileOfToken { name: String, known: Vec<String> },
     #[error("'{name}' and '{other}' have the same token; give each client its own")]
     SameToken { name: String, other: String },
+    #[error("there are two tokens of the name '{name}'; give each client a name of its own")]
+    SameTokenName { name: String },
     #[error("is not a token; write NAME:PROFILE:TOKEN, several separated by ';'")]
     NotToken,
     #[error("'{name}' has no `token`")]

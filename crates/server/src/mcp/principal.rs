@@ -20,7 +20,7 @@ impl Mcp {
         let can_be_asked = asking::can_ask(context);
         let grant = self.grant_of(identity);
         if self.shared.connection == Connection::Stdio {
-            let name = || "stdio".to_owned();
+            let name = || Principal::STDIO.to_owned();
             return Principal { id: name(), name: name(), grant, can_be_asked, is_single_client: true };
         }
         // Without a session there is only the name of the program, which many may share.
@@ -28,7 +28,7 @@ impl Mcp {
         let is_single_client = session.is_some();
         let client = || context.client_info().map(|client| client.name.chars().take(CLIENT_NAME).collect());
         let id = session.or_else(client).unwrap_or_default();
-        let name = identity.map_or_else(|| "http".to_owned(), Identity::principal_name);
+        let name = identity.map_or_else(|| Principal::HTTP.to_owned(), Identity::principal_name);
         Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, is_single_client }
     }
 

@@ -146,6 +146,38 @@ fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
     }
 }
 
+/// Without a log, at least the place of a panic is known.
+#[cfg(debug_assertions)]
+#[test]
+fn a_panic_is_printed_if_there_is_no_log() {
+    let name = "lapidary-failpoint-panic.md";
+    let vault = Vault::new(&[(name, b"my diary\n")]);
+    let mut server = vault.serve_with(&[], &[("MCP_LOG_LEVEL", "off")]).open(Era::Modern);
+    server.call("obsidian_get_note", json!({ "format": "content", "target": path(name) }));
+    let (_, said) = server.end();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.starts_with("lapidary: internal error at crates/toolkit/src/failpoint.rs:"), "{said}");
+}
+
+#[test]
+fn a_policy_is_logged_without_the_folders_that_it_names() {
+    let vault = Vault::new(&[("Diary/a.md", b"one\n")]);
+    for (setting, said_of_it) in
+        [("false", "Vault path policy is enforced."), ("true", "Read-only: nothing can be changed.")]
+    {
+        let environment = [
+            ("MCP_LOG_LEVEL", "trace"),
+            ("OBSIDIAN_READ_PATHS", "Diary"),
+            ("OBSIDIAN_WRITE_PATHS", "Diary"),
+            ("OBSIDIAN_READ_ONLY", setting),
+        ];
+        let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+        server.done("file_read", json!({ "file": "Diary/a.md" }));
+        let (_, said) = server.end();
+        assert!(said.contains(said_of_it) && !said.to_lowercase().contains("diary"), "{said}");
+    }
+}
+
 /// A tool that is off was the next step that a hint named.
 #[test]
 fn a_hint_on_the_wire_names_what_is_on() {

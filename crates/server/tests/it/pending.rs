@@ -31,11 +31,17 @@ fn pending(vault: &Vault) -> Vec<Value> {
 
 /// A person at a terminal, who types this.
 fn at_terminal(vault: &Vault, arguments: &[&str], typed: &str) -> String {
-    at_terminal_of(vault, &[&vault.path()], arguments, typed)
+    at_terminal_of(vault, &[&vault.path()], &[], arguments, typed)
 }
 
-/// The same with several vaults.
-fn at_terminal_of(vault: &Vault, vaults: &[&Path], arguments: &[&str], typed: &str) -> String {
+/// The same with several vaults, and settings from the environment.
+fn at_terminal_of(
+    vault: &Vault,
+    vaults: &[&Path],
+    environment: &[(&str, &str)],
+    arguments: &[&str],
+    typed: &str,
+) -> String {
     let mut line = format!("'{}'", env!("CARGO_BIN_EXE_lapidary"));
     vaults.iter().for_each(|vault| line += &format!(" --vault '{}'", vault.display()));
     arguments.iter().for_each(|argument| line += &format!(" {argument}"));
@@ -43,6 +49,7 @@ fn at_terminal_of(vault: &Vault, vaults: &[&Path], arguments: &[&str], typed: &s
     let mut child = std::process::Command::new("script")
         .args(["--quiet", "--return", "--command", &line, "/dev/null"])
         .env("LAPIDARY_STATE_DIR", state)
+        .envs(environment.iter().copied())
         .env("HOME", vault.path().parent().unwrap())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -293,7 +300,7 @@ fn an_answer_finds_its_vault_also_where_several_are_served() {
     let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
     server.call("str_replace", edit());
     let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
-    let said = at_terminal_of(&vault, &[&elsewhere, &vault.path()], &["approvals", "accept", &id], "y\n");
+    let said = at_terminal_of(&vault, &[&elsewhere, &vault.path()], &[], &["approvals", "accept", &id], "y\n");
     assert_eq!(vault.read("a.md"), b"one 2 three\n", "{said}");
     assert_eq!(std::fs::read(elsewhere.join("a.md")).unwrap(), b"one two three\n");
     assert!(server.done("str_replace", edit())["notice"].as_str().unwrap().contains("A person agreed"));
@@ -328,7 +335,15 @@ fn an_answer_is_told_to_whoever_asked() {
     };
     assert!(call("a-token-for-the-phone").contains("approval_pending"));
     let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
-    at_terminal(&vault, &["approvals", "accept", &id], "y\n");
+    let accept = |environment: &[(&str, &str)]| {
+        at_terminal_of(&vault, &[&vault.path()], environment, &["approvals", "accept", &id], "y\n")
+    };
+    let said = accept(&[]);
+    assert!(said.contains("`http:phone`") && said.contains("no such principal"), "{said}");
+    let said = accept(&[("LAPIDARY_TOKENS", "phone:reader:a-token-for-the-phone")]);
+    assert!(said.contains("`curator`") && said.contains("here it has another"), "{said}");
+    assert_eq!(vault.read("a.md"), b"one two three\n", "nobody's grant is that of somebody else");
+    accept(&[("LAPIDARY_TOKENS", tokens)]);
     let other = call("a-token-for-the-desk-1");
     assert!(other.contains("text_missing") && !other.contains("A person agreed"), "{other}");
     assert!(call("a-token-for-the-phone").contains("A person agreed"));
