@@ -326,7 +326,7 @@ mod tests {
         let decided = server.executor.decide(&pending, true).unwrap();
         assert!(matches!(decided, Decided::NoSuchPrincipal(name) if name == PHONE));
         assert_eq!(server.text("Work/a.md"), "one\n");
-        assert_eq!(server.executor.pending().unwrap(), [pending.clone()], "it still waits");
+        assert_eq!(server.executor.pending().unwrap(), std::slice::from_ref(&pending), "it still waits");
         assert!(matches!(server.executor.decide(&pending, false).unwrap(), Decided::Rejected));
         assert_eq!(server.executor.pending().unwrap(), []);
     }

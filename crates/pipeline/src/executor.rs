@@ -106,13 +106,13 @@ impl Executor {
             if let RulesError::Unreadable { .. } = error {
                 tracing::warn!("the vault `{}` is closed: {error}", served.vault.name());
             }
-            closed(error)
+            closed(&error)
         })
     }
 
     /// The same for what is looked at every second, of which the owner hears nothing.
     pub(crate) fn scope_silently(&self, served: &ServedVault, grant: &Grant) -> Result<Arc<Scope>, Reason> {
-        self.current_scope(served, grant).map_err(closed)
+        self.current_scope(served, grant).map_err(|error| closed(&error))
     }
 
     fn current_scope(&self, served: &ServedVault, grant: &Grant) -> Result<Arc<Scope>, RulesError> {
@@ -173,7 +173,7 @@ impl Executor {
     }
 }
 
-fn closed(error: RulesError) -> Reason {
+fn closed(error: &RulesError) -> Reason {
     match error {
         RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
         RulesError::Unreadable { file, .. } => Reason::VaultClosed { file },
