@@ -48,8 +48,10 @@ impl Check {
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&no_properties);
         let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
         let mut checked = Map::new();
+        // Only a key that is none of the names has to be compared with others.
+        let has_unknown = closed && given.keys().any(|key| !properties.contains_key(key));
         let mut spellings: HashMap<Vec<String>, usize> = HashMap::new();
-        for key in given.keys() {
+        for key in given.keys().filter(|_| has_unknown) {
             *spellings.entry(words(key)).or_default() += 1;
         }
         for (key, value) in given {
@@ -157,12 +159,12 @@ impl Check {
     }
 
     fn constant(&mut self, at: &str, schema: &Map<String, Value>, given: &Value) {
-        let allowed: Vec<&Value> = match (schema.get("enum"), schema.get("const")) {
-            (Some(Value::Array(values)), _) => values.iter().collect(),
-            (_, Some(value)) => vec![value],
+        let allowed = match (schema.get("enum"), schema.get("const")) {
+            (Some(Value::Array(values)), _) => &values[..],
+            (_, Some(value)) => std::slice::from_ref(value),
             _ => return,
         };
-        if !allowed.contains(&given) {
+        if !allowed.contains(given) {
             let names: Vec<&str> = allowed.iter().filter_map(|value| value.as_str()).collect();
             let nearest = given.as_str().and_then(|text| nearest(text, names.iter().copied())).map(str::to_owned);
             let problem =

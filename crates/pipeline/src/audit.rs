@@ -53,8 +53,10 @@ impl<'e> AuditRecord<'e> {
             named.push(changed.path.to_string());
             named.extend(changed.moved_to.as_ref().map(ToString::to_string));
         }
-        let mut seen = BTreeSet::new();
-        named.retain(|file| seen.insert(file.clone()));
+        if named.len() > 1 {
+            let mut seen = BTreeSet::new();
+            named.retain(|file| seen.insert(file.clone()));
+        }
         named
     }
 
