@@ -198,7 +198,10 @@ fn take_facts(message: &mut TxJsonRpcMessage<RoleServer>) -> Option<String> {
 /// A message from the client. Most are calls of tools: read as one, a call costs a fraction of what it takes the library to
 /// try every kind of message and every method.
 fn parsed(bytes: &[u8]) -> serde_json::Result<RxJsonRpcMessage<RoleServer>> {
-    if memchr::memmem::find(bytes, b"\"tools/call\"").is_some()
+    let has = |text: &str| memchr::memmem::find(bytes, text.as_bytes()).is_some();
+    // With a result or an error beside the method it is no request, and only the library looks at both.
+    let may_be_call = has("\"tools/call\"") && !has("\"result\"") && !has("\"error\"");
+    if may_be_call
         && let Ok(JsonRpcRequest { jsonrpc, id, request }) =
             serde_json::from_slice::<JsonRpcRequest<CallToolRequest>>(bytes)
     {
