@@ -11,6 +11,7 @@ mod arguments;
 mod catalogue;
 mod context;
 pub mod fence;
+mod lazy_schemas;
 mod payload;
 mod plan;
 mod profile;

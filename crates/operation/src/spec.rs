@@ -1,6 +1,6 @@
 //! What a tool is: one declaration, typed input and output, and either an answer or a plan.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use lapidary_vault::{Change, ChangeSet, View};
 use schemars::JsonSchema;
@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Context, Kind, Offered, Reason,
+    lazy_schemas::{LazySchemas, Schemas},
     plan::{
         Batch, BatchOutcome, BatchPlan, Draft, Learnt, Planned, PlannedChange, ProposalStep, RelayedCall, ToolAnswer,
     },
@@ -324,70 +325,6 @@ impl Spec {
         }
         reasons.sort_unstable();
         reasons
-    }
-}
-
-/// What a client is told of a tool.
-#[derive(Clone, Debug)]
-struct Schemas {
-    description: String,
-    input: Map<String, Value>,
-    output: Map<String, Value>,
-}
-
-impl Schemas {
-    fn derived<I: JsonSchema>(output: Map<String, Value>) -> Self {
-        let mut input = schema::input::<I>();
-        // The doc comment of the input type is the tool's description.
-        let description = match input.remove("description") {
-            Some(Value::String(text)) => text,
-            _ => String::new(),
-        };
-        Self { description, input, output }
-    }
-
-    fn parse(definition: &str) -> Option<Self> {
-        let Ok(Value::Object(mut definition)) = serde_json::from_str(definition) else { return None };
-        let mut take = |name: &str| definition.remove(name);
-        let (Some(Value::String(description)), Some(Value::Object(input)), Some(Value::Object(output))) =
-            (take("description"), take("input"), take("output"))
-        else {
-            return None;
-        };
-        Some(Self { description, input, output })
-    }
-}
-
-/// Schemas that are made when they are first asked for: most sessions use a few tools, and a start should not pay for
-/// all of them.
-#[derive(Clone, Debug)]
-struct LazySchemas {
-    derive: fn() -> Schemas,
-    definition: Option<&'static str>,
-    vaults: Option<Arc<[String]>>,
-    made: OnceLock<Schemas>,
-}
-
-impl LazySchemas {
-    fn new(derive: fn() -> Schemas) -> Self {
-        Self { derive, definition: None, vaults: None, made: OnceLock::new() }
-    }
-
-    fn get(&self) -> &Schemas {
-        self.made.get_or_init(|| {
-            let reviewed = self.definition.map(|definition| {
-                let parsed = Schemas::parse(definition);
-                if parsed.is_none() {
-                    tracing::error!("a definition that is built in cannot be read; it is derived instead");
-                }
-                parsed
-            });
-            let mut schemas = reviewed.flatten().unwrap_or_else(self.derive);
-            if let Some(vaults) = &self.vaults {
-                schema::require_choice(&mut schemas.input, "vault", "Which vault.", vaults);
-            }
-            schemas
-        })
     }
 }
 

@@ -1,0 +1,74 @@
+//! The description and the schemas of a tool, made when they are first asked for.
+
+use std::sync::{Arc, OnceLock};
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+use crate::schema;
+
+/// What a client is told of a tool.
+#[derive(Clone, Debug)]
+pub(crate) struct Schemas {
+    pub(crate) description: String,
+    pub(crate) input: Map<String, Value>,
+    pub(crate) output: Map<String, Value>,
+}
+
+impl Schemas {
+    pub(crate) fn derived<I: JsonSchema>(output: Map<String, Value>) -> Self {
+        let mut input = schema::input::<I>();
+        // The doc comment of the input type is the tool's description.
+        let description = match input.remove("description") {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        };
+        Self { description, input, output }
+    }
+
+    fn parse(definition: &str) -> Option<Self> {
+        let Ok(Value::Object(mut definition)) = serde_json::from_str(definition) else { return None };
+        let mut take = |name: &str| definition.remove(name);
+        let (Some(Value::String(description)), Some(Value::Object(input)), Some(Value::Object(output))) =
+            (take("description"), take("input"), take("output"))
+        else {
+            return None;
+        };
+        Some(Self { description, input, output })
+    }
+}
+
+/// Schemas that are made when they are first asked for: most sessions use a few tools, and a start should not pay for
+/// all of them.
+#[derive(Clone, Debug)]
+pub(crate) struct LazySchemas {
+    derive: fn() -> Schemas,
+    /// The reviewed definition of the tool, if that is to be read instead.
+    pub(crate) definition: Option<&'static str>,
+    /// The vaults that a caller has to choose from, if there are several.
+    pub(crate) vaults: Option<Arc<[String]>>,
+    made: OnceLock<Schemas>,
+}
+
+impl LazySchemas {
+    pub(crate) fn new(derive: fn() -> Schemas) -> Self {
+        Self { derive, definition: None, vaults: None, made: OnceLock::new() }
+    }
+
+    pub(crate) fn get(&self) -> &Schemas {
+        self.made.get_or_init(|| {
+            let reviewed = self.definition.map(|definition| {
+                let parsed = Schemas::parse(definition);
+                if parsed.is_none() {
+                    tracing::error!("a definition that is built in cannot be read; it is derived instead");
+                }
+                parsed
+            });
+            let mut schemas = reviewed.flatten().unwrap_or_else(self.derive);
+            if let Some(vaults) = &self.vaults {
+                schema::require_choice(&mut schemas.input, "vault", "Which vault.", vaults);
+            }
+            schemas
+        })
+    }
+}
