@@ -95,9 +95,10 @@ impl Scope {
     /// Why something is closed, in the words of the caller's own grant: what the server opens to others stays untold.
     fn in_own_words(&self, denied: Denied) -> Denied {
         let Some(grant) = &self.grant else { return denied };
-        let own = || grant.read.iter().chain(&grant.write).flatten().cloned().collect();
         match denied {
-            Denied::OutsideReadPaths { .. } if grant.read.is_some() => Denied::OutsideReadPaths { allowed: own() },
+            Denied::OutsideReadPaths { .. } if grant.read.is_some() => {
+                Denied::OutsideReadPaths { allowed: grant.read.clone().unwrap_or_default() }
+            }
             Denied::OutsideWritePaths { .. } if grant.write.is_some() => {
                 Denied::OutsideWritePaths { allowed: grant.write.clone().unwrap_or_default() }
             }

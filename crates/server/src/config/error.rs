@@ -32,8 +32,8 @@ pub(crate) enum ConfigError {
     )]
     AuthNotSupported { place: Place, mode: &'static str },
     #[error(
-        "{place}: {host} can be reached from other computers, and this version has no authentication to keep them \
-         out; write 127.0.0.1 or ::1"
+        "{place}: {host} can be reached from other computers, and this version has no encryption to keep tokens and \
+         notes secret on the way; write 127.0.0.1 or ::1"
     )]
     HostNotLoopback { place: Place, host: IpAddr },
     #[error("{place}: there is no folder {given}{}", looked_at(given, path))]

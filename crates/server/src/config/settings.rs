@@ -437,8 +437,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_HTTP_HOST"),
         flag: Some(Flag { name: "--http", value: "HOST", given: |flags| Some(text(flags.http?.host?.to_string())) }),
         default: Shown::Value("127.0.0.1"),
-        doc: "The address to listen at. Only addresses of this computer are taken, because this version has no \
-              authentication over HTTP.",
+        doc: "The address to listen at. Only addresses of this computer are taken: this version has no \
+              encryption, so a token could be read on the way.",
         apply: |draft, given| {
             draft.config.http.host = address(&given.raw)?;
             draft.host_place = Some(given.place.clone());

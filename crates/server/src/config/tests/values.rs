@@ -317,7 +317,7 @@ fn only_addresses_of_this_computer_are_served() {
         let machine = Machine::with_vault().variable("MCP_HTTP_HOST", value);
         assert_eq!(machine.config().transport, Transport::Stdio, "over stdio it does no harm");
         let error = machine.variable("MCP_TRANSPORT_TYPE", "http").error();
-        assert_holds(&error, &["MCP_HTTP_HOST", value, "no authentication", "127.0.0.1"]);
+        assert_holds(&error, &["MCP_HTTP_HOST", value, "no encryption", "127.0.0.1"]);
     }
     assert_holds(&refusal("MCP_HTTP_HOST", "nas.local"), &["'nas.local'", "localhost"]);
     let error = Machine::with_vault().words(&["serve", "--http", "0.0.0.0:3010"]).error();
