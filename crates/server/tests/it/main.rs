@@ -39,6 +39,7 @@ mod reasons;
 mod resources;
 mod scenarios;
 mod search_notes;
+mod searching;
 mod skills;
 mod subscriptions;
 mod tools_list;
