@@ -23,9 +23,9 @@ pub(crate) struct ObsidianSearchNotes;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// `omnisearch` unless given.
+    /// How to search.
     #[serde(default)]
-    mode: Option<Mode>,
+    mode: Mode,
     /// For `omnisearch` and `text`.
     #[serde(default)]
     query: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct Input {
     path_prefix: Option<String>,
     /// Matches shown per note, at most.
     #[serde(default)]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1), extend("default" = 10))]
     max_matches_per_hit: Option<usize>,
     /// Say how each hit was ranked.
     #[serde(default)]
@@ -58,11 +58,12 @@ fn context_length() -> usize {
     100
 }
 
-#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     Text,
     Jsonlogic,
+    #[default]
     Omnisearch,
 }
 
@@ -112,9 +113,9 @@ impl ReadTool for ObsidianSearchNotes {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        // A rule is understood as one.
-        let usual = if input.query.is_none() && input.logic.is_some() { Mode::Jsonlogic } else { Mode::Omnisearch };
-        let mode = input.mode.unwrap_or(usual);
+        // A rule alone is understood as one.
+        let is_rule = input.mode == Mode::Omnisearch && input.query.is_none() && input.logic.is_some();
+        let mode = if is_rule { Mode::Jsonlogic } else { input.mode };
         if input.context_length > MAX_CONTEXT {
             return Err(Reason::ContextLengthTooLarge { given: input.context_length, limit: MAX_CONTEXT });
         }
