@@ -18,13 +18,11 @@ use serde_json::json;
 
 pub(crate) struct LinksGet;
 
-/// The links of a note and the links to it (backlinks), resolved as Obsidian resolves them.
-///
-/// Works for attachments too: their backlinks are the notes that use them.
+/// The links of a note or attachment and the links to it (backlinks).
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
     /// Which of the two.
     #[serde(default)]

@@ -15,11 +15,11 @@ use self::hits::{Hit, Page, RANKED_HITS, fitting, ranked_lines};
 pub(crate) struct ObsidianSearchNotes;
 
 /// Search all notes: `omnisearch` finds the best, by a query as in Obsidian (words, `"phrase"`, `-not`, `OR`, `path:`,
-/// `tag:`, `[property:value]`, `line:(…)`); `text` finds words in them and in their names (all have to occur);
-/// `jsonlogic` tries a rule on each. Give about three `alternatives`: other words that a note on the subject may use.
+/// `tag:`, `[property:value]`, `line:(…)`); `text` finds words in texts and names (all have to occur);
+/// `jsonlogic` tries a rule on each. Give about three `alternatives`: other words for the same thing.
 ///
 /// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`, `backlinks`
-/// (paths) and `unresolvedLinks`; besides JsonLogic it knows `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
+/// (paths), `unresolvedLinks`, and knows `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -29,24 +29,24 @@ pub(crate) struct Input {
     /// For `omnisearch` and `text`.
     #[serde(default)]
     query: Option<String>,
-    /// For `omnisearch`: any of their words counts too.
+    /// Any of their words counts too.
     #[serde(default)]
     alternatives: Option<Vec<String>>,
     /// For `jsonlogic`: what has to be true.
     #[serde(default)]
     logic: Option<Map<String, Value>>,
-    /// Characters shown around a match.
+    /// Characters around a match.
     #[serde(default = "context_length")]
     #[schemars(range(min = 1))]
     context_length: usize,
     /// For `text`: only paths that begin so.
     #[serde(default)]
     path_prefix: Option<String>,
-    /// Matches shown per note, at most.
+    /// Matches per note, at most.
     #[serde(default)]
     #[schemars(range(min = 1), extend("default" = 10))]
     max_matches_per_hit: Option<usize>,
-    /// Say how each hit was ranked.
+    /// Say how hits were ranked.
     #[serde(default)]
     explain: bool,
     /// `nextCursor` of the page before.
