@@ -32,7 +32,11 @@ mod reads;
 mod rules;
 mod scenarios;
 mod scratch;
+#[cfg(unix)]
+mod second_names;
 mod sets;
+#[cfg(unix)]
+mod swaps;
 #[cfg(unix)]
 mod trashes;
 mod writes;
