@@ -100,6 +100,12 @@ impl VaultRules {
         self.ignored.iter().any(|patterns| patterns.cover(folded, wanted)) || self.excluded.covers(path, folded, wanted)
     }
 
+    /// Whether the same is ignored and protected in both folders.
+    pub(super) fn close_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
+        let mut files = self.ignored.iter().chain(&self.protected);
+        files.all(|patterns| patterns.cover_alike(one, other)) && self.excluded.covers_alike(one, other)
+    }
+
     pub(super) fn protect(&self, folded: &FoldedPath) -> bool {
         self.protected.iter().any(|patterns| patterns.cover(folded, Wanted::Anything))
     }
@@ -164,6 +170,16 @@ impl Patterns {
     /// From the outermost folder inwards: below a folder that is covered, `!` takes nothing out again.
     fn cover_as(&self, path: &FoldedPath, is_folder: bool) -> bool {
         path.folders().any(|folder| self.covers_alone(folder, true)) || self.covers_alone(path.as_str(), is_folder)
+    }
+
+    /// Whether each line says the same to what is in one folder and in the other.
+    fn cover_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
+        let [one, other] = [one, other].map(|folder| format!("{}/", folder.as_str()));
+        self.lines.iter().all(|line| match &line.fits {
+            Fits::Nothing | Fits::Name(_) | Fits::NameLike(_) => true,
+            Fits::Path(path) => path.strip_prefix(&*one) == path.strip_prefix(&*other),
+            Fits::PathLike(wild) => wild.goes_on_alike(&one, &other),
+        })
     }
 
     /// What the lines say to this path, whatever they say to the folders around it.

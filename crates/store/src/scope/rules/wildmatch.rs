@@ -161,6 +161,13 @@ impl Wild {
         self.tokens.len()
     }
 
+    /// Whether what comes after one beginning fits if it fits after the other.
+    pub(super) fn goes_on_alike(&self, one: &str, other: &str) -> bool {
+        let plain = |text: &str| text.chars().map(Token::Character).collect::<Vec<_>>();
+        let tokens = [plain(&self.start), self.tokens.clone(), plain(&self.end)].concat();
+        reached_by(&tokens, one) == reached_by(&tokens, other)
+    }
+
     /// Whether a folded text fits.
     pub(super) fn fits(&self, text: &str) -> bool {
         let Some(rest) = text.strip_prefix(&*self.start) else { return false };
@@ -173,9 +180,14 @@ impl Wild {
     }
 }
 
-/// Follows all ways to read the text at once, so that no pattern takes longer than its length times that of the text.
+/// Whether a text is what the tokens stand for.
 fn fit(tokens: &[Token], text: &str) -> bool {
-    // Whether the text so far can be what the tokens before each stand for.
+    reached_by(tokens, text)[tokens.len()]
+}
+
+/// Whether the text can be what the tokens before each stand for. All ways to read it are followed at once, so that no
+/// pattern takes longer than its length times that of the text.
+fn reached_by(tokens: &[Token], text: &str) -> Vec<bool> {
     let mut reached = vec![false; tokens.len() + 1];
     reached[0] = true;
     skip_what_may_be_empty(tokens, &mut reached);
@@ -199,10 +211,10 @@ fn fit(tokens: &[Token], text: &str) -> bool {
         skip_what_may_be_empty(tokens, &mut next);
         std::mem::swap(&mut reached, &mut next);
         if !reached.contains(&true) {
-            return false;
+            break;
         }
     }
-    reached[tokens.len()]
+    reached
 }
 
 fn skip_what_may_be_empty(tokens: &[Token], reached: &mut [bool]) {
