@@ -1,5 +1,6 @@
-use std::cell::Cell;
+use std::cell::{Cell, LazyCell};
 
+use jiff::Zoned;
 use lapidary_tools::{
     Context, Disk, Entry, Group, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation, Reason,
     RelayedCall, Walked, bug, prompts, render_answer,
@@ -29,7 +30,8 @@ fn answer(execution: &mut Execution<'_>, operation: &dyn ReadOperation) -> Resul
     let opened = execution.opened.take().ok_or_else(|| bug!("an operation was reached without its vaults"))?;
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
-    let payload = operation.answer(&context(execution, &names, &[], &[], &walked), opened)?;
+    let now = wall_clock(execution);
+    let payload = operation.answer(&context(execution, &names, &[], &[], &walked, &now), opened)?;
     Ok(Flow::End(Conclusion::Answer(payload)))
 }
 
@@ -38,7 +40,8 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<Flow
     let walked = Cell::new(None);
     let log = log_lines(execution, entry.spec.needs)?;
     let playbooks = playbooks(execution, entry.spec.needs, &names);
-    let context = context(execution, &names, &log, &playbooks, &walked);
+    let now = wall_clock(execution);
+    let context = context(execution, &names, &log, &playbooks, &walked, &now);
     let view = execution.view.take();
     let planned = entry.tool.plan(&context, view.as_ref(), execution.arguments.clone());
     execution.walked = walked.get().or(execution.walked);
@@ -116,12 +119,19 @@ fn with_proposal<'a>(
     Ok(plan)
 }
 
+/// Tells the time of this moment, whenever it is asked.
+fn wall_clock(execution: &Execution<'_>) -> impl Fn() -> Zoned + use<> {
+    let now = execution.setup().clock.now();
+    move || on_the_wall(now)
+}
+
 fn context<'c>(
     execution: &Execution<'c>,
     names: &'c [String],
     log: &'c [String],
     playbooks: &'c [Prompt],
     walked: &'c Cell<Option<Walked>>,
+    now: &'c dyn Fn() -> Zoned,
 ) -> Context<'c> {
     let setup = execution.setup();
     Context {
@@ -130,7 +140,7 @@ fn context<'c>(
         vaults: names,
         scan: setup.limits.scan,
         skills: setup.skills.as_ref(),
-        now: on_the_wall(setup.clock.now()),
+        now: LazyCell::new(now),
         log,
         playbooks,
         walked,
@@ -173,7 +183,8 @@ fn playbooks(execution: &Execution<'_>, needs: Needs, names: &[String]) -> Vec<P
         return Vec::new();
     }
     let walked = Cell::new(None);
-    let context = context(execution, names, &[], &[], &walked);
+    let now = wall_clock(execution);
+    let context = context(execution, names, &[], &[], &walked, &now);
     let mut playbooks = Vec::new();
     for served in setup.vaults.granted(grant) {
         let found = execution.executor.view(served, grant).and_then(|view| prompts(&context, &view));
