@@ -183,13 +183,13 @@ mod tests {
     use super::*;
     use crate::{Catalogue, ProfileRules, Selection, ToolSet, facts::tests::SERIALISED};
 
-    fn facts(facts: Value) -> Facts {
-        Facts::of(&facts).unwrap()
+    fn facts(facts: &Value) -> Facts {
+        Facts::of(facts).unwrap()
     }
 
     #[test]
     fn a_reply_is_serialised_once_whatever_is_asked_of_it() {
-        let answer = || ToolAnswer { output: facts(json!({ "a": [1, 2] })), text: None };
+        let answer = || ToolAnswer { output: facts(&json!({ "a": [1, 2] })), text: None };
         let before = SERIALISED.get();
         let rendered = render_answer(answer(), &["Read as x.".into()]);
         let text: Vec<String> = rendered.text().into_iter().map(str::to_owned).collect();
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_reply_that_was_kept_is_the_same_again() {
         for text in [None, Some("text".to_owned())] {
-            let reply = render_answer(ToolAnswer { output: facts(json!({ "a": 1 })), text }, &[]);
+            let reply = render_answer(ToolAnswer { output: facts(&json!({ "a": 1 })), text }, &[]);
             assert_eq!(Rendered::from_json(reply.to_json()), Some(reply));
         }
         assert_eq!(Rendered::from_json(json!({ "rejected": true })), None);
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn notices_stand_in_both_renderings() {
         let rendered =
-            render_answer(ToolAnswer { output: facts(json!({})), text: Some("text".into()) }, &["Read as x.".into()]);
+            render_answer(ToolAnswer { output: facts(&json!({})), text: Some("text".into()) }, &["Read as x.".into()]);
         assert_eq!(rendered.text(), ["text", "\n\n> Read as x."]);
         assert_eq!(rendered.facts()["notice"], "Read as x.");
     }
