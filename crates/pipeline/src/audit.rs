@@ -138,7 +138,8 @@ impl JsonLine {
 
     fn end(mut self) -> String {
         self.0.push(b'}');
-        String::from_utf8_lossy(&self.0).into_owned()
+        // What serde writes is UTF-8.
+        String::from_utf8(self.0).unwrap_or_default()
     }
 }
 
