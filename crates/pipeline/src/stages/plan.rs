@@ -38,8 +38,9 @@ fn answer(execution: &mut Execution<'_>, operation: &dyn ReadOperation) -> Resul
 fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<Flow, Reason> {
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
-    let log = log_lines(execution, entry.spec.needs)?;
-    let playbooks = playbooks(execution, entry.spec.needs, &names);
+    let Needs { log_lines: lines, playbooks: needs_playbooks } = entry.spec.needs;
+    let log = if lines > 0 { log_lines(execution, lines)? } else { Vec::new() };
+    let playbooks = if needs_playbooks { playbooks(execution, &names) } else { Vec::new() };
     let now = wall_clock(execution);
     let context = context(execution, &names, &log, &playbooks, &walked, &now);
     let view = execution.view.take();
@@ -147,12 +148,9 @@ fn context<'c>(
     }
 }
 
-/// The latest lines of the vault's log, oldest first, if the tool needs them.
-fn log_lines(execution: &Execution<'_>, needs: Needs) -> Result<Vec<String>, Reason> {
-    if needs.log_lines == 0 {
-        return Ok(Vec::new());
-    }
-    match execution.concerned_vault().log.tail(needs.log_lines) {
+/// The latest lines of the vault's log, oldest first.
+fn log_lines(execution: &Execution<'_>, most: usize) -> Result<Vec<String>, Reason> {
+    match execution.concerned_vault().log.tail(most) {
         Ok((mut lines, _)) => {
             // What others did without naming a file, who has folders of their own need not know.
             if execution.principal().grant.paths.is_some() {
@@ -174,12 +172,12 @@ fn is_about(line: &str, name: &str) -> bool {
     line.get("file").is_some() || client.is_some_and(|session| session.is_empty() || session.starts_with(':'))
 }
 
-/// The playbooks of all vaults as far as the principal may see them, if the tool needs them.
-fn playbooks(execution: &Execution<'_>, needs: Needs, names: &[String]) -> Vec<Prompt> {
+/// The playbooks of all vaults as far as the principal may see them.
+fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<Prompt> {
     let (setup, profile, grant) = (execution.setup(), execution.profile(), &execution.principal().grant);
     let may_look = profile.has(Group::Read) || profile.has(Group::Vault);
     let is_allowed = setup.rules.on_looking(Group::Vault) == Decision::Allow;
-    if !needs.playbooks || setup.skills.is_none() || !may_look || !is_allowed {
+    if setup.skills.is_none() || !may_look || !is_allowed {
         return Vec::new();
     }
     let walked = Cell::new(None);
