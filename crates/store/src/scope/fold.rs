@@ -5,6 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 ///
 /// Some letters are the same as others only in capitals (`ß` and `ss`, `ſ` and `s`, `ς` and `σ`), so they go that way.
 pub(crate) fn folded(text: &str) -> String {
+    // Most paths need no tables.
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
