@@ -143,7 +143,12 @@ fn each_vault_has_its_own_patterns_and_rules() {
 #[test]
 fn a_vault_inside_a_vault_keeps_its_rules() {
     let outer = Vault::new(&[("a.md", b"lantern"), ("Sub/Inner/open.md", b"lantern"), ("Sub/Inner/Law.md", b"law")]);
-    for (path, text) in [("Private/p.md", "lantern zqsecret"), ("x.secret.md", "lantern zqsecret")] {
+    for (path, text) in [
+        ("Private/p.md", "lantern zqsecret"),
+        ("x.secret.md", "lantern zqsecret"),
+        ("Deep/a.md", "deep"),
+        ("Deep/Private/p.md", "lantern zqsecret"),
+    ] {
         outer.write(&format!("Sub/Inner/{path}"), text.as_bytes());
     }
     outer.write("Sub/Inner/.lapidaryignore", b"Private/\n");
@@ -168,6 +173,7 @@ fn a_vault_inside_a_vault_keeps_its_rules() {
     refused("file_create", json!({ "file": "Sub/Inner/y.secret.md", "content": "" }), "path_forbidden");
     refused("file_create", json!({ "file": "Sub/Inner/Private/new.md", "content": "" }), "path_forbidden");
     refused("file_append", json!({ "file": "Sub/Inner/Law.md", "content": "x" }), "path_forbidden");
+    refused("file_move", json!({ "from": "Sub/Inner/Deep", "to": "Deep" }), "path_forbidden");
     // Elsewhere nobody would know what it closes.
     for from in ["Sub/Inner", "Sub"] {
         refused("file_move", json!({ "from": from, "to": "Elsewhere" }), "path_forbidden");

@@ -13,21 +13,22 @@ pub struct InnerVault {
     at: VaultPath,
     keeper: ScopeKeeper,
     store: Arc<dyn Backend>,
+    /// What is closed while it is not there.
+    nothing: Arc<Scope>,
 }
 
 impl InnerVault {
     /// Of the policy, what it closes counts. What may be read or changed at all is for the vault that is asked.
     pub fn new(at: VaultPath, store: Arc<dyn Backend>, policy: Policy) -> Self {
         let policy = Policy { read: None, write: None, read_only: false, ..policy };
-        Self { at, keeper: ScopeKeeper::new(policy), store }
+        Self { at, keeper: ScopeKeeper::new(policy), store, nothing: Arc::default() }
     }
 
     /// What it closes now.
     pub(super) fn scope(&self, now: SystemTime) -> InnerScope {
         let scope = match self.keeper.scope(&*self.store, now, None) {
             Ok(scope) => Some(scope),
-            // Nothing is there that could be closed.
-            Err(RulesError::VaultGone) => Some(Arc::default()),
+            Err(RulesError::VaultGone) => Some(Arc::clone(&self.nothing)),
             Err(_) => None,
         };
         InnerScope { at: folded(self.at.as_str()), scope }
@@ -67,6 +68,19 @@ impl InnerScope {
 
     pub(super) fn may_see(&self, path: &VaultPath, folded: &FoldedPath, wanted: Wanted) -> Result<(), Denied> {
         self.asked(path, folded, |scope, path| scope.may_see(path, wanted))
+    }
+
+    /// Whether a folder can become another without anything in it coming to light or being hidden.
+    pub(super) fn closes_alike(&self, one: (&VaultPath, &FoldedPath), other: (&VaultPath, &FoldedPath)) -> bool {
+        let closes_nothing = |scope: &Scope| scope.shows_all_of_the_index() && !scope.rules_in_force().protect;
+        match (self.lies(one.0, one.1), self.lies(other.0, other.1), &self.scope) {
+            (Lies::Elsewhere, Lies::Elsewhere, _) => true,
+            (Lies::Inside(Some(one)), Lies::Inside(Some(other)), Some(scope)) => scope.closes_alike(&one, &other),
+            (Lies::Inside(_), Lies::Elsewhere, Some(scope)) | (Lies::Elsewhere, Lies::Inside(_), Some(scope)) => {
+                closes_nothing(scope)
+            }
+            _ => false,
+        }
     }
 
     /// The vault itself stays where it is: elsewhere nobody would know what it closes.

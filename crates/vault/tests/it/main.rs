@@ -25,6 +25,7 @@ mod links;
 mod listings;
 #[cfg(unix)]
 mod meanwhile;
+mod misses;
 mod model;
 mod names;
 mod races;

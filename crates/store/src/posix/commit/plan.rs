@@ -154,11 +154,11 @@ impl<'a> Planner<'a> {
                 self.move_file(change, place, target, content.as_ref(), planned).map_err(about)
             }
             Change::TrashFolder { .. } => {
-                self.existing_folder(path).map_err(about)?;
+                let place = self.existing_folder(path).map_err(about)?;
                 let target = self.free_in_trash(path, planned).map_err(about)?;
                 planned.entries.push(EntryRecord::of_folder(path));
                 planned.trashed.insert(index, target.clone());
-                planned.push(Step::Move { from: path.clone(), to: target, before: None }, &[]);
+                planned.push(Step::Move { from: place, to: target, before: None }, &[]);
                 self.vacate(path);
                 Ok(())
             }

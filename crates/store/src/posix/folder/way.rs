@@ -161,8 +161,8 @@ impl Opened {
     /// Once a link was followed, whatever a closed place holds on the way (a link, a folder that the system locks) ends
     /// the search there, so that it looks like nothing at all.
     pub(super) fn way(&self, path: &VaultPath, links: Links<'_>) -> Result<End<'_>, StoreError> {
-        if let Some(sight) = self.at_once(path) {
-            return Ok(End::There(sight));
+        if let Some(end) = self.at_once(path) {
+            return Ok(end);
         }
         // Each with whether a link brought it in.
         let mut ahead: Vec<(String, bool)> = path.names().map(|name| (name.to_owned(), false)).collect();
@@ -305,7 +305,7 @@ impl Opened {
 
     /// The whole way in two steps, where no link is on it and no disk that answers to second names. `None` says nothing.
     #[cfg(target_os = "linux")]
-    fn at_once(&self, path: &VaultPath) -> Option<Sight<'_>> {
+    fn at_once(&self, path: &VaultPath) -> Option<End<'_>> {
         use rustix::fs::{OFlags, ResolveFlags};
         if !path.names().all(|name| self.names.are_certain(name)) {
             return None;
@@ -319,12 +319,21 @@ impl Opened {
                 Handle::Own(Dir::from_std_file(opened.ok()?))
             }
         };
-        let kind = self.kind(&folder, path.name()).ok().filter(|kind| *kind != Kind::Link)?;
-        Some(Sight { folder, name: path.name().to_owned(), kind, place: path.clone() })
+        let name = path.name().to_owned();
+        match self.kind(&folder, &name) {
+            Ok(Kind::Link) => None,
+            Ok(kind) => Some(End::There(Sight { folder, name, kind, place: path.clone() })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && name.is_ascii() => {
+                let mut reached: Vec<String> = path.names().map(str::to_owned).collect();
+                reached.pop();
+                Some(End::Nothing(Nothing { reached, missing: vec![name], why: Why::Free }))
+            }
+            Err(_) => None,
+        }
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn at_once(&self, _: &VaultPath) -> Option<Sight<'_>> {
+    fn at_once(&self, _: &VaultPath) -> Option<End<'_>> {
         None
     }
 
