@@ -76,11 +76,9 @@ impl CallFingerprint {
     pub(crate) fn outcome(&self, rendered: &Rendered) -> ContentHash {
         let Some(Search { texts, .. }) = &self.search else { return rendered.digest() };
         let is_echo = |value: &Value| value.as_str().is_some_and(|said| texts.iter().any(|text| text == said));
-        if !rendered.facts().values().any(is_echo) {
-            return rendered.digest();
-        }
-        let said = rendered.facts().iter().filter(|(_, value)| !is_echo(value));
-        ContentHash::of(digest(&said.map(|(name, value)| (name.clone(), value.clone())).collect()).as_bytes())
+        let mut facts = rendered.facts();
+        facts.retain(|_, value| !is_echo(value));
+        digest(&facts)
     }
 }
 
