@@ -130,7 +130,8 @@ fn backlinks_and_ranked_hits_are_short() {
         .collect();
     files.push(("Projects/House/Roof.md".into(), "# Roof\nslates\n".into()));
     let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
-    let mut server = serve(&Vault::new(&files));
+    let vault = Vault::new(&files);
+    let mut server = serve(&vault);
     let links = server.call("links_get", json!({ "file": "Projects/House/Roof.md", "direction": "backlinks" }));
     let text = links["content"][0]["text"].as_str().unwrap();
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('←')).collect();
@@ -148,7 +149,8 @@ fn a_given_number_of_matches_is_kept_to_and_fewer_are_said() {
     let files: Vec<(String, String)> =
         (0..61).map(|number| (format!("n{number}.md"), "a needle in some hay\n".repeat(12))).collect();
     let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
-    let mut server = serve(&Vault::new(&files));
+    let vault = Vault::new(&files);
+    let mut server = serve(&vault);
     for given in [1, 2, 5, 10, 12] {
         let request = json!({ "mode": "text", "query": "needle", "maxMatchesPerHit": given });
         let answer = server.done("obsidian_search_notes", request);
@@ -161,11 +163,12 @@ fn a_given_number_of_matches_is_kept_to_and_fewer_are_said() {
 
 #[test]
 fn other_words_find_what_the_query_misses_and_the_ranking_is_explained() {
-    let mut server = serve(&Vault::new(&[
+    let vault = Vault::new(&[
         ("Insulation.md", b"Draughts come through the window frames."),
         ("Garden.md", b"The cold frame keeps the seedlings."),
         ("How to.md", b"How to write about what is in the house."),
-    ]));
+    ]);
+    let mut server = serve(&vault);
     let answer = server.done(
         "obsidian_search_notes",
         json!({ "query": "what to do about chilly rooms", "alternatives": ["draughts", "insulation of windows"], "explain": true }),

@@ -31,7 +31,7 @@ pub(crate) struct Input {
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 10000))]
     limit: usize,
-    /// How many of each to leave out at the start.
+    /// How many of each to skip.
     #[serde(default)]
     offset: usize,
 }

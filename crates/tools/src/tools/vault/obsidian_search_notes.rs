@@ -15,8 +15,8 @@ use self::hits::{Hit, Page, RANKED_HITS, fitting, ranked_lines};
 pub(crate) struct ObsidianSearchNotes;
 
 /// Search all notes: `omnisearch` finds the best, by a query as in Obsidian (words, `"phrase"`, `-not`, `OR`, `path:`,
-/// `tag:`, `[property:value]`, `line:(…)`); `text` finds words in texts and names (all have to occur);
-/// `jsonlogic` tries a rule on each. Give about three `alternatives`: other words for the same thing.
+/// `tag:`, `[property:value]`, `line:(…)`); `text` finds words in texts and names;
+/// `jsonlogic` tries a rule on each. Give about three `alternatives`: other words for it.
 ///
 /// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`, `backlinks`
 /// (paths), `unresolvedLinks`, and knows `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
@@ -29,10 +29,10 @@ pub(crate) struct Input {
     /// For `omnisearch` and `text`.
     #[serde(default)]
     query: Option<String>,
-    /// Any of their words counts too.
+    /// Their words count too.
     #[serde(default)]
     alternatives: Option<Vec<String>>,
-    /// For `jsonlogic`: what has to be true.
+    /// For `jsonlogic`: the rule.
     #[serde(default)]
     logic: Option<Map<String, Value>>,
     /// Characters around a match.
@@ -42,7 +42,7 @@ pub(crate) struct Input {
     /// For `text`: only paths that begin so.
     #[serde(default)]
     path_prefix: Option<String>,
-    /// Matches per note, at most.
+    /// Matches per note.
     #[serde(default)]
     #[schemars(range(min = 1), extend("default" = 10))]
     max_matches_per_hit: Option<usize>,

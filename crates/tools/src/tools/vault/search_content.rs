@@ -305,7 +305,8 @@ fn output(input: &Input, found: &ScannedNotes) -> Output {
         None => found.next,
     };
     let shown = input.offset.saturating_add(hits.len() as u64);
-    let resume_from = next.filter(|_| truncated).and_then(|next| {
+    let resumes = truncated || input.resume_from.is_some();
+    let resume_from = next.filter(|_| resumes).and_then(|next| {
         let path = found.path(next.file)?;
         let last = found.hits[..hits.len()].last().filter(|hit| hit.file == next.file);
         Some(last.map_or_else(|| path.to_string(), |hit| format!("{path}:{}", hit.line.number + 1)))
