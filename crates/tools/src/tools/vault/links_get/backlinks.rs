@@ -103,7 +103,11 @@ fn shortened(line: &str, named: &[&str], file: &str) -> Option<String> {
         line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '+' | '>' | '#')).trim_end();
     let line = line.strip_prefix("[ ] ").or_else(|| line.strip_prefix("[x] ")).unwrap_or(line);
     let lower = line.to_lowercase();
-    let found = named.iter().find_map(|name| lower.find(&name.to_lowercase())).filter(|_| lower.len() == line.len());
+    let places = |name: &&str| {
+        let places: Vec<usize> = lower.match_indices(&name.to_lowercase()).map(|(at, _)| at).collect();
+        places.iter().copied().find(|at| is_in_link(&lower[..*at])).or_else(|| places.first().copied())
+    };
+    let found = named.iter().find_map(places).filter(|_| lower.len() == line.len());
     let at = line.floor_char_boundary(found.unwrap_or_default());
     let room = LINE_BYTES.saturating_sub(file.len()).max(LEAST_WORDS);
     let sentence = sentence(line, at);
@@ -113,6 +117,14 @@ fn shortened(line: &str, named: &[&str], file: &str) -> Option<String> {
     let words = line[start..end].trim();
     let (before, after) = (if start > sentence.start { "…" } else { "" }, if end < sentence.end { "…" } else { "" });
     (!words.is_empty()).then(|| format!("{before}{words}{after}"))
+}
+
+/// Whether a line that goes so far is in the middle of a link: the name may stand in the words before it too.
+fn is_in_link(before: &str) -> bool {
+    match before.rfind("[[") {
+        Some(open) if before.rfind("]]").is_none_or(|close| close < open) => true,
+        _ => before.ends_with(['(', '<', '/', '[']),
+    }
 }
 
 /// The sentence around a place in a line.
@@ -145,6 +157,8 @@ mod tests {
             long.len() < 115 && long.contains("[[Plan]]") && long.starts_with('…') && long.ends_with('…'),
             "{long}"
         );
+        let twice = shown(&format!("The plan {} is [[Plan]]", "of old ".repeat(30)));
+        assert!(twice.ends_with("is [[Plan]]"), "the link and not the word: {twice}");
         assert_eq!(shortened("", &["Plan"], "a.md"), None);
     }
 }
