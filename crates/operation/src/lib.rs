@@ -15,6 +15,7 @@ mod lazy_schemas;
 mod payload;
 mod plan;
 mod profile;
+pub mod quote;
 mod read_operation;
 mod reason;
 mod renamed;

@@ -1,5 +1,8 @@
 use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyPath, Value};
-use lapidary_operation::{ArgumentProblem, Reason, clipped};
+use lapidary_operation::{
+    ArgumentProblem, Reason, clipped,
+    quote::{Prose, quoted},
+};
 use serde_json::{Map, Number, Value as Json};
 
 /// The properties of a note: the block, what it says, or why it cannot be read.
@@ -44,7 +47,7 @@ pub fn key_path(tool: &str, given: &str) -> Result<PropertyPath, Reason> {
         tool: tool.to_owned(),
         problems: vec![ArgumentProblem {
             at: "keyPath".to_owned(),
-            problem: format!("is not a path of property names: `{}`", clipped(given)),
+            problem: Prose::ours(format_args!("is not a path of property names: {}", quoted(&clipped(given)))),
             nearest: None,
         }],
     })

@@ -1,5 +1,9 @@
 use lapidary_note::ContentHash;
-use lapidary_tools::{Entry, Reason, bug, clip_diff};
+use lapidary_tools::{
+    Entry, Reason, bug, clip_diff,
+    fence::fenced,
+    quote::{quoted, quoted_path, visible},
+};
 use lapidary_vault::{Change, ChangeSet};
 
 use crate::{
@@ -72,15 +76,17 @@ pub(super) fn ask(
 
 fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, most: usize) -> String {
     let diff = changes.diff();
-    let files: Vec<String> = changes.changes.iter().flat_map(Change::paths).map(|path| format!("`{path}`")).collect();
+    let files: Vec<String> =
+        changes.changes.iter().flat_map(Change::paths).map(|path| quoted_path(path).to_string()).collect();
     let shown = clip_diff(&diff.text, most);
     format!(
-        "`{}` wants to change {} in the vault `{}` (lines added: {}, removed: {}).\n\n{shown}",
+        "`{}` wants to change {} in the vault {} (lines added: {}, removed: {}).\n\n{}",
         entry.spec.name(),
         files.join(", "),
-        served.vault.name(),
+        quoted(served.vault.name()),
         diff.lines_added,
         diff.lines_removed,
+        fenced(&visible(&shown)),
     )
 }
 
