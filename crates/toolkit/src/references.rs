@@ -113,7 +113,9 @@ impl<'v> References<'v> {
             self.output.references_updated += found.count();
             self.output.files_updated += 1;
             let (path, before) = (source.clone(), Arc::clone(&before));
-            changes.push(Change::Write { path, before, guard: Guard::Plan, content });
+            let change = Change::Write { path, before, guard: Guard::Plan, content };
+            context.budget.gather(&change)?;
+            changes.push(change);
         }
         Ok((changes, self.output))
     }

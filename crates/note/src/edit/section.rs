@@ -4,11 +4,15 @@ use super::{
     Change, EditError, Edited, begins_line,
     outline::{cuts_block, keeps_others},
 };
-use crate::{BlockKind, Document, Heading, span::line_end, text::plain_line_ends};
+use crate::{
+    BlockKind, Document, Heading,
+    span::{line_end, line_start},
+    text::plain_line_ends,
+};
 
 mod fit;
 
-use fit::{Begin, Ending, LastBlock};
+use fit::{Ending, LastBlock};
 
 /// How far a section reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +31,8 @@ pub enum Blanks {
     /// A blank line before the next heading is there afterwards too; appended text goes below it, except at the end
     /// of the note, where blank lines are dropped first.
     Kept,
-    /// White space where the new text joins the old is dropped, line ends included. Replaces as `Kept` does.
+    /// Blank lines between the new text and the old are dropped, so that one follows the other line by line; a blank line
+    /// before the next heading stays. Replaces as `Kept` does.
     Trimmed,
 }
 
@@ -88,14 +93,13 @@ impl Document {
         if ending == Ending::Open {
             return Err(EditError::Unclosed);
         }
-        let joined = section.blanks == Blanks::Trimmed && last_text > body.start && ending.goes_on();
+        let below_text = || {
+            let at = shown[last_text..body.end].find('\n').map_or(body.end, |at| last_text + at + 1);
+            if last_text == body.start { body.start } else { at }
+        };
         let (span, separated) = match section.blanks {
-            Blanks::Trimmed => (last_text..body.end, false),
-            Blanks::AsSent => {
-                let at = shown[last_text..body.end].find('\n').map_or(body.end, |at| last_text + at + 1);
-                let at = if last_text == body.start { body.start } else { at };
-                (at..at, false)
-            }
+            Blanks::Trimmed => (below_text()..body.end, blank_line && body.end < shown.len()),
+            Blanks::AsSent => (below_text()..below_text(), false),
             Blanks::Kept if body.end < shown.len() => (body.end..body.end, blank_line),
             Blanks::Kept => {
                 let unblanked = shown[..body.end].trim_end_matches('\n').len();
@@ -103,13 +107,11 @@ impl Document {
                 (end..body.end, false)
             }
         };
-        let wanted = if joined {
-            Wanted { content: plain_line_ends(content).into_owned(), separated }
-        } else {
-            let above = &shown[..span.start];
-            let ending = last_block.or_of(above).ending(above);
-            Wanted { separated, ..Wanted::below(above, content) }.apart_from(above, ending)
-        };
+        let content =
+            if section.blanks == Blanks::Trimmed { content.trim_start_matches(['\n', '\r']) } else { content };
+        let above = &shown[..span.start];
+        let ending = last_block.or_of(above).ending(above);
+        let wanted = Wanted { separated, ..Wanted::below(above, content) }.apart_from(above, ending);
         let content = wanted.above(shown, &shown[span.end..]);
         self.write_section(&Change::new(span, content))
     }
@@ -119,14 +121,12 @@ impl Document {
         let shown = self.shown();
         let body = section.body(self)?;
         let first_text = body.end - shown[body.clone()].trim_start().len();
-        let joined = section.blanks == Blanks::Trimmed && first_text < body.end;
-        let span = if joined { body.start..first_text } else { body.start..body.start };
+        let trims = section.blanks == Blanks::Trimmed && first_text < body.end;
+        let first_line = if trims { line_start(shown, first_text).max(body.start) } else { body.start };
+        let span = body.start..first_line;
         let below = &shown[span.end..body.end];
+        let content = if trims { content.trim_end_matches(['\n', '\r']) } else { content };
         let wanted = Wanted::below(&shown[..span.start], content);
-        // Only words can go on behind other words.
-        if joined && Begin::of(below) == Begin::Words {
-            return self.write_section(&Change::new(span, wanted.content));
-        }
         let mut content = wanted.above(shown, &shown[span.end..]);
         match Ending::of(content.trim_end_matches('\n')) {
             Ending::Open if !below.trim().is_empty() => return Err(EditError::Unclosed),

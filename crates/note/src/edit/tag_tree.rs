@@ -51,8 +51,8 @@ impl Tree<'_> {
         let note = document.note();
         let names =
             |note: &Note<'_>| -> Vec<String> { note.tags.iter().map(|tag| note.text[tag.name()].to_owned()).collect() };
-        let change = |tag: &Tag| Some(Change::new(tag.name(), self.renamed(&note.text[tag.name()])?));
-        let changes: Vec<Change> = note.tags.iter().filter_map(change).collect();
+        let change = |tag: &Tag| Some(Ok(Change::new(tag.name(), self.renamed(&note.text[tag.name()])?)));
+        let changes = document.gathered(note.tags.iter().filter_map(change))?;
         let count = changes.len();
         if count == 0 {
             return Ok(Replaced { document: document.clone(), count });

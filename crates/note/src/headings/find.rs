@@ -10,6 +10,14 @@ pub enum HeadingMatch<'a> {
     Several(Vec<&'a Heading>),
 }
 
+/// How much of a heading's path a name is.
+#[derive(PartialEq)]
+enum NameMatch {
+    Whole,
+    /// A run of it that ends in the heading.
+    End,
+}
+
 impl Note<'_> {
     /// The texts of the headings above a heading and its own, outermost first.
     pub fn heading_path<'h>(&'h self, heading: &'h Heading) -> Vec<&'h str> {
@@ -23,12 +31,43 @@ impl Note<'_> {
         path
     }
 
+    /// Whether a name is the whole path of a heading, written with a delimiter between its parts.
+    pub fn is_path_of(&self, name: &str, heading: &Heading, delimiter: &str) -> bool {
+        self.name_match(name, heading, delimiter) == Some(NameMatch::Whole)
+    }
+
+    /// Compares the end of a heading's path with a name. Of a long path only as much is looked at as the name is long.
+    fn name_match(&self, name: &str, heading: &Heading, delimiter: &str) -> Option<NameMatch> {
+        // Its own words end the name, so most headings need no look at their path.
+        if !name.ends_with(&heading.text) {
+            return None;
+        }
+        let wanted = name.len() + delimiter.len();
+        let mut parts: Vec<&[u8]> = Vec::new();
+        let (mut length, mut at) = (0, Some(heading));
+        while let Some(here) = at.filter(|_| length < wanted) {
+            let separator = if parts.is_empty() { "" } else { delimiter };
+            for part in [separator.as_bytes(), here.text.as_bytes()] {
+                let taken = &part[part.len() - part.len().min(wanted - length)..];
+                length += taken.len();
+                parts.push(taken);
+            }
+            at = here.parent.and_then(|index| self.headings.get(index));
+        }
+        parts.reverse();
+        let tail = parts.concat();
+        let before = tail.strip_suffix(name.as_bytes())?;
+        match before {
+            [] => Some(NameMatch::Whole),
+            before => before.ends_with(delimiter.as_bytes()).then_some(NameMatch::End),
+        }
+    }
+
     /// Finds a heading by its whole path (`A::B`), else by a run of its path that ends in it, which a bare heading
     /// text is the shortest form of.
     pub fn find_heading(&self, name: &str) -> HeadingMatch<'_> {
         let all = self.headings_named(name, "::");
-        let whole: Vec<&Heading> =
-            all.iter().copied().filter(|heading| self.heading_path(heading).join("::") == name).collect();
+        let whole: Vec<&Heading> = all.iter().copied().filter(|heading| self.is_path_of(name, heading, "::")).collect();
         let mut matches = if whole.is_empty() { all } else { whole };
         match matches.len() {
             0 => HeadingMatch::None,
@@ -39,14 +78,7 @@ impl Note<'_> {
 
     /// The headings whose path, written with a delimiter between its parts, is a name or ends in it, in order.
     pub fn headings_named(&self, name: &str, delimiter: &str) -> Vec<&Heading> {
-        let is_named = |heading: &&Heading| {
-            // Its own words end the name, so most headings need no look at their path.
-            name.ends_with(&heading.text) && {
-                let path = self.heading_path(heading).join(delimiter);
-                path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with(delimiter))
-            }
-        };
-        self.headings.iter().filter(is_named).collect()
+        self.headings.iter().filter(|heading| self.name_match(name, heading, delimiter).is_some()).collect()
     }
 
     /// The heading that stands on a line, counted from 1; an underline belongs to its heading.

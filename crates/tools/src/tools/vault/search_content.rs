@@ -318,7 +318,7 @@ mod tests {
     use std::{cell::Cell, sync::Arc, time::Duration};
 
     use lapidary_note::{Document, Lines};
-    use lapidary_operation::{Cancel, Catalogue, ProfileRules, ScanLimits, Selection};
+    use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ScanLimits, Selection};
     use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
 
     use super::*;
@@ -342,6 +342,7 @@ mod tests {
                 catalogue: &catalogue,
                 vaults: &[],
                 scan: ScanLimits::default(),
+                budget: MemoryBudget::new(MemoryLimits { file_bytes: 1000, change_bytes: 1000, reply_bytes: 100_000 }),
                 skills: None,
                 now: jiff::Zoned::default(),
                 log: &[],
