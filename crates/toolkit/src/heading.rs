@@ -173,8 +173,7 @@ impl HeadingInput {
     ) -> Result<&'n Heading, Reason> {
         let path_of = |heading: &Heading| note.heading_path(heading).join(&self.delimiter);
         let all = self.chosen(note);
-        let whole: Vec<&Heading> =
-            all.iter().copied().filter(|heading| note.is_path_of(&self.heading, heading, &self.delimiter)).collect();
+        let whole = note.whole_paths(&all, &self.heading, &self.delimiter);
         match (&all[..], &whole[..]) {
             ([only], _) | (_, [only]) => Ok(only),
             ([], _) if self.occurrence.is_some() && !self.all(note).is_empty() => Err(Reason::OccurrenceOutOfRange {
