@@ -268,11 +268,6 @@ impl Files {
         ScannedNotes { scanned, states: texts.states }
     }
 
-    /// Whether there is nothing below a folder that the caller may not see. Not to be told to callers.
-    pub fn shows_all_below(&self, folder: &VaultPath) -> bool {
-        self.snapshot.files_below(folder).all(|state| self.visible.shows(state.id))
-    }
-
     /// What `look` makes of the texts of all notes, on all cores, in path order. A note that cannot be read is passed over.
     pub fn map_texts<T: Send>(
         &self,

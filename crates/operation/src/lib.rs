@@ -11,6 +11,7 @@ mod arguments;
 mod budget;
 mod catalogue;
 mod context;
+mod facts;
 pub mod fence;
 mod lazy_schemas;
 mod payload;
@@ -29,6 +30,7 @@ pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, catch_panic, install_panic_hook};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing, ToolSet};
 pub use context::{Cancel, Context, ScanLimits, Walked};
+pub use facts::Facts;
 pub use payload::{
     CheckpointHistory, Completed, Contents, FilledPrompt, Form, Payload, Prompt, PromptArgument, PromptsSeen,
     Subscription, VaultState,

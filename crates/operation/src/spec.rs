@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::{
-    Context, Kind, Offered, Reason,
+    Context, Facts, Kind, Offered, Reason,
     lazy_schemas::{LazySchemas, Schemas},
     plan::{
         Batch, BatchOutcome, BatchPlan, Draft, Learnt, Planned, PlannedChange, ProposalStep, RelayedCall, ToolAnswer,
@@ -420,7 +420,7 @@ impl<T: ReadTool> AnyTool for Read<T> {
         let name = T::DECLARATION.name;
         let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
         let output = self.0.run(context, view, parse(name, arguments)?)?;
-        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: object(&output)? }))
+        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: Facts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -476,7 +476,7 @@ impl<T: WriteTool> Draft for WriteDraft<T> {
     fn finish(self: Box<Self>, learnt: &Learnt<'_>) -> Result<ToolAnswer, Reason> {
         let Self { tool, mut output } = *self;
         tool.finish(&mut output, learnt);
-        Ok(ToolAnswer { text: tool.text(&output), output: object(&output)? })
+        Ok(ToolAnswer { text: tool.text(&output), output: Facts::of(&output)? })
     }
 }
 
@@ -499,7 +499,7 @@ impl<T: BatchTool> AnyTool for Batched<T> {
     ) -> Result<Planned, Reason> {
         let BatchPlan { steps, atomic, dry_run } = self.0.batch(context, parse(T::DECLARATION.name, arguments)?)?;
         let finish = |outcome, offered: Offered<'_>| {
-            Ok(ToolAnswer { output: object(&self.0.finish(outcome, offered))?, text: None })
+            Ok(ToolAnswer { output: Facts::of(&self.0.finish(outcome, offered))?, text: None })
         };
         Ok(Planned::Batch(Batch { steps, atomic, dry_run, finish: Box::new(finish) }))
     }
@@ -522,7 +522,7 @@ impl<T: AgentTool> AnyTool for Agent<T> {
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
         let output = self.0.run(context, parse(T::DECLARATION.name, arguments)?)?;
-        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: object(&output)? }))
+        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: Facts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -579,12 +579,4 @@ fn parse<I: DeserializeOwned>(tool: &str, arguments: Map<String, Value>) -> Resu
         tool: tool.to_owned(),
         problems: vec![crate::ArgumentProblem { at: String::new(), problem: error.to_string(), nearest: None }],
     })
-}
-
-fn object(output: &impl Serialize) -> Result<Map<String, Value>, Reason> {
-    match serde_json::to_value(output) {
-        Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(bug!("the output of a tool is no JSON object")),
-        Err(error) => Err(bug!("the output of a tool cannot be written as JSON: {error}")),
-    }
 }

@@ -32,7 +32,8 @@ impl Rule {
     /// Whether it is about what a change does to one of its paths.
     fn fits(&self, spec: &Spec, change: &Change, path: &VaultPath) -> bool {
         // A folder takes along what is in it. To allow a part of that is not to allow the whole.
-        let takes_along = matches!(change, Change::MoveFolder { .. }) && self.decision != Decision::Allow;
+        let takes_along = matches!(change, Change::MoveFolder { .. } | Change::TrashFolder { .. })
+            && self.decision != Decision::Allow;
         let touches = |prefix: &PathPrefix| prefix.covers(path) || (takes_along && prefix.is_within(path));
         self.effect.is_none_or(|effect| effect == effect_of(change))
             && self.group.is_none_or(|group| group == spec.declaration.group)

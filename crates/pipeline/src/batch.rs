@@ -137,7 +137,7 @@ impl Draft for BatchDraft {
 
 impl PlannedStep {
     fn finish(self, learnt: &Learnt<'_>) -> Result<StepAnswer, Reason> {
-        let mut output = self.draft.finish(learnt)?.output;
+        let mut output = self.draft.finish(learnt)?.output.to_map();
         if !self.repairs.is_empty() {
             output.insert("notice".to_owned(), json!(format!("Arguments repaired: {}.", self.repairs.join("; "))));
         }

@@ -28,7 +28,9 @@ impl VaultPath {
         if given.len() > Self::MAX_BYTES {
             return Err(PathError::TooLong);
         }
-        if given.chars().any(char::is_control) {
+        // Most are plain, and a call makes several.
+        let is_plain = given.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+        if !is_plain && given.chars().any(char::is_control) {
             return Err(PathError::ControlCharacter);
         }
         let mut names = Vec::new();
@@ -40,10 +42,11 @@ impl VaultPath {
                 _ => names.push(name),
             }
         }
-        match names.first() {
-            None => Err(PathError::Empty),
-            Some(drive) if is_drive(drive) => Err(PathError::Escapes),
-            Some(_) => Ok(Self(names.join("/").into())),
+        match &names[..] {
+            [] => Err(PathError::Empty),
+            [drive, ..] if is_drive(drive) => Err(PathError::Escapes),
+            [name] => Ok(Self((*name).into())),
+            names => Ok(Self(names.join("/").into())),
         }
     }
 

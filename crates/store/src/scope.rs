@@ -1,6 +1,7 @@
 //! What may be read and changed of a vault, decided by the path alone: the answer is the same whether or not anything
 //! is there.
 
+mod alike;
 mod excluded;
 mod fold;
 mod globs;

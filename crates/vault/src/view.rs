@@ -106,6 +106,11 @@ impl View {
         self.scope.may_write(path)
     }
 
+    /// Whether the same is closed in both folders, whatever is in them.
+    pub fn closes_alike(&self, one: &VaultPath, other: &VaultPath) -> bool {
+        self.scope.closes_alike(one, other)
+    }
+
     /// The files of the vault as they were when the call first asked. Looking through a large vault takes a while, so it
     /// can be called off.
     pub fn files(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Files, IndexError> {

@@ -3,6 +3,10 @@ use unicode_normalization::UnicodeNormalization;
 /// One spelling for all that some system takes for the same name: macOS and sync services store letters with accents
 /// in two ways, and several systems do not tell case apart.
 pub(super) fn folded(text: &str) -> String {
+    // Most paths need no tables.
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     text.nfc().flat_map(char::to_lowercase).map(one_sigma).nfc().collect()
 }
 

@@ -150,6 +150,21 @@ impl<'a> Planner<'a> {
                 let target = self.free(to, planned).map_err(|error| (to, error))?;
                 self.move_file(change, place, target, content.as_ref(), planned).map_err(about)
             }
+            Change::TrashFolder { .. } => {
+                self.existing_folder(path).map_err(about)?;
+                let target = self.free_in_trash(path, planned).map_err(about)?;
+                planned.entries.push(EntryRecord::of_folder(path));
+                planned.trashed.insert(index, target.clone());
+                planned.push(Step::Move { from: path.clone(), to: target, before: None }, &[]);
+                self.vacate(path);
+                Ok(())
+            }
+            Change::MakeFolder { .. } => {
+                let place = self.free(path, planned).map_err(about)?;
+                planned.entries.push(EntryRecord::of_folder(path));
+                self.make(vec![place], planned);
+                Ok(())
+            }
             Change::MoveFolder { to, .. } => {
                 self.existing_folder(path).map_err(about)?;
                 let target = self.free(to, planned).map_err(|error| (to, error))?;
@@ -245,7 +260,9 @@ impl<'a> Planner<'a> {
                 continue;
             }
             match self.store.new_place(&wanted, &|_| true) {
-                Err(StoreError::Exists | StoreError::IsFolder | StoreError::NotAFile) => {}
+                Err(StoreError::Exists | StoreError::IsFolder) => {}
+                // A file, or a link that leads nowhere or out of the vault.
+                Err(StoreError::NotAFile | StoreError::Outside) => return Err(StoreError::NoTrash),
                 found => {
                     let NewPlace { place, folders } = found?;
                     self.make(folders, planned);
@@ -323,7 +340,7 @@ impl<'a> Planner<'a> {
         let found = self.narrowed(StoreError::NotAFile, |open| self.store.new_place(path, open));
         let NewPlace { place, folders } = match found {
             // It will be gone by then.
-            Err(StoreError::Exists) if self.vacated.contains(path) => {
+            Err(StoreError::Exists | StoreError::IsFolder) if self.vacated.contains(path) => {
                 NewPlace { place: path.clone(), folders: Vec::new() }
             }
             found => found?,
