@@ -1,9 +1,11 @@
+use std::collections::HashSet;
+
 use super::{
-    Change, EditError, Replaced, TagEdit,
+    Change, EditError, PropertyEdit, PropertyError, PropertyPath, Replaced, TagEdit,
     outline::same_frame,
     tag::{checked, tag_name},
 };
-use crate::{Document, Note, Tag};
+use crate::{Document, Note, Tag, Value};
 
 impl Document {
     /// Gives a tag and all tags nested in it another name, in the text and in the properties: with `a` to `b`, `#a/x`
@@ -75,12 +77,60 @@ impl Tree<'_> {
             tags.reverse();
         }
         tags.dedup_by_key(|tag| tag.to_lowercase());
+        if tags.len() > FEW {
+            return Ok(Replaced { document: self.in_list(document)?, count });
+        }
         let mut document = document.clone();
         for tag in &tags {
             let Some(to) = self.renamed(tag) else { continue };
             document = document.edit_property_tag(&TagEdit::Rename { from: tag, to: &to })?.document;
         }
         Ok(Replaced { document, count })
+    }
+}
+
+/// Each costs a look at all properties, so that more are renamed together.
+const FEW: usize = 16;
+
+impl Tree<'_> {
+    /// The list of tags with all of them renamed, each name once.
+    fn in_list(&self, document: &Document) -> Result<Document, EditError> {
+        let properties = document.properties().map_err(PropertyError::from)?;
+        let lists = properties.into_iter().filter(|(name, _)| name.eq_ignore_ascii_case("tags"));
+        let mut document = document.clone();
+        for (name, value) in lists {
+            let renamed = |written: &str| {
+                let bare = tag_name(written.trim());
+                let mark = if written.trim_start().starts_with('#') { "#" } else { "" };
+                self.renamed(bare).map_or_else(|| written.to_owned(), |new| format!("{mark}{new}"))
+            };
+            let value = match value {
+                Value::List(items) => {
+                    let mut seen = HashSet::new();
+                    let mut kept = Vec::with_capacity(items.len());
+                    for item in items {
+                        let Value::Text(text) = item else {
+                            kept.push(item);
+                            continue;
+                        };
+                        let new = renamed(&text);
+                        let is_new = seen.insert(tag_name(new.trim()).to_lowercase());
+                        if is_new || new == text {
+                            kept.push(Value::Text(new));
+                        }
+                    }
+                    Value::List(kept)
+                }
+                Value::Text(text) => {
+                    let words = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
+                    Value::List(words.map(|word| Value::Text(renamed(word))).collect())
+                }
+                _ => continue,
+            };
+            let path = PropertyPath::name(&name);
+            document = document.edit_property(&PropertyEdit::Set { path: &path, value: &value })?.document;
+        }
+        Ok(document)
     }
 }
 
@@ -110,6 +160,16 @@ mod tests {
         ] {
             assert_eq!(renamed(before, from, to), Ok((after.to_owned(), count)), "{before:?} {from} {to}");
         }
+    }
+
+    #[test]
+    fn many_tags_of_the_properties_are_renamed_together() {
+        let list = |outer: &str| (0..100).map(|number| format!("{outer}/{number}")).collect::<Vec<_>>().join(", ");
+        let note = |outer: &str| format!("---\nx: 1 # mine\ntags: [{}, b]\n---\nbody\n", list(outer));
+        assert_eq!(renamed(&note("a"), "a", "z"), Ok((note("z"), 100)));
+        let both = format!("---\ntags: [{}, {}]\n---\n", list("a"), list("z"));
+        let merged = format!("---\ntags: [{}]\n---\n", list("z"));
+        assert_eq!(renamed(&both, "a", "z"), Ok((merged, 100)));
     }
 
     #[test]
