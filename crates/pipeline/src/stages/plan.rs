@@ -16,6 +16,7 @@ use crate::{
     confirmation::Subject,
     digest::digest,
     execution::{Conclusion, Execution, Flow, Found, Plan},
+    places::Places,
 };
 
 /// The operation itself, as a pure function: an answer, or what it would change.
@@ -98,7 +99,7 @@ fn with_proposal<'a>(
 ) -> Result<Plan<'a>, Reason> {
     let (tokens, now) = (&execution.executor.tokens, execution.setup().clock.now());
     specs.insert(0, &entry.spec);
-    let mut plan = Plan { change, specs, token: None, redeemed: None };
+    let mut plan = Plan { change, places: Places::default(), specs, token: None, redeemed: None };
     match &plan.change.proposal {
         None => {}
         Some(ProposalStep::Issue(proposal)) => {
