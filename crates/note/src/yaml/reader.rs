@@ -9,7 +9,7 @@ use super::{Content, Node, Problem, Property, Value, YamlDocument, YamlError, ke
 use crate::visible;
 
 /// Nesting beyond this is hostile; people do not write it.
-const MAX_DEPTH: usize = 64;
+pub(crate) const MAX_DEPTH: usize = 64;
 /// This many nodes is far beyond any real note.
 const MAX_NODES: usize = 100_000;
 /// Aliases can multiply a small text into a huge value: what they stand for may weigh this much in all.

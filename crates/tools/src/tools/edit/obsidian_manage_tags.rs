@@ -145,6 +145,12 @@ impl WriteTool for ObsidianManageTags {
         if wanted.is_empty() {
             return Err(Reason::TagsRequired { operation: name });
         }
+        if wanted.len() > MOST_TAGS {
+            return Err(bad_tag(Prose::ours(format_args!(
+                "has {} tags; send at most {MOST_TAGS} at once",
+                wanted.len()
+            ))));
+        }
         let (mut applied, mut skipped) = (Vec::new(), Vec::new());
         for tag in wanted {
             context.check()?;
@@ -235,6 +241,9 @@ impl WriteTool for ObsidianManageTags {
         ]
     }
 }
+
+/// Each of them is an edit of the whole note.
+const MOST_TAGS: usize = 200;
 
 fn bad_tag(problem: impl Into<Prose>) -> Reason {
     Reason::bad_argument(ObsidianManageTags::DECLARATION.name, "tags", problem)
