@@ -137,7 +137,7 @@ pub(crate) fn scan<S: Source + ?Sized>(source: &S, pattern: &Pattern, window: Wi
     let mut next = start;
     while next < end && scanned.stopped.is_none() {
         let wave = next..next.saturating_add(WAVE).min(end);
-        for outcome in count_wave(source, pattern, wave, scanned.total < window.end(), window, &watch) {
+        for outcome in count_wave(source, pattern, wave, start, scanned.total < window.end(), window, &watch) {
             match outcome {
                 Outcome::Later => break,
                 Outcome::Stopped => {
@@ -253,6 +253,8 @@ fn count_wave<S: Source + ?Sized>(
     source: &S,
     pattern: &Pattern,
     wave: Range<usize>,
+    // Scanned however little time there is, so that every scan gets on.
+    surely: usize,
     keeps_texts: bool,
     window: Window,
     watch: &Watch<'_>,
@@ -260,11 +262,12 @@ fn count_wave<S: Source + ?Sized>(
     let first = wave.start;
     let kept = AtomicUsize::new(0);
     let count = |file: usize| {
-        if watch.stops() {
+        let stops = || if file == surely { watch.cancelled() } else { watch.stops() };
+        if stops() {
             return Outcome::Stopped;
         }
         let Some(text) = source.text(file) else { return Outcome::Unread };
-        let LineCount { lines, undecided, stopped } = pattern.count_lines(text.lines(), &|| watch.stops());
+        let LineCount { lines, undecided, stopped } = pattern.count_lines(text.lines(), &stops);
         if stopped {
             return Outcome::Stopped;
         }
@@ -273,7 +276,7 @@ fn count_wave<S: Source + ?Sized>(
             _ if file != window.start => 0,
             Skip::Matches(matches) => matches.min(lines),
             Skip::LinesBefore(line) => {
-                pattern.lines(text.lines(), &|| watch.stops()).take_while(|found| found.number < line).count()
+                pattern.lines(text.lines(), &stops).take_while(|found| found.number < line).count()
             }
         };
         let lines = lines - skipped.min(lines);

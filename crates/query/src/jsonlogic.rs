@@ -10,6 +10,7 @@ mod tests;
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
+use lapidary_note::quoted;
 use serde_json::Value as Json;
 
 use crate::{PatternError, PatternKind, PatternOptions, Replacer, Row, Value, nearest};
@@ -66,7 +67,7 @@ pub const LOGIC_OPERATORS: [&str; 37] = [
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogicError {
-    #[error("there is no operator `{name}`{}", nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+    #[error("there is no operator {}{}", quoted(.name), nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
     UnknownOperator { name: String, nearest: Option<&'static str> },
     #[error(
         "a rule is an object with one operator, like {{\"==\": [{{\"var\": \"frontmatter.status\"}}, \"open\"]}}, and an object \
@@ -77,7 +78,7 @@ pub enum LogicError {
     TooDeep,
     #[error("the rule has more than {MAX_VALUES} values")]
     TooLong,
-    #[error("`{pattern}`: {problem}")]
+    #[error("{}: {problem}", quoted(.pattern))]
     Pattern { pattern: String, problem: PatternError },
 }
 
@@ -89,7 +90,7 @@ pub enum LogicHalt {
     #[error("a pattern needs too many attempts")]
     Undecided,
     /// A pattern that the rule itself has put together.
-    #[error("`{pattern}`: {problem}")]
+    #[error("{}: {problem}", quoted(.pattern))]
     Pattern { pattern: String, problem: PatternError },
 }
 

@@ -1,6 +1,6 @@
 //! Random rule files, read by us and by git itself.
 
-#![expect(clippy::disallowed_methods, reason = "a test writes the files that git reads")]
+#![expect(clippy::disallowed_methods, reason = "git reads them from a disk")]
 
 use std::{
     fmt::Write as _,

@@ -2,8 +2,8 @@ mod backlinks;
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
-    fence::{fenced, one_line},
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+    quote::one_line,
 };
 use lapidary_toolkit::{
     hash, index,
@@ -143,12 +143,12 @@ impl ReadTool for LinksGet {
             let target = link.path.as_ref().or(link.url.as_ref()).unwrap_or(&link.target);
             let mark = if link.path.is_none() && link.url.is_none() { "?" } else { "" };
             let embed = if link.kind == link::Kind::Embed { "!" } else { "" };
-            one_line(&format!("{}→ {embed}{target}{place}{mark}", link.line)) + "\n"
+            one_line(&format!("{}→ {embed}{target}{place}{mark}", link.line)).into_owned() + "\n"
         };
         let back = |link: &BackLink| {
             let context = link.context.as_deref().unwrap_or_default();
             let property = link.property.as_ref().map_or(String::new(), |name| format!(" {name}:"));
-            one_line(format!("← {}:{}{property} {context}", link.file, link.line).trim_end()) + "\n"
+            one_line(format!("← {}:{}{property} {context}", link.file, link.line).trim_end()).into_owned() + "\n"
         };
         let outlinks = output.outlinks.as_deref().unwrap_or_default();
         let backlinks = output.backlinks.as_deref().unwrap_or_default();

@@ -4,7 +4,8 @@ use lapidary_note::ContentHash;
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
     Walked,
-    fence::{fenced, one_line},
+    fence::fenced,
+    quote::{Prose, one_line, quoted_path},
 };
 use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
 use lapidary_toolkit::{
@@ -254,7 +255,7 @@ fn pattern(input: &Input) -> Result<Pattern, Reason> {
     };
     Pattern::compile(&input.query, &options).map_err(|error| Reason::InvalidArguments {
         tool: SearchContent::DECLARATION.name.to_owned(),
-        problems: vec![ArgumentProblem { at: "query".to_owned(), problem: error.to_string(), nearest: None }],
+        problems: vec![ArgumentProblem { at: "query".to_owned(), problem: Prose::ours(error), nearest: None }],
     })
 }
 
@@ -339,8 +340,13 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
         ));
     }
     if !found.gave_up.is_empty() {
-        let first: Vec<String> =
-            found.gave_up.iter().take(3).filter_map(|at| found.path(*at)).map(|path| format!("`{path}`")).collect();
+        let first: Vec<String> = found
+            .gave_up
+            .iter()
+            .take(3)
+            .filter_map(|at| found.path(*at))
+            .map(|path| quoted_path(path).to_string())
+            .collect();
         hints.push(format!(
             "The pattern needs too many attempts on some lines of {} notes ({}): matches may be missing there.",
             found.gave_up.len(),
@@ -413,7 +419,7 @@ mod tests {
     };
 
     use lapidary_note::{Document, Lines};
-    use lapidary_operation::{Cancel, Catalogue, ProfileRules, ScanLimits, Selection};
+    use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ScanLimits, Selection};
     use lapidary_vault::{Scope, Vault, store::MemoryStore};
 
     use super::*;
@@ -437,6 +443,7 @@ mod tests {
                 catalogue: &catalogue,
                 vaults: &[],
                 scan: ScanLimits::default(),
+                budget: MemoryBudget::new(MemoryLimits { file_bytes: 1000, change_bytes: 1000, reply_bytes: 100_000 }),
                 skills: None,
                 now: LazyCell::new(&jiff::Zoned::default),
                 log: &[],
