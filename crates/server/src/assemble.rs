@@ -9,7 +9,9 @@ use lapidary_tools::{
 };
 use lapidary_vault::{
     FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
-    store::{DemoFolder, FolderStore, LogFile, Retention, StateFolder, SystemTrash, Waiting},
+    store::{
+        DemoFolder, FolderStore, LogFile, Retention, StateFolder, StateProblem, SystemTrash, Waiting, is_ours_alone,
+    },
 };
 
 use crate::{
@@ -48,6 +50,8 @@ pub(crate) enum StartError {
     TokenVault { name: String, vaults: Vec<String> },
     #[error("no vault is configured")]
     NoVault,
+    #[error("the state folder {folder} is not used: {problem}; or set LAPIDARY_STATE_DIR to another folder")]
+    State { folder: String, problem: StateProblem },
     #[error("the system gives no random numbers: {0}")]
     Random(String),
 }
@@ -64,6 +68,7 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
         }
     };
     let state = demo.as_ref().map_or_else(|| config.state_dir.clone(), DemoFolder::state);
+    is_ours_alone(&state).map_err(|problem| StartError::State { folder: state.display().to_string(), problem })?;
     let mut served = chosen.iter().map(|vault| serve(vault, &state, config));
     let first = served.next().ok_or(StartError::NoVault)??;
     let vaults = Vaults::new(first, served.collect::<Result<_, _>>()?);

@@ -29,7 +29,7 @@ pub use path::{PathError, VaultPath};
 pub use patience::lock;
 pub use scope::{
     Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, RulesInForce,
-    Scope, ScopeError, ScopeKeeper,
+    Scope, ScopeError, ScopeKeeper, UnmatchedRule,
 };
 pub use stat::{Stamp, Stat, TextRoom, Walked};
 

@@ -23,7 +23,7 @@ pub use lapidary_search::{PassageSize, Ranked, RankedNotes, RankedPage};
 pub use lapidary_store::{
     Change, ChangeSet, Changed, CommitError, Denied, Diff, File, FolderNames, GlobError, Globs, Guard, JoinError, News,
     PathError, PathPrefix, Policy, Receipt, RuleProblem, RulesError, Scope, ScopeError, Trash, Turn, TurnError,
-    VaultLimits, VaultPath,
+    UnmatchedRule, VaultLimits, VaultPath,
 };
 pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::Vault;
@@ -37,7 +37,7 @@ pub mod store {
         Stat, StoreError, StoredFile, Walked,
         posix::{
             DemoFolder, ExportFolder, FolderStore, LogFile, Observer, PosixBackend, Progress, RotatedFile, StateFolder,
-            SystemTrash, Waiting, folder_exists, read_settings,
+            StateProblem, SystemTrash, Waiting, folder_exists, is_ours_alone, read_settings,
         },
     };
 }
