@@ -4,12 +4,12 @@ use lapidary_index::{Cache, Live};
 use lapidary_query::nearest;
 use lapidary_search::{SearchKeeper, SegmentCache};
 use lapidary_store::{
-    Backend, Capabilities, LedgerError, News, PathPrefix, Policy, RulesError, Scope, ScopeKeeper, Turn, TurnError,
-    UnmatchedRule, VaultLimits,
+    Backend, Capabilities, InnerVault, LedgerError, News, PathPrefix, Policy, RulesError, Scope, ScopeKeeper,
+    StoreError, Turn, TurnError, UnmatchedRule, VaultLimits, VaultPath,
     posix::{CacheFile, FolderStore, PosixBackend, StateFolder},
 };
 
-use crate::{IndexError, LateSave, VaultPath, View, keeper};
+use crate::{IndexError, LateSave, View, keeper};
 
 /// One vault: views of it for readers, and the one place where it changes.
 pub struct Vault {
@@ -57,8 +57,20 @@ impl Vault {
         Self { name, backend, scope: ScopeKeeper::new(policy), live: Arc::new(live), search: Arc::new(search) }
     }
 
+    /// The same vault with others in its folders: what they close is closed by way of this one too.
+    #[must_use]
+    pub fn around(self, inner: Vec<InnerVault>) -> Self {
+        Self { scope: self.scope.around(inner), ..self }
+    }
+
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Where a change of a path takes place, links in the vault followed, whether or not something is there; closed if
+    /// the caller may not know of that place.
+    pub fn place_of_change(&self, path: &VaultPath, scope: &Scope) -> Result<VaultPath, StoreError> {
+        self.backend.place_of_change(path, &|place| scope.may_read(place).is_ok())
     }
 
     /// What the backend of this vault promises.

@@ -2,8 +2,8 @@ use std::cell::{Cell, LazyCell};
 
 use jiff::Zoned;
 use lapidary_tools::{
-    Context, Disk, Entry, Group, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation, Reason,
-    RelayedCall, Walked, bug, prompts, render_answer,
+    Context, Disk, Entry, Group, MemoryBudget, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation,
+    Reason, RelayedCall, Walked, bug, prompts, render_answer,
 };
 use serde_json::{Map, Value};
 
@@ -16,6 +16,7 @@ use crate::{
     confirmation::Subject,
     digest::digest,
     execution::{Conclusion, Execution, Flow, Found, Plan},
+    places::Places,
 };
 
 /// The operation itself, as a pure function: an answer, or what it would change.
@@ -98,7 +99,7 @@ fn with_proposal<'a>(
 ) -> Result<Plan<'a>, Reason> {
     let (tokens, now) = (&execution.executor.tokens, execution.setup().clock.now());
     specs.insert(0, &entry.spec);
-    let mut plan = Plan { change, specs, token: None, redeemed: None };
+    let mut plan = Plan { change, places: Places::default(), specs, token: None, redeemed: None };
     match &plan.change.proposal {
         None => {}
         Some(ProposalStep::Issue(proposal)) => {
@@ -140,6 +141,7 @@ fn context<'c>(
         catalogue: &execution.profile().catalogue,
         vaults: names,
         scan: setup.limits.scan,
+        budget: MemoryBudget::new(setup.limits.budget()),
         skills: setup.skills.as_ref(),
         now: LazyCell::new(now),
         log,

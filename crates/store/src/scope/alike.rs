@@ -1,6 +1,6 @@
 //! Whether two folders are closed in the same parts, so that one can become the other with all that is in it.
 
-use super::{PathPrefix, Policy, Scope, fold::FoldedPath};
+use super::{PathPrefix, Policy, Scope, fold::FoldedPath, inner::InnerScope};
 use crate::VaultPath;
 
 impl Scope {
@@ -8,8 +8,12 @@ impl Scope {
     /// it, which must neither come to light where it goes nor be noticed where it was: so it moves only if that holds,
     /// whatever is in it.
     pub fn closes_alike(&self, one: &VaultPath, other: &VaultPath) -> bool {
+        let paths = (one, other);
         let (one, other) = (FoldedPath::new(one.as_str()), FoldedPath::new(other.as_str()));
-        self.policies().all(|policy| policy.closes_alike(&one, &other)) && self.rules.close_alike(&one, &other)
+        let inside = |inner: &InnerScope| inner.closes_alike((paths.0, &one), (paths.1, &other));
+        self.inner.iter().all(inside)
+            && self.policies().all(|policy| policy.closes_alike(&one, &other))
+            && self.rules.close_alike(&one, &other)
     }
 }
 
