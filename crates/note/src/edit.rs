@@ -57,6 +57,8 @@ pub enum EditError {
     OutsideText { span: Range<usize>, length: usize },
     #[error("line {line} is not in a text of {lines} lines")]
     OutsideLines { line: usize, lines: usize },
+    #[error("the new text would have {bytes} bytes or more; the limit is {limit}")]
+    TooLarge { bytes: usize, limit: usize },
     /// A lone carriage return and a line feed would come to stand side by side and be read as one line end.
     #[error("two line ends of different kinds would become one")]
     MergedLineEnds,

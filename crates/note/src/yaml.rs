@@ -7,6 +7,7 @@ mod reader;
 mod simple;
 
 pub(crate) use document::YamlDocument;
+pub(crate) use reader::MAX_DEPTH;
 
 /// A YAML value after the core schema of YAML 1.2, as Obsidian reads it: `yes` is a word, dates are words.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,23 @@ pub enum Value {
     List(Vec<Value>),
     /// In document order; keys are unique.
     Map(Vec<(String, Value)>),
+}
+
+impl Value {
+    /// How many lists and maps stand in each other.
+    pub(crate) fn depth(&self) -> usize {
+        let mut deepest = 0;
+        let mut left = vec![(self, 0)];
+        while let Some((value, depth)) = left.pop() {
+            deepest = deepest.max(depth);
+            match value {
+                Self::List(items) => left.extend(items.iter().map(|item| (item, depth + 1))),
+                Self::Map(entries) => left.extend(entries.iter().map(|(_, value)| (value, depth + 1))),
+                _ => {}
+            }
+        }
+        deepest
+    }
 }
 
 /// Why a text is not one YAML value.

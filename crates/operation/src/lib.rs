@@ -8,6 +8,7 @@
 mod bug;
 
 mod arguments;
+mod budget;
 mod catalogue;
 mod context;
 mod facts;
@@ -25,6 +26,7 @@ pub mod uri;
 mod wire;
 
 pub use arguments::{Checked, check_arguments};
+pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, catch_panic, install_panic_hook};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing, ToolSet};
 pub use context::{Cancel, Context, ScanLimits, Walked};

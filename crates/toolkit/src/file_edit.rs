@@ -187,10 +187,16 @@ pub fn total_lines(content: &FileContent) -> usize {
     Document::open(content.clone()).map_or(0, |document| document.line_count())
 }
 
+/// That an edit would make more of a file than a file may have.
+pub(crate) fn too_large(path: VaultPath, bytes: usize, limit: usize) -> Reason {
+    Reason::ResultTooLarge { path, bytes: bytes as u64, limit: limit as u64 }
+}
+
 /// Why an edit of a note was not made, as the caller hears it.
 pub fn refusal(path: &VaultPath, error: EditError) -> Reason {
     let path = path.clone();
     match error {
+        EditError::TooLarge { bytes, limit } => too_large(path, bytes, limit),
         EditError::OutsideLines { line, lines } => Reason::LineOutOfRange { path, argument: "line", line, lines },
         EditError::Property(
             problem @ (PropertyError::Yaml { .. } | PropertyError::NotAMap | PropertyError::Duplicate { .. }),

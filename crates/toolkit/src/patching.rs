@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::{
+    file_edit::too_large,
     note_edit::NoteEdit,
     properties,
     section::{Section, names},
@@ -83,6 +84,7 @@ pub fn edit_refusal(path: &VaultPath, error: &EditError) -> Reason {
         EditError::Property(problem @ (Yaml { .. } | NotAMap | Duplicate { .. })) => {
             Reason::FrontmatterInvalid { path, problem: problem.to_string() }
         }
+        EditError::TooLarge { bytes, limit } => too_large(path, *bytes, *limit),
         error => Reason::PatchRejected { path, problem: error.to_string() },
     }
 }

@@ -1,4 +1,4 @@
-use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyPath, Value};
+use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyError, PropertyPath, Value};
 use lapidary_operation::{ArgumentProblem, Reason, clipped};
 use serde_json::{Map, Number, Value as Json};
 
@@ -40,11 +40,14 @@ impl Properties {
 
 /// The way to a property, as callers write it in `keyPath`.
 pub fn key_path(tool: &str, given: &str) -> Result<PropertyPath, Reason> {
-    PropertyPath::parse(given).map_err(|_| Reason::InvalidArguments {
+    PropertyPath::parse(given).map_err(|error| Reason::InvalidArguments {
         tool: tool.to_owned(),
         problems: vec![ArgumentProblem {
             at: "keyPath".to_owned(),
-            problem: format!("is not a path of property names: `{}`", clipped(given)),
+            problem: match error {
+                PropertyError::TooDeep { limit } => format!("has more than {limit} parts"),
+                _ => format!("is not a path of property names: `{}`", clipped(given)),
+            },
             nearest: None,
         }],
     })

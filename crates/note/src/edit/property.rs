@@ -29,6 +29,9 @@ pub enum PropertyError {
     Anchored { path: String },
     #[error("`{path}` is not a path of property names")]
     BadPath { path: String },
+    /// It could not be read back.
+    #[error("properties are nested at most {limit} deep")]
+    TooDeep { limit: usize },
     #[error("there is no property `{path}`")]
     Missing { path: String },
     #[error("there already is a property `{path}`")]
@@ -87,6 +90,17 @@ pub enum PropertyEdit<'a> {
 }
 
 impl PropertyEdit<'_> {
+    /// Whether it can be read back.
+    fn is_flat_enough(&self) -> bool {
+        let depth = match self {
+            Self::Set { path, value } => path.depth() + value.depth(),
+            Self::Append { path, value } => path.depth() + 1 + value.depth(),
+            Self::Move { to, .. } => to.depth(),
+            Self::Delete { .. } => 0,
+        };
+        depth <= yaml::MAX_DEPTH
+    }
+
     /// The place that changes.
     fn path(&self) -> &PropertyPath {
         match self {
@@ -107,6 +121,9 @@ impl Document {
 
     /// Makes several changes, each on what the one before left; all of them or none.
     pub(crate) fn edit_properties(&self, edits: &[PropertyEdit<'_>]) -> Result<Edited, EditError> {
+        if !edits.iter().all(PropertyEdit::is_flat_enough) {
+            return Err(PropertyError::TooDeep { limit: yaml::MAX_DEPTH }.into());
+        }
         let shown = self.shown();
         let block = self.frontmatter();
         let mut yaml = block.as_ref().map(|block| shown[block.yaml.clone()].to_owned());

@@ -8,7 +8,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 use super::{Content, Node, Problem, Property, Value, YamlDocument, YamlError, key_text, scalar};
 
 /// Nesting beyond this is hostile; people do not write it.
-const MAX_DEPTH: usize = 64;
+pub(crate) const MAX_DEPTH: usize = 64;
 /// This many nodes is far beyond any real note.
 const MAX_NODES: usize = 100_000;
 /// Aliases can multiply a small text into a huge value: what they stand for may weigh this much in all.

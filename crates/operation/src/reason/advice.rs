@@ -253,6 +253,7 @@ pub(super) fn not_in_batch(offered: &Offered<'_>) -> String {
 pub(super) fn edit(error: &EditError, offered: &Offered<'_>) -> String {
     match error {
         EditError::OutsideText { .. } | EditError::OutsideLines { .. } => "Read the file again and repeat the call.",
+        EditError::TooLarge { .. } => "Use a shorter text, or change fewer places.",
         EditError::MergedLineEnds => "Include the line ends around the place in what is replaced.",
         EditError::SeveralLines => "Send one line.",
         EditError::HeadingLost { .. } => "Choose a text that Markdown reads as the words of this heading.",

@@ -154,6 +154,20 @@ reasons! { |offered|
         data: json!({ "path": path.as_str(), "submitted": bytes, "limit": limit }),
         hint: "Leave it alone, or ask the owner to raise LAPIDARY_MAX_FILE_BYTES.",
     }
+    ResultTooLarge { path: VaultPath, bytes: u64, limit: u64 } => {
+        kinds: [],
+        kind: Kind::FileTooLarge,
+        message: format!("{path} would have {bytes} bytes or more; the limit is {limit}."),
+        data: json!({ "path": path.as_str(), "submitted": bytes, "limit": limit }),
+        hint: "Nothing was changed. Write less, or put it into several files; the owner can raise LAPIDARY_MAX_FILE_BYTES.",
+    }
+    ChangeTooLarge { bytes: u64, limit: u64 } => {
+        kinds: [],
+        kind: Kind::BudgetExceeded,
+        message: format!("The files of this change have {bytes} bytes and more, before and after; the limit is {limit}."),
+        data: json!({ "submitted": bytes, "limit": limit }),
+        hint: "Nothing was changed. Change fewer files at once, or ask the owner to raise LAPIDARY_MAX_CHANGE_BYTES.",
+    }
     ReplyTooLarge { bytes: u64, limit: u64 } => {
         kinds: [ReplyTooLarge("reply_too_large", -32007, "BUDGET_EXCEEDED", "The answer would be larger than LAPIDARY_MAX_REPLY_BYTES.")],
         kind: Kind::ReplyTooLarge,
@@ -481,7 +495,7 @@ reasons! { |offered|
         hint: format!("Set it to {limit} or less, and read the note for more."),
     }
     TooManyOperations { submitted: usize, limit: u64 } => {
-        kinds: [BudgetExceeded("budget_exceeded", -32007, "BUDGET_EXCEEDED", "The batch has more operations than MCP_MAX_BULK_OPS or its `_budget` allow.")],
+        kinds: [BudgetExceeded("budget_exceeded", -32007, "BUDGET_EXCEEDED", "The batch has more operations than MCP_MAX_BULK_OPS or its `_budget` allow, or its files more bytes than LAPIDARY_MAX_CHANGE_BYTES.")],
         kind: Kind::BudgetExceeded,
         message: format!("The batch has {submitted} operations; the limit is {limit}."),
         data: json!({ "submitted": submitted, "limit": limit }),

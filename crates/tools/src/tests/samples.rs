@@ -119,6 +119,7 @@ fn of_files() -> Vec<Reason> {
     let taken = |wanted| Reason::DestinationExists { path: path("a.md"), current: hash("now"), wanted };
     let mut all = vec![
         Reason::FileTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
+        Reason::ResultTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ReplyTooLarge { bytes: 20, limit: 10 },
         Reason::FileExists { path: path("a.md"), current: hash("now") },
         taken(Wanted::New),
@@ -274,6 +275,7 @@ fn of_batches() -> Vec<Reason> {
     let mut all: Vec<Reason> = joins.into_iter().map(Reason::NotJoined).collect();
     all.extend([
         Reason::TooManyOperations { submitted: 30, limit: 20 },
+        Reason::ChangeTooLarge { bytes: 20, limit: 10 },
         Reason::NotInBatch { tool: "file_read".to_owned() },
         Reason::OtherVault { given: "Work".to_owned(), vault: "Notes".to_owned() },
         Reason::ProposalExpired,

@@ -144,6 +144,9 @@ impl WriteTool for ObsidianManageTags {
         if wanted.is_empty() {
             return Err(Reason::TagsRequired { operation: name });
         }
+        if wanted.len() > MOST_TAGS {
+            return Err(bad_tag(&format!("has {} tags; send at most {MOST_TAGS} at once", wanted.len())));
+        }
         let (mut applied, mut skipped) = (Vec::new(), Vec::new());
         for tag in wanted {
             context.check()?;
@@ -234,6 +237,9 @@ impl WriteTool for ObsidianManageTags {
         ]
     }
 }
+
+/// Each of them is an edit of the whole note.
+const MOST_TAGS: usize = 200;
 
 fn bad_tag(problem: &str) -> Reason {
     Reason::bad_argument(ObsidianManageTags::DECLARATION.name, "tags", problem)

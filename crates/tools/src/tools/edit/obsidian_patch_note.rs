@@ -62,7 +62,7 @@ struct PatchOptions {
     /// Add text that stands there already.
     #[serde(default)]
     apply_if_content_preexists: bool,
-    /// Drop white space where new and old text meet.
+    /// No blank line between old text and new.
     #[serde(default)]
     trim_target_whitespace: bool,
 }

@@ -97,6 +97,7 @@ impl WriteTool for TagRename {
             match renamed(view, path, &from, &to) {
                 Ok(None) => {}
                 Ok(Some((change, replaced_count))) => {
+                    context.budget.gather(&change)?;
                     files.push(FileOutput { file: path.to_string(), replaced_count });
                     changes.push(change);
                 }

@@ -6,7 +6,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     hash, properties,
     reading::{self, NOT_UTF8, Shown},
-    section::{Section, SectionOutput, SectionType, names},
+    section::{MOST_NAMES, Section, SectionOutput, SectionType, names},
     target::{Found, Target},
     whole::{Whole, readable_properties},
 };
@@ -145,8 +145,10 @@ impl ReadTool for ObsidianGetNote {
         let (format, body) = match (input.format, &input.section) {
             (Format::Content, _) => ("content", Body::Content { content: shown.text().to_owned() }),
             (Format::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),
-            (Format::DocumentMap, _) => ("document-map", document_map(&shown, &mut notices)),
-            (Format::Section, Some(section)) => ("section", one_section(&path, &shown, section, &mut notices)?),
+            (Format::DocumentMap, _) => ("document-map", document_map(context, &shown, &mut notices)?),
+            (Format::Section, Some(section)) => {
+                ("section", one_section(context, &path, &shown, section, &mut notices)?)
+            }
             (Format::Section, None) => return Err(Reason::SectionRequired),
         };
         let result = NoteOutput {
@@ -250,17 +252,34 @@ fn outgoing_links(note: &Note<'_>) -> Vec<OutgoingLink> {
     of_kind(LinkKind::Wiki, "wikilink").chain(of_kind(LinkKind::Markdown, "markdown")).collect()
 }
 
-fn document_map(shown: &Shown, notices: &mut Vec<String>) -> Body {
-    let note = shown.note();
-    let properties = readable_properties(shown, notices);
-    Body::DocumentMap {
-        headings: note.headings.iter().map(|heading| note.heading_path(heading).join("::")).collect(),
-        blocks: note.blocks.iter().map(|block| block.id.clone()).collect(),
-        frontmatter_fields: properties.readable().iter().map(|(name, _)| name.clone()).collect(),
-    }
+/// The path of one of many headings. Those below a long one repeat it.
+fn heading_path(context: &Context<'_>, note: &Note<'_>, heading: &Heading) -> Result<String, Reason> {
+    let parts = note.heading_path(heading);
+    context.budget.answer(parts.iter().map(|part| part.len()).sum())?;
+    Ok(parts.join("::"))
 }
 
-fn one_section(path: &VaultPath, shown: &Shown, section: &Section, notices: &mut Vec<String>) -> Result<Body, Reason> {
+fn document_map(context: &Context<'_>, shown: &Shown, notices: &mut Vec<String>) -> Result<Body, Reason> {
+    let note = shown.note();
+    let properties = readable_properties(shown, notices);
+    Ok(Body::DocumentMap {
+        headings: note
+            .headings
+            .iter()
+            .map(|heading| heading_path(context, &note, heading))
+            .collect::<Result<_, _>>()?,
+        blocks: note.blocks.iter().map(|block| block.id.clone()).collect(),
+        frontmatter_fields: properties.readable().iter().map(|(name, _)| name.clone()).collect(),
+    })
+}
+
+fn one_section(
+    context: &Context<'_>,
+    path: &VaultPath,
+    shown: &Shown,
+    section: &Section,
+    notices: &mut Vec<String>,
+) -> Result<Body, Reason> {
     let text = shown.text();
     let missing = |available: Vec<String>| Reason::SectionMissing {
         path: path.clone(),
@@ -273,14 +292,16 @@ fn one_section(path: &VaultPath, shown: &Shown, section: &Section, notices: &mut
     match section.r#type {
         SectionType::Heading => {
             let note = shown.note();
-            let path = |heading: &Heading| note.heading_path(heading).join("::");
+            let path = |heading: &Heading| heading_path(context, &note, heading);
             let (heading, several) = match note.find_heading(&section.target) {
                 HeadingMatch::One(heading) => (heading, Vec::new()),
                 HeadingMatch::Several(several) => (several[0], several),
-                HeadingMatch::None => return Err(missing(note.headings.iter().map(path).collect())),
+                HeadingMatch::None => {
+                    return Err(missing(note.headings.iter().take(MOST_NAMES).map(path).collect::<Result<_, _>>()?));
+                }
             };
-            section_target = Some(path(heading));
-            candidates = several.into_iter().map(path).collect();
+            section_target = Some(path(heading)?);
+            candidates = several.into_iter().map(path).collect::<Result<Vec<_>, _>>()?;
             if candidates.len() > 1 {
                 notices.push(format!("{} headings match; this is the first.", candidates.len()));
             }

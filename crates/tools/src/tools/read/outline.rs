@@ -97,8 +97,8 @@ impl ReadTool for Outline {
         let page = Page::of(wanted.collect::<Vec<&Heading>>(), input.offset, input.limit);
         let headings = Headings::of(&note, DELIMITER);
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
-        let found: Vec<HeadingOutput> =
-            page.items.into_iter().map(|heading| headings.show(heading, HashLength::Short, hash_of)).collect();
+        let shown_heading = |heading| headings.show(&context.budget, heading, HashLength::Short, hash_of);
+        let found: Vec<HeadingOutput> = page.items.into_iter().map(shown_heading).collect::<Result<_, Reason>>()?;
         let as_rows = found.len() > MOST_OBJECTS;
         let (rows, headings) =
             if as_rows { (Some(found.iter().map(row).collect()), None) } else { (None, Some(found)) };

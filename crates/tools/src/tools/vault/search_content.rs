@@ -322,7 +322,7 @@ mod tests {
     };
 
     use lapidary_note::{Document, Lines};
-    use lapidary_operation::{Cancel, Catalogue, ProfileRules, ScanLimits, Selection};
+    use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ScanLimits, Selection};
     use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
 
     use super::*;
@@ -346,6 +346,7 @@ mod tests {
                 catalogue: &catalogue,
                 vaults: &[],
                 scan: ScanLimits::default(),
+                budget: MemoryBudget::new(MemoryLimits { file_bytes: 1000, change_bytes: 1000, reply_bytes: 100_000 }),
                 skills: None,
                 now: LazyCell::new(&jiff::Zoned::default),
                 log: &[],

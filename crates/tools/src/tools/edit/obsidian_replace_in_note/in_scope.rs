@@ -30,9 +30,11 @@ pub(super) fn replaced(
     let with = plain(&wanted.replace);
     let find = |part: Range<usize>| -> Result<Vec<Replacement>, Reason> {
         let stop = || context.check().is_err();
-        let found = replacer.replacements(&shown[part.clone()], &with, wanted.replace_all, &stop);
+        let found =
+            replacer.replacements(&shown[part.clone()], &with, wanted.replace_all, context.budget.file_bytes(), &stop);
         let mut found = found.map_err(|error| match (error, context.check()) {
             (ReplaceError::Stopped, Err(reason)) => reason,
+            (ReplaceError::TooMuch, _) => context.budget.file_too_large(path, context.budget.file_bytes() + 1),
             (error, _) => wanted.unsafe_regex(error.to_string()),
         })?;
         found.iter_mut().for_each(|found| found.span = part.start + found.span.start..part.start + found.span.end);
