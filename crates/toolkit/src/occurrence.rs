@@ -44,9 +44,9 @@ impl From<Which> for Occurrence {
 /// Why a text was not replaced, as the caller hears it.
 pub fn refusal(context: &Context<'_>, tool: &str, path: &VaultPath, find: &str, error: ReplaceError) -> Reason {
     let path = path.clone();
-    let bad_argument = |at: &str, problem: &str| Reason::InvalidArguments {
+    let bad_argument = |at: &str, problem: &'static str| Reason::InvalidArguments {
         tool: tool.to_owned(),
-        problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None }],
+        problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None }],
     };
     match error {
         ReplaceError::EmptyFind => bad_argument("find", "must not be empty"),
