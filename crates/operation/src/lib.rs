@@ -17,6 +17,7 @@ mod lazy_schemas;
 mod payload;
 mod plan;
 mod profile;
+pub mod quote;
 mod read_operation;
 mod reason;
 mod renamed;

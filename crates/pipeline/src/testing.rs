@@ -79,7 +79,7 @@ impl TestSetup {
             rules: Rules(self.rules.into_iter().chain([allowed]).collect()),
             waits_for_approval: self.waits_for_approval,
             asks_before_deleting: self.asks_before_deleting,
-            skills: None,
+            skills: VaultPath::parse("Skills").ok(),
             limits: Limits {
                 max_file_bytes: self.max_file_bytes,
                 max_change_bytes: self.max_change_bytes,

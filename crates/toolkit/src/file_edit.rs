@@ -1,7 +1,7 @@
 use std::{ops::Range, sync::Arc};
 
 use lapidary_note::{Document, EditError, FileContent, PropertyError};
-use lapidary_operation::{ArgumentProblem, Context, Part, Plan, Reason, bug};
+use lapidary_operation::{ArgumentProblem, Context, Part, Plan, Reason, bug, quote::Prose};
 use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -170,10 +170,10 @@ impl FileEdit {
     }
 
     /// That an argument does not fit what is in the file.
-    pub fn bad_argument(&self, at: &str, problem: &str) -> Reason {
+    pub fn bad_argument(&self, at: &str, problem: impl Into<Prose>) -> Reason {
         Reason::InvalidArguments {
             tool: self.tool.to_owned(),
-            problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None }],
+            problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None }],
         }
     }
 
@@ -232,7 +232,7 @@ pub fn refusal(path: &VaultPath, error: EditError) -> Reason {
         EditError::OutsideLines { line, lines } => Reason::LineOutOfRange { path, argument: "line", line, lines },
         EditError::Property(
             problem @ (PropertyError::Yaml { .. } | PropertyError::NotAMap | PropertyError::Duplicate { .. }),
-        ) => Reason::FrontmatterInvalid { path, problem: problem.to_string() },
+        ) => Reason::FrontmatterInvalid { path, problem: Prose::ours(problem) },
         error => Reason::EditRefused { path, error },
     }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use lapidary_operation::{Context, Reason};
+use lapidary_operation::{Context, Reason, quote::quoted_path};
 use lapidary_query::nearest_several;
 use lapidary_vault::{
     File, Files, ReadError, VaultPath, View,
@@ -25,7 +25,8 @@ pub struct Found {
 impl Found {
     /// What to tell a caller who asked for something else than the path.
     pub fn notice(&self) -> Option<String> {
-        self.requested.as_ref().map(|requested| format!("`{requested}` was found as `{}`.", self.path))
+        let requested = self.requested.as_ref()?;
+        Some(format!("{} was found as {}.", quoted_path(requested), quoted_path(&self.path)))
     }
 }
 

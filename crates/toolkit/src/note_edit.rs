@@ -1,5 +1,8 @@
 use lapidary_note::{Document, FileContent};
-use lapidary_operation::{Context, Plan, Reason, fence::one_line};
+use lapidary_operation::{
+    Context, Plan, Reason,
+    quote::{Prose, quoted, quoted_path},
+};
 use lapidary_vault::{ChangeSet, File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -129,7 +132,7 @@ impl NoteEdit {
             .into_iter()
             .filter(|other| **other != self.edit.path)
             .take(3)
-            .map(|other| format!("`{other}`"))
+            .map(|other| quoted_path(other).to_string())
             .collect();
         let others = (!others.is_empty()).then(|| others.join(", "));
         Ok(others.map(|others| format!("There was no note at this path; of this name there is {others}.")))
@@ -170,10 +173,10 @@ impl NoteEdit {
 /// Refuses a note that nobody would see, or that other systems would take for another.
 fn check_new(tool: &str, context: &Context<'_>, view: &View, path: &VaultPath) -> Result<(), Reason> {
     if naming::lacks_ending(path) {
-        let known = index::files(context, view)?.meant_by(path.as_str()).first().map(ToString::to_string);
+        let known = index::files(context, view)?.meant_by(path.as_str()).first().map(|path| quoted_path(path).to_string());
         let problem = match known {
-            Some(known) => format!("must end in `.md`; there is `{known}`"),
-            None => format!("must end in `.md`, or Obsidian does not show the note: `{path}.md`"),
+            Some(known) => Prose::ours(format_args!("must end in `.md`; there is {known}")),
+            None => "must end in `.md`, or Obsidian does not show the note".into(),
         };
         return Err(Reason::bad_argument(tool, "target.path", problem));
     }
@@ -187,10 +190,10 @@ impl NoteTextWritten {
             true => self.written.done("Created", "Would create"),
             false => self.written.done(done, would),
         };
-        let section = self.section_target.as_ref().map_or(String::new(), |target| format!(" → {}", one_line(target)));
+        let section = self.section_target.as_ref().map_or(String::new(), |target| format!(" → {}", quoted(target)));
         format!(
             "**{done} {}**\n{}\n*Section targeted:* {}{section}\n*Created:* {}",
-            self.path,
+            quoted(&self.path),
             self.written.lines(),
             self.section_targeted,
             self.created,

@@ -54,9 +54,9 @@ pub fn refusal(
 ) -> Reason {
     let path = path.clone();
     let shown = document.shown();
-    let bad_argument = |at: &str, problem: &str| Reason::InvalidArguments {
+    let bad_argument = |at: &str, problem: &'static str| Reason::InvalidArguments {
         tool: tool.to_owned(),
-        problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None }],
+        problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None }],
     };
     match error {
         ReplaceError::EmptyFind => bad_argument("find", "must not be empty"),

@@ -4,7 +4,7 @@ use super::{
     Blanks, EditError, Edited, PropertyEdit, PropertyPath, Section, SectionPart,
     merge::{Side, merged},
 };
-use crate::{Block, Document, Heading, HeadingMatch, Value, headings::HeadingName, text::plain_line_ends};
+use crate::{Block, Document, Heading, HeadingMatch, Value, headings::HeadingName, quoted, text::plain_line_ends};
 
 /// What may stand around a line that is compared with another.
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -67,7 +67,7 @@ pub enum SectionPatchError {
     #[error("the text stands there already")]
     Preexists,
     /// The new text holds a heading that would end the section instead of standing in it.
-    #[error("the heading `{heading}` would not stand in the section")]
+    #[error("the heading {} would not stand in the section", quoted(.heading))]
     Outside { heading: String },
     #[error("only text can stand under a heading")]
     NotText,

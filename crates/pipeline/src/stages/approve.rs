@@ -1,5 +1,9 @@
 use lapidary_note::ContentHash;
-use lapidary_tools::{Entry, Reason, bug, clip_diff};
+use lapidary_tools::{
+    Entry, Reason, bug, clip_diff,
+    fence::fenced,
+    quote::{quoted, quoted_path, visible},
+};
 use lapidary_vault::{Change, ChangeSet, VaultPath};
 
 use crate::{
@@ -75,13 +79,13 @@ pub(super) fn ask(
 /// A path, and where a link takes it.
 fn shown_path(path: &VaultPath, places: &Places) -> String {
     match places.of_path(path) {
-        place if place == path => format!("`{path}`"),
-        place => format!("`{path}` (a link to `{place}`)"),
+        place if place == path => quoted_path(path).to_string(),
+        place => format!("{} (a link to {})", quoted_path(path), quoted_path(place)),
     }
 }
 
 fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, places: &Places, most: usize) -> String {
-    if let Some(deletion) = deletion(served, changes) {
+    if let Some(deletion) = deletion(served, changes, places) {
         return deletion;
     }
     let diff = changes.diff();
@@ -89,17 +93,18 @@ fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, places: &P
         changes.changes.iter().flat_map(Change::paths).map(|path| shown_path(path, places)).collect();
     let shown = clip_diff(&diff.text, most);
     format!(
-        "`{}` wants to change {} in the vault `{}` (lines added: {}, removed: {}).\n\n{shown}",
+        "`{}` wants to change {} in the vault {} (lines added: {}, removed: {}).\n\n{}",
         entry.spec.name(),
         files.join(", "),
-        served.vault.name(),
+        quoted(served.vault.name()),
         diff.lines_added,
         diff.lines_removed,
+        fenced(&visible(&shown)),
     )
 }
 
 /// What a change that does nothing but delete is about to delete, and how much that is.
-fn deletion(served: &ServedVault, changes: &ChangeSet) -> Option<String> {
+fn deletion(served: &ServedVault, changes: &ChangeSet, places: &Places) -> Option<String> {
     let mut for_good = false;
     let mut files = Vec::with_capacity(changes.changes.len());
     for change in &changes.changes {
@@ -113,10 +118,10 @@ fn deletion(served: &ServedVault, changes: &ChangeSet) -> Option<String> {
             _ => return None,
         };
         files.push(before.map_or_else(
-            || format!("`{path}`"),
+            || shown_path(path, places),
             |file| {
                 let lines = file.bytes().split_inclusive(|byte| *byte == b'\n').count();
-                format!("`{path}` ({} bytes, {lines} lines)", file.content.len())
+                format!("{} ({} bytes, {lines} lines)", shown_path(path, places), file.content.len())
             },
         ));
     }

@@ -143,7 +143,7 @@ fn the_tree_is_drawn_as_it_is() {
          │   └── d.png\n\
          └── z/\n\
          \u{20}   ├── Grüße 石.MD\n\
-         \u{20}   └── \u{fffd}> said.md\n\
+         \u{20}   └── \\u2028> said.md\n\
          ````"
     );
     assert_eq!(

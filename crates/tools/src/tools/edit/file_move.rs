@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, Wanted,
     WriteTool,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     file_edit::EXPECTED_CONTENT,
@@ -209,7 +210,7 @@ fn destination(
     on_conflict: OnConflict,
 ) -> Result<(VaultPath, Option<Change>), Reason> {
     if from.is_note() && naming::lacks_ending(&to) {
-        let problem = format!("has no ending, so that Obsidian would not show the note: send `{to}.md`");
+        let problem = "has no ending, so that Obsidian would not show the note: add `.md`";
         return Err(Reason::bad_argument(FileMove::DECLARATION.name, "to", problem));
     }
     let Some(there) = reading::read_if_there(view, &to)? else {
@@ -258,7 +259,10 @@ fn move_folder(
     }
     let files = index::files(context, view)?;
     if files.find_folder(&to).is_some() {
-        let problem = format!("is a folder that is there; to put this one into it, send `{to}/{}`", from.name());
+        let problem = Prose::ours(format_args!(
+            "is a folder that is there; to put this one into it, send {}",
+            quoted(&format!("{to}/{}", from.name()))
+        ));
         return Err(Reason::bad_argument(tool, "to", problem));
     }
     if let Some(there) = reading::read_if_there(view, &to)? {

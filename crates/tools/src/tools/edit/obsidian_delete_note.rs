@@ -2,6 +2,7 @@ use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Role,
     WriteTool,
+    quote::quoted,
 };
 use lapidary_toolkit::{
     hash, naming,
@@ -99,7 +100,7 @@ impl WriteTool for ObsidianDeleteNote {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = if output.dry_run { "Would delete" } else { "Deleted" };
-        let (path, size) = (&output.path, output.previous_size_in_bytes);
+        let (path, size) = (quoted(&output.path), output.previous_size_in_bytes);
         let trash = if output.trashed { "\n*In the trash:* true" } else { "" };
         Some(format!("**{done} {path}** (size: {size} → 0 bytes){trash}"))
     }

@@ -2,7 +2,8 @@ use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
     clipped,
-    fence::{fenced, one_line},
+    fence::fenced,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     hash,
@@ -157,7 +158,7 @@ impl WriteTool for ObsidianManageFrontmatter {
             Operation::Set => "set",
             Operation::Delete => "delete",
         };
-        let head = format!("**Frontmatter {operation} `{}` in {}**", one_line(&result.key), result.path);
+        let head = format!("**Frontmatter {operation} {} in {}**", quoted(&result.key), quoted(&result.path));
         Some(match &result.found {
             Found::Read { exists, value, content_hash } => {
                 let value = if *exists { fenced(&value.to_string()) } else { "_(absent)_".to_owned() };
@@ -165,8 +166,9 @@ impl WriteTool for ObsidianManageFrontmatter {
             }
             Found::Changed { frontmatter, written } => {
                 let dry = written.done("", " (dry run)");
-                let lines: String =
-                    frontmatter.iter().map(|(name, value)| format!("\n- `{}`: `{value}`", one_line(name))).collect();
+                let line =
+                    |(name, value): (&String, &Value)| format!("\n- {}: {}", quoted(name), quoted(&value.to_string()));
+                let lines: String = frontmatter.iter().map(line).collect();
                 let lines = if lines.is_empty() { "\n_(empty)_".to_owned() } else { lines };
                 let keys = frontmatter.len();
                 format!("{head}{dry}\n{}\n\n**Frontmatter ({keys} keys after change)**{lines}", written.lines())
@@ -223,7 +225,7 @@ impl WriteTool for ObsidianManageFrontmatter {
 fn readable(path: &VaultPath, document: &Document) -> Result<Map<String, Value>, Reason> {
     let properties = Properties::of(document);
     match properties.problem() {
-        Some(problem) => Err(Reason::FrontmatterInvalid { path: path.clone(), problem: problem.to_string() }),
+        Some(problem) => Err(Reason::FrontmatterInvalid { path: path.clone(), problem: Prose::ours(problem) }),
         None => Ok(properties.json()),
     }
 }

@@ -2,6 +2,7 @@ use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
     clipped,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     note_edit::{Makes, NoteEdit, NoteWritten},
@@ -152,7 +153,10 @@ impl WriteTool for ObsidianManageTags {
             return Err(Reason::TagsRequired { operation: name });
         }
         if wanted.len() > MOST_TAGS {
-            return Err(bad_tag(&format!("has {} tags; send at most {MOST_TAGS} at once", wanted.len())));
+            return Err(bad_tag(Prose::ours(format_args!(
+                "has {} tags; send at most {MOST_TAGS} at once",
+                wanted.len()
+            ))));
         }
         let (mut applied, mut skipped) = (Vec::new(), Vec::new());
         for tag in wanted {
@@ -174,7 +178,7 @@ impl WriteTool for ObsidianManageTags {
         Some(match &result.tags {
             Tags::Listed { tags: found, .. } => format!(
                 "**Tags (operation: list) in {}**{}{}{}",
-                result.path,
+                quoted(&result.path),
                 tags::line("Frontmatter", &found.frontmatter),
                 tags::line("Inline", &found.inline),
                 tags::line("All", &found.all),
@@ -186,7 +190,7 @@ impl WriteTool for ObsidianManageTags {
                 };
                 format!(
                     "**{done} {}** (operation: {operation})\n{}{}{}{}",
-                    result.path,
+                    quoted(&result.path),
                     written.lines(),
                     tags::line("Applied", applied),
                     tags::line("Skipped", skipped),
@@ -248,13 +252,15 @@ impl WriteTool for ObsidianManageTags {
 /// Each of them is an edit of the whole note.
 const MOST_TAGS: usize = 200;
 
-fn bad_tag(problem: &str) -> Reason {
+fn bad_tag(problem: impl Into<Prose>) -> Reason {
     Reason::bad_argument(ObsidianManageTags::DECLARATION.name, "tags", problem)
 }
 
 fn refusal(path: &VaultPath, error: &EditError) -> Reason {
     match error {
-        EditError::BadTag { tag } => bad_tag(&format!("has `{}`, which Obsidian does not read as a tag", clipped(tag))),
+        EditError::BadTag { tag } => {
+            bad_tag(Prose::ours(format_args!("has {}, which Obsidian does not read as a tag", quoted(&clipped(tag)))))
+        }
         error => edit_refusal(path, error),
     }
 }

@@ -1,7 +1,7 @@
 use lapidary_note::{ContentHash, Operation, Side};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    fence::one_line,
+    quote::quoted,
 };
 use lapidary_toolkit::{
     note_edit::{Makes, NoteEdit, NoteWritten},
@@ -148,9 +148,9 @@ impl WriteTool for ObsidianPatchNote {
         Some(format!(
             "**{} {}**\n*Operation:* {operation}\n*Section:* {} → {}\n{}",
             output.written.done("Patched", "Would patch"),
-            output.path,
+            quoted(&output.path),
             output.section.r#type.name(),
-            one_line(&output.section.target),
+            quoted(&output.section.target),
             output.written.lines(),
         ))
     }

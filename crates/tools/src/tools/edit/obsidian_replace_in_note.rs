@@ -3,7 +3,7 @@ mod in_scope;
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    fence::one_line,
+    quote::quoted,
 };
 use lapidary_toolkit::{
     note_edit::{Makes, NoteEdit, NoteWritten},
@@ -152,13 +152,13 @@ impl WriteTool for ObsidianReplaceInNote {
     fn text(&self, output: &Output) -> Option<String> {
         let one = |count: &Count| {
             let matches = if count.count == 1 { "match" } else { "matches" };
-            format!("\n- `{}` → {} {matches}", one_line(&count.search), count.count)
+            format!("\n- {} → {} {matches}", quoted(&count.search), count.count)
         };
         let each: String = output.per_replacement.iter().map(one).collect();
         Some(format!(
             "**{} {}**\n*Total replacements:* {}\n{}\n\n**Per replacement**{each}",
             output.written.done("Replaced in", "Would replace in"),
-            output.path,
+            quoted(&output.path),
             output.total_replacements,
             output.written.lines(),
         ))

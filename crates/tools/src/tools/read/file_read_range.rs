@@ -1,6 +1,7 @@
 use lapidary_note::{ContentHash, Lines};
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    quote::Prose,
 };
 use lapidary_toolkit::{
     naming::{self, Found},
@@ -64,7 +65,7 @@ impl ReadTool for FileReadRange {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         if input.to < input.from {
-            let problem = format!("must be >= {} (`from`)", input.from);
+            let problem = Prose::ours(format_args!("must be >= {} (`from`)", input.from));
             return Err(Reason::InvalidArguments {
                 tool: Self::DECLARATION.name.to_owned(),
                 problems: vec![ArgumentProblem { at: "to".to_owned(), problem, nearest: None }],

@@ -1,5 +1,6 @@
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Refused, Role,
+    quote::{quoted, quoted_path},
     uri::encoded,
 };
 use lapidary_toolkit::naming::{self, Found};
@@ -86,7 +87,7 @@ impl ReadTool for ObsidianOpenInUi {
             encoded(path.as_str())
         );
         let notice = match &requested {
-            Some(requested) => Some(format!("`{requested}` was found as `{path}`.")),
+            Some(requested) => Some(format!("{} was found as {}.", quoted_path(requested), quoted_path(&path))),
             None => missing.then(|| "There is no such note; the link makes it.".to_owned()),
         };
         Ok(Output {
@@ -100,7 +101,7 @@ impl ReadTool for ObsidianOpenInUi {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        Some(format!("**{}**\n{}\n*Opened:* {}", output.path, output.uri, output.opened))
+        Some(format!("**{}**\n{}\n*Opened:* {}", quoted(&output.path), quoted(&output.uri), output.opened))
     }
 
     fn examples(&self) -> Vec<Example> {
