@@ -173,7 +173,8 @@ impl NoteEdit {
 /// Refuses a note that nobody would see, or that other systems would take for another.
 fn check_new(tool: &str, context: &Context<'_>, view: &View, path: &VaultPath) -> Result<(), Reason> {
     if naming::lacks_ending(path) {
-        let known = index::files(context, view)?.meant_by(path.as_str()).first().map(|path| quoted_path(path).to_string());
+        let known =
+            index::files(context, view)?.meant_by(path.as_str()).first().map(|path| quoted_path(path).to_string());
         let problem = match known {
             Some(known) => Prose::ours(format_args!("must end in `.md`; there is {known}")),
             None => "must end in `.md`, or Obsidian does not show the note".into(),

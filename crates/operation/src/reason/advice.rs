@@ -89,7 +89,8 @@ pub(super) fn nothing_to_open(suggestions: &[Quoted<'_>], offered: &Offered<'_>)
         [] => "Check the path.".to_owned(),
         suggestions => format!("Did you mean {}?", list(suggestions)),
     };
-    let made = if offered.takes("failIfMissing") { " With `failIfMissing: false` the link makes the note." } else { "" };
+    let made =
+        if offered.takes("failIfMissing") { " With `failIfMissing: false` the link makes the note." } else { "" };
     format!("{meant}{made}")
 }
 

@@ -467,7 +467,7 @@ reasons! { |offered|
         kind: Kind::TextNotUnique,
         message: format!("The text to find stands {occurrences} times in {path}; it must be unique."),
         data: json!({ "path": path.as_str(), "occurrences": occurrences, "lines": lines }),
-        hint: format!("It stands on {}. Add more of the surrounding text to `find`, or set `occurrence` to `all` or a number from 1 to {occurrences}.", words::lines(lines, *occurrences)),
+        hint: format!("It stands on {}. Add more of the surrounding text to `find`, or set `occurrence` to `all` or a number from 1 to {occurrences}.", words::lines(&lines, *occurrences)),
     }
     OccurrenceOutOfRange { path: VaultPath, occurrences: usize, wanted: usize } => {
         kinds: [OccurrenceOutOfRange("occurrence_out_of_range", -32007, "INVALID_ARGS", "There are fewer occurrences than the one asked for.")],
@@ -488,10 +488,7 @@ reasons! { |offered|
         kind: Kind::RegexUnsafe,
         message: format!("Unsafe {argument}: {problem}"),
         data: json!({ *argument: pattern }),
-        hint: match problem.contains("limit") || problem.contains("long") {
-            true => "Use a shorter expression.",
-            false => "Use an expression without lookaround and backreferences, which have to be tried one by one.",
-        },
+        hint: "Use a shorter expression, or one without lookaround, backreferences and a repetition of what ends in one.",
     }
     PathPrefixInvalidMode { mode: &'static str } => {
         kinds: [PathPrefixInvalidMode("path_prefix_invalid_mode", -32007, "INVALID_ARGS", "`pathPrefix` was given in another mode than `text`.")],

@@ -4,8 +4,8 @@ use std::{cell::Cell, time::Duration};
 
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
-    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, NearText, Off, Part, Reason, Refused,
-    Wanted, bug, quote::Prose,
+    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, NearText, Off, Part, Reason,
+    Refused, Wanted, bug, quote::Prose,
 };
 use lapidary_vault::{Denied, JoinError, PathError, PathPrefix, VaultPath};
 

@@ -1,8 +1,7 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Role,
-    WriteTool,
-    quote::quoted,
+    WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     hash, naming,

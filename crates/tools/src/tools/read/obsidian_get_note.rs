@@ -2,7 +2,7 @@ use lapidary_note::{ContentHash, Heading, HeadingMatch, Link, LinkKind, Note};
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, clipped,
     fence::fenced,
-    quote::{Prose, quoted, quoted_list, quoted_path},
+    quote::{Prose, quoted, quoted_list},
 };
 use lapidary_toolkit::{
     hash,
