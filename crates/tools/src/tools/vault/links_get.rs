@@ -8,6 +8,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     hash, index,
     link::{self, OutLink, canvas_links, out_links},
+    naming,
     page::Page,
     reading,
 };
@@ -105,7 +106,14 @@ impl ReadTool for LinksGet {
         let wants = |direction| input.direction == direction || input.direction == Direction::Both;
         let files = index::files_to_search(context, view)?;
         // By the name that it has on disk, as links lead there.
-        let path = files.find(&path).map_or(path, |entry| entry.path().clone());
+        let path = match files.find(&path) {
+            Some(entry) => entry.path().clone(),
+            None => match naming::find(context, view, &input.file) {
+                Ok(found) => found.path,
+                Err(reason @ Reason::AmbiguousPath { .. }) => return Err(reason),
+                Err(_) => path,
+            },
+        };
         let (mut outlinks, content_hash) = (Vec::new(), note_hash(view, files, &path)?);
         if (content_hash.is_some() || path.is_canvas()) && wants(Direction::Outlinks) {
             let file = reading::read(view, &path)?;
