@@ -2,6 +2,8 @@ use std::{borrow::Cow, ops::Range};
 
 use granit_parser::ScalarStyle;
 
+use crate::quoted;
+
 mod document;
 mod reader;
 mod simple;
@@ -49,7 +51,7 @@ pub(crate) struct YamlError {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Problem {
-    #[error("the property `{name}` stands there twice")]
+    #[error("the property {} stands there twice", quoted(.name))]
     Repeated { name: String },
     #[error("{0}")]
     Other(String),

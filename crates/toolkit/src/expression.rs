@@ -6,7 +6,10 @@ use std::{
 };
 
 use lapidary_note::FileContent;
-use lapidary_operation::{Context, MemoryBudget, Reason, Refused, Walked, clipped};
+use lapidary_operation::{
+    Context, MemoryBudget, Reason, Refused, Walked, clipped,
+    quote::{Prose, quoted},
+};
 use lapidary_query::{ExpressionFlags, ReplaceError, Replacer};
 use lapidary_vault::{Change, File, Guard, Stop, VaultPath, View};
 
@@ -15,7 +18,7 @@ use crate::{
     file_edit::{EXPECTED_CONTENT, refusal},
     hash, index,
     names::{Glob, pattern_refusal},
-    reading,
+    naming, reading,
 };
 
 const PATTERN: &str = "pattern";
@@ -102,7 +105,10 @@ impl Expression {
                 // Text is Unicode anyway.
                 'u' => {}
                 _ => {
-                    let problem = format!("has `{flag}`, and only `g`, `i`, `m`, `s` and `u` are known");
+                    let problem = Prose::ours(format_args!(
+                        "has {}, and only `g`, `i`, `m`, `s` and `u` are known",
+                        quoted(flag.encode_utf8(&mut [0; 4]))
+                    ));
                     return Err(Reason::bad_argument(tool, "flags", problem));
                 }
             }
@@ -132,7 +138,7 @@ impl Expression {
             |error| match error {
                 ReplaceError::Stopped => Failed::Stopped,
                 ReplaceError::TooMuch => Failed::Refused(budget.file_too_large(path, most.saturating_add(1))),
-                error => Failed::Refused(self.too_much(&error.to_string())),
+                error => Failed::Refused(self.too_much(error)),
             },
         )?;
         found.truncate(self.most);
@@ -142,8 +148,8 @@ impl Expression {
         Ok((edited != document).then(|| (edited.content().clone(), count)))
     }
 
-    fn too_much(&self, problem: &str) -> Reason {
-        Reason::RegexUnsafe { argument: PATTERN, pattern: self.written.clone(), problem: problem.to_owned() }
+    fn too_much(&self, problem: impl std::fmt::Display) -> Reason {
+        Reason::RegexUnsafe { argument: PATTERN, pattern: self.written.clone(), problem: Prose::ours(problem) }
     }
 }
 
@@ -168,8 +174,7 @@ pub fn in_file(
     expected: Option<&str>,
     budget: Option<&BudgetInput>,
 ) -> Result<Found, Reason> {
-    let path = reading::parse_path(file)?;
-    let before = reading::read(view, &path)?;
+    let naming::Found { path, file: before, .. } = naming::find(context, view, file)?;
     let expected = hash::expected(tool, EXPECTED_CONTENT, expected)?;
     hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), Some(&before))?;
     let limits = Limits::of(budget, context);
@@ -198,7 +203,10 @@ pub fn in_files(
         files.iter().map(|entry| entry.path()).filter(|path| glob.matches(path.as_str())).collect();
     let known: BTreeSet<&VaultPath> = paths.iter().copied().collect();
     if let Some(other) = expected.keys().find(|expected| !known.contains(expected)) {
-        let problem = format!("names `{other}`, which is not among the files that `glob` names");
+        let problem = Prose::ours(format_args!(
+            "names {}, which is not among the files that `glob` names",
+            quoted(other.as_str())
+        ));
         return Err(Reason::bad_argument(tool, EXPECTED_HASHES, problem));
     }
     let (mut found, mut bytes, mut stopped) = (Found::default(), 0, None);

@@ -1,5 +1,8 @@
 use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyError, PropertyPath, Value};
-use lapidary_operation::{ArgumentProblem, Reason, clipped};
+use lapidary_operation::{
+    ArgumentProblem, Reason, clipped,
+    quote::{Prose, quoted},
+};
 use serde_json::{Map, Number, Value as Json};
 
 /// The properties of a note: the block, what it says, or why it cannot be read.
@@ -45,8 +48,8 @@ pub fn key_path(tool: &str, given: &str) -> Result<PropertyPath, Reason> {
         problems: vec![ArgumentProblem {
             at: "keyPath".to_owned(),
             problem: match error {
-                PropertyError::TooDeep { limit } => format!("has more than {limit} parts"),
-                _ => format!("is not a path of property names: `{}`", clipped(given)),
+                PropertyError::TooDeep { limit } => Prose::ours(format_args!("has more than {limit} parts")),
+                _ => Prose::ours(format_args!("is not a path of property names: {}", quoted(&clipped(given)))),
             },
             nearest: None,
         }],

@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lapidary_note::Note;
-use lapidary_operation::{Context, Reason, fence::one_line};
+use lapidary_operation::{Context, Reason, quote::quoted};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -123,7 +123,7 @@ pub fn bare(given: &[String]) -> Option<Vec<&str>> {
 
 /// Tags on a line of their own.
 pub fn line(title: &str, tags: &[String]) -> String {
-    let shown: Vec<String> = tags.iter().map(|tag| format!("`#{}`", one_line(tag))).collect();
+    let shown: Vec<String> = tags.iter().map(|tag| quoted(tag).after("#").to_string()).collect();
     let shown = if shown.is_empty() { "_(none)_".to_owned() } else { shown.join(" ") };
     format!("\n*{title} ({}):* {shown}", tags.len())
 }

@@ -4,7 +4,7 @@ use super::{
     Blanks, EditError, Edited, PropertyEdit, PropertyPath, Section, SectionPart,
     merge::{Side, merged},
 };
-use crate::{Block, Document, Heading, HeadingMatch, Value, headings::HeadingName, text::plain_line_ends};
+use crate::{Block, Document, Heading, HeadingMatch, Value, headings::HeadingName, quoted, text::plain_line_ends};
 
 /// What may stand around a line that is compared with another.
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -67,7 +67,7 @@ pub enum SectionPatchError {
     #[error("the text stands there already")]
     Preexists,
     /// The new text holds a heading that would end the section instead of standing in it.
-    #[error("the heading `{heading}` would not stand in the section")]
+    #[error("the heading {} would not stand in the section", quoted(.heading))]
     Outside { heading: String },
     #[error("only text can stand under a heading")]
     NotText,
@@ -197,6 +197,8 @@ fn patch_property(document: &Document, name: &str, patch: &SectionPatch<'_>) -> 
         PatchContent::Text(content) => &Value::Text(plain_line_ends(content).into_owned()),
         PatchContent::Value(value) => value,
     };
+    let path = PropertyPath::name(name).among(&Value::Map(properties.clone()));
+    let name = path.segments().next().unwrap_or(name);
     let old = properties.iter().find(|(known, _)| known == name).map(|(_, value)| value);
     let steps = match (old, patch.operation) {
         (None, _) if !patch.create => {

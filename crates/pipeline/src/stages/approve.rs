@@ -1,5 +1,9 @@
 use lapidary_note::ContentHash;
-use lapidary_tools::{Entry, Reason, bug, clip_diff};
+use lapidary_tools::{
+    Entry, Reason, bug, clip_diff,
+    fence::fenced,
+    quote::{quoted, quoted_path, visible},
+};
 use lapidary_vault::{Change, ChangeSet, VaultPath};
 
 use crate::{
@@ -75,24 +79,59 @@ pub(super) fn ask(
 /// A path, and where a link takes it.
 fn shown_path(path: &VaultPath, places: &Places) -> String {
     match places.of_path(path) {
-        place if place == path => format!("`{path}`"),
-        place => format!("`{path}` (a link to `{place}`)"),
+        place if place == path => quoted_path(path).to_string(),
+        place => format!("{} (a link to {})", quoted_path(path), quoted_path(place)),
     }
 }
 
 fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, places: &Places, most: usize) -> String {
+    if let Some(deletion) = deletion(served, changes, places) {
+        return deletion;
+    }
     let diff = changes.diff();
     let files: Vec<String> =
         changes.changes.iter().flat_map(Change::paths).map(|path| shown_path(path, places)).collect();
     let shown = clip_diff(&diff.text, most);
     format!(
-        "`{}` wants to change {} in the vault `{}` (lines added: {}, removed: {}).\n\n{shown}",
+        "`{}` wants to change {} in the vault {} (lines added: {}, removed: {}).\n\n{}",
         entry.spec.name(),
         files.join(", "),
-        served.vault.name(),
+        quoted(served.vault.name()),
         diff.lines_added,
         diff.lines_removed,
+        fenced(&visible(&shown)),
     )
+}
+
+/// What a change that does nothing but delete is about to delete, and how much that is.
+fn deletion(served: &ServedVault, changes: &ChangeSet, places: &Places) -> Option<String> {
+    let mut for_good = false;
+    let mut files = Vec::with_capacity(changes.changes.len());
+    for change in &changes.changes {
+        let (path, before) = match change {
+            Change::Trash { path, before, .. } => (path, before.as_ref()),
+            Change::Delete { path, before, .. } => {
+                for_good = true;
+                (path, Some(before))
+            }
+            Change::TrashFolder { path } => (path, None),
+            _ => return None,
+        };
+        files.push(before.map_or_else(
+            || shown_path(path, places),
+            |file| {
+                let lines = file.bytes().split_inclusive(|byte| *byte == b'\n').count();
+                format!("{} ({} bytes, {lines} lines)", shown_path(path, places), file.content.len())
+            },
+        ));
+    }
+    let (files, vault) = (files.join(", "), served.vault.name());
+    (!files.is_empty()).then(|| match for_good {
+        true => format!(
+            "Delete {files} in the vault `{vault}`? It has no trash: only a checkpoint of this server keeps it."
+        ),
+        false => format!("Move {files} in the vault `{vault}` to the trash?"),
+    })
 }
 
 #[cfg(test)]

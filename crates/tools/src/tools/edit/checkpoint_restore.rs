@@ -1,7 +1,7 @@
 use lapidary_note::{ContentHash, FileContent};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, Wanted,
-    WriteTool,
+    WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     checkpoint, hash, index,
@@ -110,10 +110,10 @@ impl WriteTool for CheckpointRestore {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = if output.dry_run { "Would restore" } else { "Restored" };
-        let mut text = format!("**{done} what was there before `{}`**", output.id);
+        let mut text = format!("**{done} what was there before {}**", quoted(&output.id));
         for FileOutput { path, outcome, changed_since } in &output.files {
             let since = if *changed_since { " (it had been changed since)" } else { "" };
-            text += &format!("\n- {outcome} `{path}`{since}");
+            text += &format!("\n- {outcome} {}{since}", quoted(path));
         }
         Some(text)
     }

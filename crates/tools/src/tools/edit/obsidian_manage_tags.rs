@@ -2,9 +2,10 @@ use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
     clipped,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
-    note_edit::{NoteEdit, NoteWritten},
+    note_edit::{Makes, NoteEdit, NoteWritten},
     patching::edit_refusal,
     tags::{self, TagsOfNote},
     target::Target,
@@ -123,10 +124,17 @@ impl WriteTool for ObsidianManageTags {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
-        let writing =
-            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+        let writing = NoteEdit::begin(
+            tool,
+            context,
+            view,
+            &input.target,
+            Makes::Nothing,
+            input.expected_hash.as_deref(),
+            input.dry_run,
+        )?;
         let operation = input.operation;
-        let mut document = writing.document(view)?;
+        let mut document = writing.document()?;
         type Edit = for<'t> fn(&'t str) -> TagEdit<'t>;
         let (name, edit): (_, Edit) = match operation {
             Operation::Add => ("add", |tag| TagEdit::Add { tag }),
@@ -145,7 +153,10 @@ impl WriteTool for ObsidianManageTags {
             return Err(Reason::TagsRequired { operation: name });
         }
         if wanted.len() > MOST_TAGS {
-            return Err(bad_tag(&format!("has {} tags; send at most {MOST_TAGS} at once", wanted.len())));
+            return Err(bad_tag(Prose::ours(format_args!(
+                "has {} tags; send at most {MOST_TAGS} at once",
+                wanted.len()
+            ))));
         }
         let (mut applied, mut skipped) = (Vec::new(), Vec::new());
         for tag in wanted {
@@ -167,7 +178,7 @@ impl WriteTool for ObsidianManageTags {
         Some(match &result.tags {
             Tags::Listed { tags: found, .. } => format!(
                 "**Tags (operation: list) in {}**{}{}{}",
-                result.path,
+                quoted(&result.path),
                 tags::line("Frontmatter", &found.frontmatter),
                 tags::line("Inline", &found.inline),
                 tags::line("All", &found.all),
@@ -179,7 +190,7 @@ impl WriteTool for ObsidianManageTags {
                 };
                 format!(
                     "**{done} {}** (operation: {operation})\n{}{}{}{}",
-                    result.path,
+                    quoted(&result.path),
                     written.lines(),
                     tags::line("Applied", applied),
                     tags::line("Skipped", skipped),
@@ -241,13 +252,15 @@ impl WriteTool for ObsidianManageTags {
 /// Each of them is an edit of the whole note.
 const MOST_TAGS: usize = 200;
 
-fn bad_tag(problem: &str) -> Reason {
+fn bad_tag(problem: impl Into<Prose>) -> Reason {
     Reason::bad_argument(ObsidianManageTags::DECLARATION.name, "tags", problem)
 }
 
 fn refusal(path: &VaultPath, error: &EditError) -> Reason {
     match error {
-        EditError::BadTag { tag } => bad_tag(&format!("has `{}`, which Obsidian does not read as a tag", clipped(tag))),
+        EditError::BadTag { tag } => {
+            bad_tag(Prose::ours(format_args!("has {}, which Obsidian does not read as a tag", quoted(&clipped(tag)))))
+        }
         error => edit_refusal(path, error),
     }
 }

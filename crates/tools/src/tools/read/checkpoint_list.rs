@@ -1,5 +1,6 @@
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Refused, Role,
+    quote::quoted,
 };
 use lapidary_toolkit::{checkpoint, hash, reading, time::iso};
 use lapidary_vault::{
@@ -109,14 +110,14 @@ impl ReadTool for CheckpointList {
         for checkpoint in &output.checkpoints {
             let CheckpointOutput { id, time, tool, kind, .. } = checkpoint;
             let by = if tool.is_empty() { kind } else { tool.as_str() };
-            text += &format!("- `{id}` {time} {by}\n");
+            text += &format!("- {} {time} {}\n", quoted(id), quoted(by));
             for FileOutput { path, what, moved_to, .. } in &checkpoint.files {
-                let to = moved_to.as_ref().map_or_else(String::new, |to| format!(" to `{to}`"));
-                text += &format!("  - {what} `{path}`{to}\n");
+                let to = moved_to.as_ref().map_or_else(String::new, |to| format!(" to {}", quoted(to)));
+                text += &format!("  - {what} {}{to}\n", quoted(path));
             }
         }
         if let Some(next) = &output.next_before {
-            text += &format!("\nOlder ones: `before: \"{next}\"`.");
+            text += &format!("\nOlder ones: `before` {}.", quoted(next));
         }
         Some(text.trim_end().to_owned())
     }
