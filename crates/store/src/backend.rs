@@ -49,6 +49,11 @@ pub trait Backend: Send + Sync {
     /// What is at one place now, for somebody who follows the vault by this cursor.
     fn look_at(&self, cursor: &mut Cursor, path: &VaultPath, look: &Look<'_>) -> Result<PlaceState, StoreError>;
 
+    /// What Obsidian calls the vault, where that is known: the name of its folder.
+    fn folder_name(&self) -> Option<String> {
+        None
+    }
+
     /// Whether something may be made under a name.
     fn may_have_name(&self, path: &VaultPath) -> bool {
         path.has_portable_name()
@@ -61,6 +66,9 @@ pub trait Backend: Send + Sync {
 
     /// Sees to what a killed server left, before somebody reads. Only the first time there can be anything to do.
     fn settle(&self) {}
+
+    /// For the end of the process: what was written down is brought to where it is safest.
+    fn rest(&self) {}
 
     /// What has happened since somebody last asked, for the owner's log.
     fn take_news(&self) -> Vec<News> {

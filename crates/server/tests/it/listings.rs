@@ -132,7 +132,7 @@ fn the_tree_is_drawn_as_it_is() {
     };
     assert_eq!(
         text(&mut server, json!({})),
-        "**(vault root)** — 9 entries · 5 files, 4 directories · depth=2\n\n\
+        "**(vault root)** — 10 entries · 5 files, 5 directories · depth=2\n\n\
          Folders end in `/`.\n\n\
          ````\n\
          ├── a b/\n\
