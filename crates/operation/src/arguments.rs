@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use lapidary_query::{nearest, words};
 use serde_json::{Map, Value, json};
 
-use crate::{ArgumentProblem, Reason, reason::clipped, renamed::successor_of_argument};
+use crate::{ArgumentProblem, Reason, listed, reason::clipped, renamed::successor_of_argument};
 
 /// Arguments that fit the schema, and what had to be repaired for that.
 #[derive(Debug, PartialEq)]
@@ -223,7 +223,10 @@ impl Check {
             }
             "object" => match only_text_field(schema) {
                 Some((name, mut object)) => {
-                    self.repairs.push(format!("`{at}` was read as its `{name}`"));
+                    // What the list shows in its place needs no word.
+                    if !schema.contains_key(listed::SHORT) {
+                        self.repairs.push(format!("`{at}` was read as its `{name}`"));
+                    }
                     object.insert(name, json!(text));
                     Value::Object(object)
                 }

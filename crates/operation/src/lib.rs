@@ -12,6 +12,7 @@ mod catalogue;
 mod context;
 pub mod fence;
 mod lazy_schemas;
+mod listed;
 mod payload;
 mod plan;
 mod profile;
@@ -26,7 +27,7 @@ mod wire;
 pub use arguments::{Checked, check_arguments};
 pub use bug::{Bug, catch_panic, install_panic_hook};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing, ToolSet};
-pub use context::{Cancel, Context, ScanLimits, Walked};
+pub use context::{Caller, Cancel, Context, ScanLimits, Walked};
 pub use payload::{
     CheckpointHistory, Completed, Contents, FilledPrompt, Form, Payload, Prompt, PromptArgument, PromptsSeen,
     Subscription, VaultState,

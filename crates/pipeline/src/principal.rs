@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use lapidary_tools::Profile;
+use lapidary_tools::{Caller, Profile};
 use lapidary_vault::Policy;
 
 /// Who is calling. Each transport makes one in exactly one function.
@@ -27,6 +27,12 @@ impl Principal {
 
     pub(crate) fn is_anonymous(name: &str) -> bool {
         [Self::STDIO, Self::HTTP, Self::COMMAND_LINE].contains(&name)
+    }
+
+    /// Who that is when it comes to whose a change is. Those who are not known by name are told apart by their connection.
+    pub(crate) fn caller(&self) -> Caller<'_> {
+        let name = (!Self::is_anonymous(&self.name)).then_some(&*self.name);
+        Caller { id: &self.id, name }
     }
 
     pub fn profile(&self) -> &Profile {

@@ -71,6 +71,7 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
         chosen: config.tools.include.clone().unwrap_or_default(),
         excluded: config.tools.exclude.clone(),
         read_only: config.access.read_only,
+        dotted_names: config.tools.dotted_names,
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let mut profiles = Profiles { config, selection: &selection, made: BTreeMap::new() };

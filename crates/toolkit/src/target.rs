@@ -16,17 +16,16 @@ use crate::{
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    #[serde(default)]
-    r#type: TargetType,
+    /// Where it is left out, a period means a periodic note.
+    r#type: Option<TargetType>,
     path: Option<String>,
     period: Option<PeriodName>,
     date: Option<String>,
 }
 
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum TargetType {
-    #[default]
     Path,
     Active,
     Periodic,
@@ -55,9 +54,13 @@ impl JsonSchema for Target {
             "additionalProperties": false,
             "properties": {
                 "type": { "type": "string", "enum": ["path", "active", "periodic"] },
-                "path": { "type": "string", "minLength": 1, "description": "With extension: `Projects/Plan.md`." },
+                "path": { "type": "string", "minLength": 1, "description": "Path (`Projects/Plan.md`) or name." },
                 "period": { "type": "string", "enum": periods },
                 "date": { "type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}$" },
+            },
+            "x-short": {
+                "anyOf": [{ "type": "string" }, { "type": "object" }],
+                "description": "Path, name or {\"period\":\"daily\"}.",
             },
         })
     }
@@ -75,7 +78,8 @@ impl Target {
     /// Where the note is. What is named by its path need not be there.
     pub fn locate(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<VaultPath, Reason> {
         let required = |at: &str| Reason::bad_argument(tool, at, "is required for this type of target");
-        match self.r#type {
+        let implied = if self.period.is_some() { TargetType::Periodic } else { TargetType::Path };
+        match self.r#type.unwrap_or(implied) {
             TargetType::Path => parse_path(self.path.as_deref().ok_or_else(|| required("target.path"))?),
             TargetType::Active => Err(Reason::NoActiveFile),
             TargetType::Periodic => {
@@ -96,6 +100,11 @@ impl Target {
     pub fn find(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<Found, Reason> {
         find(view, self.locate(tool, context, view)?)
     }
+}
+
+/// The note that a caller names by itself, outside of a target.
+pub fn named(_: &Context<'_>, view: &View, given: &str) -> Result<Found, Reason> {
+    find(view, parse_path(given)?)
 }
 
 /// The note at a path, also when only the case of its name is wrong and nothing else could be meant.

@@ -13,7 +13,7 @@ mod tests;
 mod tools;
 
 pub use lapidary_operation::{
-    AnyTool, ArgumentProblem, BUILT_IN_PROFILES, Batch, BatchOutcome, BatchStep, CORE_TOOLS, Cancel, Catalogue,
+    AnyTool, ArgumentProblem, BUILT_IN_PROFILES, Batch, BatchOutcome, BatchStep, CORE_TOOLS, Caller, Cancel, Catalogue,
     Checked, CheckpointHistory, Completed, Contents, Context, Disk, Draft, Effect, Entry, Example, Family,
     FilledPrompt, Form, Gives, Group, Interruption, Kind, Learnt, Needs, NoSuchTool, Off, Offered, OpenedVaults,
     Payload, Planned, PlannedChange, Profile, ProfileRules, Prompt, PromptArgument, PromptsSeen, Proposal,

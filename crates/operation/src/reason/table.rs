@@ -254,6 +254,37 @@ reasons! { |offered|
         data: json!({ "id": given, "matches": ids }),
         hint: format!("Send more of its name: {}.", list(ids)),
     }
+    NothingToUndo => {
+        kinds: [NothingToUndo("nothing_to_undo", -32001, "NOT_FOUND", "The caller has made no change that is not undone already.")],
+        kind: Kind::NothingToUndo,
+        message: "There is no change of yours to undo.",
+        data: json!({}),
+        hint: match offered.has("checkpoint_list") {
+            true => "`checkpoint_list` shows all changes, those of others too.",
+            false => "Nothing needs to be done.",
+        },
+    }
+    ChangeOfOther { id: String } => {
+        kinds: [ChangeOfOther("change_of_other", -32005, "PERMISSION_DENIED", "The change to undo was made by another client.")],
+        kind: Kind::ChangeOfOther,
+        message: format!("The change {id} is not one of yours."),
+        data: json!({ "id": id }),
+        hint: match offered.has("checkpoint_restore") {
+            true => format!("Ask the person; `checkpoint_restore` with `id` {id} undoes it."),
+            false => "Ask the person whether it is to be undone.".to_owned(),
+        },
+    }
+    ChangedSince { path: VaultPath, id: String } => {
+        kinds: [ChangedSince("changed_since", -32002, "STALE_PRECONDITION", "A file was changed again after the change that is to be undone.")],
+        kind: Kind::ChangedSince,
+        message: format!("{path} was changed again after {id}, so undoing that would take back more."),
+        data: json!({ "path": path.as_str(), "id": id }),
+        hint: match (offered.has("checkpoint_diff"), offered.has("checkpoint_restore")) {
+            (true, true) => format!("`checkpoint_diff` with `id` {id} shows what would go; `checkpoint_restore` does it all the same."),
+            (_, true) => format!("`checkpoint_restore` with `id` {id} does it all the same."),
+            _ => "Read the file and edit it instead.".to_owned(),
+        },
+    }
     NotInCheckpoint { path: VaultPath, checkpoint: String, files: Vec<VaultPath> } => {
         kinds: [],
         kind: Kind::CheckpointMissing,

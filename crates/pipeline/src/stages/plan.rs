@@ -126,6 +126,7 @@ fn context<'c>(
     let setup = execution.setup();
     Context {
         cancel: execution.cancel,
+        caller: execution.principal().caller(),
         catalogue: &execution.profile().catalogue,
         vaults: names,
         scan: setup.limits.scan,

@@ -132,14 +132,13 @@ fn the_tree_is_drawn_as_it_is() {
     };
     assert_eq!(
         text(&mut server, json!({})),
-        "**(vault root)** — 9 entries · 5 files, 4 directories · depth=2\n\n\
-         Folders end in `/`.\n\n\
+        "(vault root): 5 files, 4 folders, depth 2\n\
          ````\n\
          ├── a b/\n\
          │   └── ```.md\n\
          ├── a.md\n\
          ├── a/\n\
-         │   ├── b/ [truncated — pass deeper `depth` to expand]\n\
+         │   ├── b/ …\n\
          │   └── d.png\n\
          └── z/\n\
          \u{20}   ├── Grüße 石.MD\n\

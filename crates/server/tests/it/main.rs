@@ -41,6 +41,7 @@ mod scenarios;
 mod search_notes;
 mod skills;
 mod subscriptions;
+mod thrift;
 mod tools_list;
 mod undo;
 mod way_back;

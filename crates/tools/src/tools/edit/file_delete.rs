@@ -87,6 +87,16 @@ impl WriteTool for FileDelete {
         }
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { file, deleted, trashed_to, dry_run, .. } = output;
+        let done = match (deleted, trashed_to) {
+            (true, _) => "deleted".to_owned(),
+            (false, Some(folder)) => format!("moved to {folder}"),
+            (false, None) => "moved to the trash".to_owned(),
+        };
+        Some(format!("{file}{}: {done}", if *dry_run { ", dry run" } else { "" }))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTES: &[(&str, &str)] = &[("Inbox/Idea.md", "# Idea\n")];
         let hash = ContentHash::of(b"# Idea\n").to_string();

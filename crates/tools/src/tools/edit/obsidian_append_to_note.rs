@@ -15,9 +15,7 @@ use serde_json::json;
 
 pub(crate) struct ObsidianAppendToNote;
 
-/// Add text at the end of a note, or of one of its sections. A note that is missing is created.
-///
-/// The text begins a line of its own. In a section, text that stands there already is refused.
+/// Add text on a line of its own at the end of a note, which is created if missing, or of one of its sections.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -25,13 +23,14 @@ pub(crate) struct Input {
     target: Target,
     /// What to add.
     content: String,
-    /// Add it at the end of this instead; the note has to be there.
+    /// Add it at the end of this.
     #[serde(default)]
     section: Option<Section>,
     /// `json`, in a section: a value for a property, or rows of a table.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     content_type: ContentType,
-    /// Make the section if the note has none.
+    /// Make the section if it is missing.
     #[serde(default)]
     create_target_if_missing: bool,
     /// Refuse if the note has another hash.
@@ -96,11 +95,7 @@ impl WriteTool for ObsidianAppendToNote {
     }
 
     fn text(&self, output: &NoteTextWritten) -> Option<String> {
-        let note = if output.created {
-            "\n*Note:* there was none at this path; check the path if you expected one."
-        } else {
-            ""
-        };
+        let note = if output.created { "\nThere was no note at this path." } else { "" };
         Some(format!("{}{note}", output.text("Appended to", "Would append to")))
     }
 

@@ -68,7 +68,7 @@ impl ReadTool for CheckpointRead {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        Some(format!("**{}** before `{}`\n\n{}", output.path, output.id, fenced(&output.content)))
+        Some(format!("{} before {}\n{}", output.path, output.id, fenced(&output.content)))
     }
 
     fn examples(&self) -> Vec<Example> {

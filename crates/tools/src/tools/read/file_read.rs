@@ -1,8 +1,9 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
 };
 use lapidary_toolkit::{
+    hash,
     properties::Properties,
     reading::{self, NOT_UTF8},
 };
@@ -19,7 +20,7 @@ pub(crate) struct FileRead;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
 }
 
@@ -89,6 +90,16 @@ impl ReadTool for FileRead {
             notice,
             content: shown.text().to_owned(),
         })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { file, content, content_hash, total_lines, frontmatter, eol, bom, .. } = output;
+        let frontmatter = frontmatter.as_ref().map_or_else(String::new, |frontmatter| {
+            format!(", frontmatter {}", hash::digits(&frontmatter.frontmatter_hash))
+        });
+        let form = reading::form(*eol, *bom);
+        let hash = hash::digits(content_hash);
+        Some(format!("{file}: {total_lines} lines{form}, hash {hash}{frontmatter}\n{}", fenced(content)))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -15,13 +15,11 @@ use serde_json::json;
 
 pub(crate) struct LinksGet;
 
-/// The links of a note and the links to it (backlinks), resolved as Obsidian resolves them.
-///
-/// Works for attachments too: their backlinks are the notes that use them.
+/// The links of a note or attachment and the links to it (backlinks).
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
     /// Which of the two.
     #[serde(default)]
@@ -32,6 +30,7 @@ pub(crate) struct Input {
     limit: usize,
     /// How many of each to leave out at the start.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     offset: usize,
 }
 

@@ -1,4 +1,6 @@
-use lapidary_operation::{AgentTool, Context, Declaration, Example, Family, Gives, Group, Kind, Reason};
+use lapidary_operation::{
+    AgentTool, Context, Declaration, Example, Family, Gives, Group, Kind, Reason, fence::one_line,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -45,8 +47,8 @@ impl AgentTool for VaultList {
         Ok(Output { vaults: context.vaults.iter().map(|name| VaultName { name: name.clone() }).collect() })
     }
 
-    fn text(&self, _: &Output) -> Option<String> {
-        None
+    fn text(&self, output: &Output) -> Option<String> {
+        Some(output.vaults.iter().map(|vault| one_line(&vault.name)).collect::<Vec<_>>().join("\n"))
     }
 
     fn examples(&self) -> Vec<Example> {
