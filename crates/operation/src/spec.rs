@@ -200,6 +200,8 @@ pub trait WriteTool: Send + Sync + 'static {
     const DRY_RUN: &'static str = Self::DECLARATION.family.dry_run();
     /// The argument with which a caller says what it expects a file to hold.
     const EXPECTED_HASH: &'static str = Self::DECLARATION.family.expected_hash();
+    /// An argument and the value of it with which a call changes nothing, whatever else it says.
+    const ONLY_LOOKS: Option<(&'static str, &'static str)> = None;
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema + 'static;
     fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Plan<Self::Output>, Reason>;
@@ -276,6 +278,8 @@ pub struct Spec {
     pub dry_run: Option<&'static str>,
     /// The argument with which a caller says what it expects a file to hold.
     pub expected_hash: Option<&'static str>,
+    /// An argument and the value of it with which a call changes nothing.
+    pub only_looks: Option<(&'static str, &'static str)>,
     pub needs: Needs,
     schemas: LazySchemas,
 }
@@ -310,6 +314,12 @@ impl Spec {
     /// Whether it has an argument of this name.
     pub fn takes(&self, argument: &str) -> bool {
         self.input().get("properties").is_some_and(|properties| properties.get(argument).is_some())
+    }
+
+    /// Whether a call with these arguments changes nothing: of a tool that only reads, or of one that was told to.
+    pub fn only_looks(&self, arguments: &Map<String, Value>) -> bool {
+        let told = |(argument, value): (&str, &str)| arguments.get(argument).and_then(Value::as_str) == Some(value);
+        self.effect == Effect::Read || self.only_looks.is_some_and(told)
     }
 
     /// Takes the schemas from the reviewed definition of the tool instead of deriving them from its types.
@@ -447,6 +457,7 @@ impl<T: WriteTool> AnyTool for Write<T> {
             takes_target: T::TAKES_TARGET,
             dry_run: Some(T::DRY_RUN),
             expected_hash: Some(T::EXPECTED_HASH),
+            only_looks: T::ONLY_LOOKS,
             ..spec(T::DECLARATION, ToolKind::Write, T::EFFECT, derive)
         }
     }
@@ -579,6 +590,7 @@ fn spec(declaration: Declaration, kind: ToolKind, effect: Effect, derive: fn() -
         takes_target: false,
         dry_run: None,
         expected_hash: None,
+        only_looks: None,
         needs: Needs::default(),
         schemas: LazySchemas::new(derive),
     }

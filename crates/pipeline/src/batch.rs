@@ -92,6 +92,7 @@ fn plan_step<'a>(
         return Err(Reason::NotInBatch { tool: name.to_owned() });
     }
     let Checked { mut arguments, repairs } = check::step_arguments(entry, view.vault(), arguments)?;
+    check::write_scope(entry, &arguments, scope)?;
     // Whether anything is written is for the batch to say.
     let dry = entry.spec.dry_run.ok_or_else(|| bug!("`{name}` may run in batches and has no dry run"))?;
     arguments.insert(dry.to_owned(), json!(dry_run));

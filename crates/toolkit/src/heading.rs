@@ -163,7 +163,8 @@ impl HeadingInput {
     ) -> Result<&'n Heading, Reason> {
         let path_of = |heading: &Heading| note.heading_path(heading).join(&self.delimiter);
         let all = self.chosen(note);
-        let whole: Vec<&Heading> = all.iter().copied().filter(|heading| path_of(heading) == self.heading).collect();
+        let is_whole = |heading: &&Heading| note.is_whole_path(heading, &self.heading, &self.delimiter);
+        let whole: Vec<&Heading> = all.iter().copied().filter(is_whole).collect();
         match (&all[..], &whole[..]) {
             ([only], _) | (_, [only]) => Ok(only),
             ([], _) if self.occurrence.is_some() && !self.all(note).is_empty() => Err(Reason::OccurrenceOutOfRange {

@@ -4,7 +4,10 @@ use super::{
     Blanks, EditError, Edited, PropertyEdit, PropertyPath, Section, SectionPart,
     merge::{Side, merged},
 };
-use crate::{Block, Document, Heading, HeadingMatch, Value, text::plain_line_ends};
+use crate::{Block, Document, Heading, HeadingMatch, Value, headings::HeadingName, text::plain_line_ends};
+
+/// What may stand around a line that is compared with another.
+const BLANKS: [char; 2] = [' ', '\t'];
 
 /// The part of a note that is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,48 +102,26 @@ fn patch_heading(document: &Document, name: &str, patch: &SectionPatch<'_>) -> R
         }
         HeadingMatch::None if patch.create => {
             let edited = document.append_heading(name, content)?;
-            return Ok(Patched { document: edited.document, target: name.to_owned() });
+            return Ok(Patched { document: edited.document, target: HeadingName::read(name, "::").text });
         }
         HeadingMatch::None => {
             return Err(SectionPatchError::Missing { available: note.headings.iter().map(path).collect() });
         }
     };
-    if patch.preexists(&note.text[heading.body..heading.section.end]) {
+    if patch.preexists(&note.text[heading.body..heading.section.end], false) {
         return Err(SectionPatchError::Preexists);
     }
     let blanks = if patch.trim { Blanks::Trimmed } else { Blanks::Kept };
     let section = Section { heading, part: SectionPart::Subtree, blanks };
     let edited = match patch.operation {
-        Operation::Replace => document.replace_body(&section, &without_own_heading(content, heading))?,
+        Operation::Replace => document.replace_body(&section, content)?,
         Operation::Add(Side::Behind) => document.append_to_section(&section, content)?,
         Operation::Add(Side::Before) => document.prepend_to_section(&section, content)?,
     };
-    stays_inside(&edited, heading)?;
+    if let Some(heading) = edited.heading_outside(heading) {
+        return Err(SectionPatchError::Outside { heading });
+    }
     Ok(Patched { document: edited.document, target: path(heading) })
-}
-
-/// The text without the heading itself, which callers send along when they rewrite a section, and a blank line below.
-fn without_own_heading(content: &str, heading: &Heading) -> String {
-    let content = plain_line_ends(content);
-    let (first, rest) = content.split_once('\n').unwrap_or((&content, ""));
-    let words = first.trim_start_matches('#');
-    let is_heading = (1..=6).contains(&(first.len() - words.len())) && words.starts_with([' ', '\t']);
-    if is_heading && words.trim() == heading.text {
-        rest.strip_prefix('\n').unwrap_or(rest).to_owned()
-    } else {
-        content.into_owned()
-    }
-}
-
-/// A heading of the same or a higher level would end the section right there.
-fn stays_inside(edited: &Edited, heading: &Heading) -> Result<(), SectionPatchError> {
-    let note = edited.document.note();
-    let outside =
-        note.headings.iter().find(|new| edited.span.contains(&new.section.start) && new.level <= heading.level);
-    match outside {
-        Some(outside) => Err(SectionPatchError::Outside { heading: outside.text.clone() }),
-        None => Ok(()),
-    }
 }
 
 fn patch_block(document: &Document, id: &str, patch: &SectionPatch<'_>) -> Result<Patched, SectionPatchError> {
@@ -152,7 +133,7 @@ fn patch_block(document: &Document, id: &str, patch: &SectionPatch<'_>) -> Resul
             return Err(SectionPatchError::Missing { available });
         }
         (PatchContent::Text(content), None) => document.append_block(id, content)?,
-        (PatchContent::Text(_), Some(block)) if patch.preexists(&note.text[block.span.clone()]) => {
+        (PatchContent::Text(_), Some(block)) if patch.preexists(&note.text[block.span.clone()], true) => {
             return Err(SectionPatchError::Preexists);
         }
         (PatchContent::Text(content), Some(block)) => match patch.operation {
@@ -261,14 +242,28 @@ fn added(name: &str, old: &Value, given: &Value, side: Side) -> Option<Vec<(Prop
 }
 
 impl SectionPatch<'_> {
-    /// Whether the text that is to be added stands there already, and that matters.
-    fn preexists(&self, part: &str) -> bool {
+    /// Whether the text that is to be added stands there already as lines of its own, and that matters. In a block, text
+    /// goes on in a line, so that whole words count.
+    fn preexists(&self, part: &str, in_lines: bool) -> bool {
         let (Operation::Add(_), PatchContent::Text(content), false) = (self.operation, self.content, self.repeat)
         else {
             return false;
         };
         let content = plain_line_ends(content);
-        !content.trim().is_empty() && part.contains(content.trim())
+        let content = content.trim();
+        let is_apart = |at: usize| {
+            let (upper, lower) = (&part[..at], &part[at + content.len()..]);
+            if in_lines {
+                return !upper.ends_with(char::is_alphanumeric) && !lower.starts_with(char::is_alphanumeric);
+            }
+            let lower = lower.trim_start_matches(BLANKS);
+            // The id of a block is none of its words.
+            let id = |c: char| c.is_ascii_alphanumeric() || c == '-';
+            let lower = lower.strip_prefix('^').map_or(lower, |rest| rest.trim_start_matches(id));
+            let (upper, lower) = (upper.trim_end_matches(BLANKS), lower.trim_start_matches(BLANKS));
+            (upper.is_empty() || upper.ends_with('\n')) && (lower.is_empty() || lower.starts_with('\n'))
+        };
+        !content.is_empty() && part.match_indices(content).any(|(at, _)| is_apart(at))
     }
 }
 

@@ -10,6 +10,29 @@ pub enum HeadingMatch<'a> {
     Several(Vec<&'a Heading>),
 }
 
+/// A name for a heading as people write it.
+pub(crate) struct HeadingName {
+    /// Each part of the path without the marks of a heading and blanks around it.
+    pub(crate) text: String,
+    /// What the marks of the last part say.
+    pub(crate) level: Option<u8>,
+}
+
+impl HeadingName {
+    pub(crate) fn read(name: &str, delimiter: &str) -> Self {
+        let mut level = None;
+        let part = |part: &str| {
+            let words = part.trim();
+            let bare = words.trim_start_matches('#');
+            let marks = words.len() - bare.len();
+            level = u8::try_from(marks).ok().filter(|marks| (1..=6).contains(marks));
+            if level.is_none() || bare.trim().is_empty() { words.to_owned() } else { bare.trim_start().to_owned() }
+        };
+        let parts: Vec<String> = name.split(delimiter).map(part).collect();
+        Self { text: parts.join(delimiter), level }
+    }
+}
+
 impl Note<'_> {
     /// The texts of the headings above a heading and its own, outermost first.
     pub fn heading_path<'h>(&'h self, heading: &'h Heading) -> Vec<&'h str> {
@@ -28,7 +51,7 @@ impl Note<'_> {
     pub fn find_heading(&self, name: &str) -> HeadingMatch<'_> {
         let all = self.headings_named(name, "::");
         let whole: Vec<&Heading> =
-            all.iter().copied().filter(|heading| self.heading_path(heading).join("::") == name).collect();
+            all.iter().copied().filter(|heading| self.is_whole_path(heading, name, "::")).collect();
         let mut matches = if whole.is_empty() { all } else { whole };
         match matches.len() {
             0 => HeadingMatch::None,
@@ -37,8 +60,25 @@ impl Note<'_> {
         }
     }
 
-    /// The headings whose path, written with a delimiter between its parts, is a name or ends in it, in order.
+    /// The headings whose path, written with a delimiter between its parts, is a name or ends in it, in order. A name that
+    /// is written as the heading is, `## Tasks`, means the same without its marks, which choose among several.
     pub fn headings_named(&self, name: &str, delimiter: &str) -> Vec<&Heading> {
+        let as_written = self.headings_ending_in(name, delimiter);
+        if !as_written.is_empty() {
+            return as_written;
+        }
+        let HeadingName { text, level } = HeadingName::read(name, delimiter);
+        if text == name {
+            return Vec::new();
+        }
+        let mut found = self.headings_ending_in(&text, delimiter);
+        if found.iter().any(|heading| Some(heading.level) == level) {
+            found.retain(|heading| Some(heading.level) == level);
+        }
+        found
+    }
+
+    fn headings_ending_in(&self, name: &str, delimiter: &str) -> Vec<&Heading> {
         let is_named = |heading: &&Heading| {
             // Its own words end the name, so most headings need no look at their path.
             name.ends_with(&heading.text) && {
@@ -47,6 +87,12 @@ impl Note<'_> {
             }
         };
         self.headings.iter().filter(is_named).collect()
+    }
+
+    /// Whether a name, which this heading was found by, is its whole path.
+    pub fn is_whole_path(&self, heading: &Heading, name: &str, delimiter: &str) -> bool {
+        let path = self.heading_path(heading).join(delimiter);
+        path == name || path == HeadingName::read(name, delimiter).text
     }
 
     /// The heading that stands on a line, counted from 1; an underline belongs to its heading.

@@ -264,7 +264,7 @@ fn point_2_answers_have_the_known_fields() {
         (
             "obsidian_patch_note",
             json!({ "section": section, "operation": "prepend", "content": "first\n" }),
-            json!({ "path": "Plan.md", "section": { "type": "heading", "target": "Plan::Log" }, "operation": "prepend", "currentSizeInBytes": before + 6 }),
+            json!({ "path": "Plan.md", "section": { "type": "heading", "target": "Plan::Log" }, "operation": "prepend", "currentSizeInBytes": before + 7 }),
         ),
         (
             "obsidian_replace_in_note",

@@ -120,11 +120,11 @@ impl WriteTool for ObsidianAppendToNote {
                 after: &[("Log.md", "# Log\n\n- one\n\n# Later\n- more\n- last\n")],
             },
             Example {
-                says: "A line at the end of a section",
+                says: "An item joins the list at the end of a section",
                 before: NOTES,
                 input: json!({ "target": target, "content": "- two\n", "section": log }),
                 gives: Gives::Including(json!({ "sectionTargeted": true, "sectionTarget": "Log" })),
-                after: &[("Log.md", "# Log\n\n- one\n\n- two\n\n# Later\n- more")],
+                after: &[("Log.md", "# Log\n\n- one\n- two\n\n# Later\n- more")],
             },
             Example {
                 says: "What stands there already is not added twice",

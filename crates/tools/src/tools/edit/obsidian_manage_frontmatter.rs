@@ -105,6 +105,7 @@ impl WriteTool for ObsidianManageFrontmatter {
     };
     const EFFECT: Effect = Effect::Write;
     const TAKES_TARGET: bool = true;
+    const ONLY_LOOKS: Option<(&'static str, &'static str)> = Some(("operation", "get"));
     type Input = Input;
     type Output = Output;
 

@@ -117,6 +117,7 @@ impl WriteTool for ObsidianManageTags {
     };
     const EFFECT: Effect = Effect::Write;
     const TAKES_TARGET: bool = true;
+    const ONLY_LOOKS: Option<(&'static str, &'static str)> = Some(("operation", "list"));
     type Input = Input;
     type Output = Output;
 

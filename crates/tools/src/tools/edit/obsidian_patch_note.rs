@@ -150,7 +150,7 @@ impl WriteTool for ObsidianPatchNote {
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "---\ntags: [a] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n";
         const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
-        const MORE: &str = "---\ntags: [a] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n- [ ] Lead\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n";
+        const MORE: &str = "---\ntags: [a] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n- [ ] Lead\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n";
         let target = json!({ "type": "path", "path": "Plan.md" });
         let call = |section: serde_json::Value, operation: &str, content: &str| json!({ "target": target, "section": section, "operation": operation, "content": content });
         let mut row = call(json!({ "type": "block", "target": "days" }), "append", "[\"Tue\", \"sun\"]");
@@ -159,7 +159,7 @@ impl WriteTool for ObsidianPatchNote {
         tag["contentType"] = json!("json");
         vec![
             Example {
-                says: "A task at the end of a section",
+                says: "A task joins the list at the end of a section",
                 before: NOTES,
                 input: call(json!({ "type": "heading", "target": "Tasks" }), "append", "- [ ] Lead\n"),
                 gives: Gives::Output(json!({

@@ -143,7 +143,7 @@ impl WriteTool for ObsidianWriteNote {
                 before: &[("Inbox/Idea.md", "# Idea\n\nold\n\n# Log\n")],
                 input: json!({ "target": target, "content": "new", "section": { "type": "heading", "target": "Idea" } }),
                 gives: Gives::Including(json!({ "sectionTargeted": true, "sectionTarget": "Idea", "created": false })),
-                after: &[("Inbox/Idea.md", "# Idea\nnew\n\n# Log\n")],
+                after: &[("Inbox/Idea.md", "# Idea\n\nnew\n\n# Log\n")],
             },
         ]
     }
