@@ -14,7 +14,8 @@ pub(super) fn tool(spec: &Spec, catalogue: &Catalogue, dotted_names: bool) -> To
         .destructive(spec.effect != Effect::Read)
         .idempotent(declaration.idempotent)
         .open_world(false);
-    let mut tool = Tool::new(name, spec.description().to_owned(), Arc::new(spec.listed_input(catalogue.lists_whole_schemas)));
+    let mut tool =
+        Tool::new(name, spec.description().to_owned(), Arc::new(spec.listed_input(catalogue.lists_whole_schemas)));
     tool.title = Some(declaration.title.to_owned());
     tool.output_schema = Some(Arc::new(spec.listed_output()));
     let mut meta = MetaObject::new();

@@ -147,8 +147,7 @@ fn the_tree_is_drawn_as_it_is() {
     );
     assert_eq!(
         text(&mut server, json!({ "path": "/z/", "extension": ".md", "nameRegex": "^Gr" })),
-        "**/z/** — 1 entries · 1 files, 0 directories · depth=2 · filters: extension=`.md`, nameRegex=`^Gr`\n\n\
-         Folders end in `/`.\n\n```\n└── Grüße 石.MD\n```"
+        "/z/: 1 files, 0 folders, depth 2 · filters: extension=`.md`, nameRegex=`^Gr`\n```\n└── Grüße 石.MD\n```"
     );
     let empty = server.call("obsidian_list_notes", json!({ "path": "empty" }));
     assert_eq!(empty["content"][1]["text"], "\n\n> The directory is empty.", "{empty}");
