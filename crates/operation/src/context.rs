@@ -1,5 +1,5 @@
 use std::{
-    cell::Cell,
+    cell::{Cell, LazyCell},
     sync::atomic::{AtomicU8, Ordering},
     time::{Duration, Instant},
 };
@@ -19,8 +19,8 @@ pub struct Context<'a> {
     pub scan: ScanLimits,
     /// The folder of the vaults in which every note is a playbook.
     pub skills: Option<&'a VaultPath>,
-    /// When the call was made, by the clock on the owner's wall.
-    pub now: Zoned,
+    /// When the call was made, by the clock on the owner's wall. Few ask, and a zone takes a while to look up.
+    pub now: LazyCell<Zoned, &'a dyn Fn() -> Zoned>,
     /// The latest lines of the vault's log, oldest first, for a tool that needs them.
     pub log: &'a [String],
     /// The playbooks of all vaults, for a tool that needs them.

@@ -10,6 +10,7 @@ mod bug;
 mod arguments;
 mod catalogue;
 mod context;
+mod facts;
 pub mod fence;
 mod lazy_schemas;
 mod listed;
@@ -28,6 +29,7 @@ pub use arguments::{Checked, check_arguments};
 pub use bug::{Bug, catch_panic, install_panic_hook};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing, ToolSet};
 pub use context::{Caller, Cancel, Context, ScanLimits, Walked};
+pub use facts::Facts;
 pub use payload::{
     CheckpointHistory, Completed, Contents, FilledPrompt, Form, Payload, Prompt, PromptArgument, PromptsSeen,
     Subscription, VaultState,

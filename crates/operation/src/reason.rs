@@ -50,6 +50,8 @@ pub enum Refused {
     LeadsOutside,
     /// A link to a part of the vault that may not be changed.
     LeadsToClosed,
+    /// Rules close other parts of one folder than of the other, so what is in it cannot go along unseen.
+    PartlyClosed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +72,8 @@ pub enum Disk {
     BadName,
     /// Another system would refuse it.
     NotPortable,
+    /// `.trash` in the vault is something else than a folder.
+    NoTrash,
     /// The folder in which we keep our own things.
     NoState,
     VaultGone,

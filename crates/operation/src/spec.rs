@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::{
-    Context, Kind, Offered, Reason,
+    Context, Facts, Kind, Offered, Reason,
     lazy_schemas::{LazySchemas, Schemas},
     listed,
     plan::{
@@ -439,7 +439,7 @@ impl<T: ReadTool> AnyTool for Read<T> {
         let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
         let output = self.0.run(context, view, parse(name, arguments)?)?;
         let text = short_text(Offered::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
-        Ok(Planned::Answer(ToolAnswer { text, output: object(&output)? }))
+        Ok(Planned::Answer(ToolAnswer { text, output: Facts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -496,7 +496,7 @@ impl<T: WriteTool> Draft for WriteDraft<T> {
         let Self { tool, mut output } = *self;
         tool.finish(&mut output, learnt);
         let text = short_text(learnt.offered, T::DECLARATION.family, || tool.text(&output));
-        Ok(ToolAnswer { text, output: object(&output)? })
+        Ok(ToolAnswer { text, output: Facts::of(&output)? })
     }
 }
 
@@ -521,7 +521,7 @@ impl<T: BatchTool> AnyTool for Batched<T> {
         let finish = |outcome, offered: Offered<'_>| {
             let output = self.0.finish(outcome, offered);
             let text = short_text(offered, T::DECLARATION.family, || self.0.text(&output));
-            Ok(ToolAnswer { output: object(&output)?, text })
+            Ok(ToolAnswer { output: Facts::of(&output)?, text })
         };
         Ok(Planned::Batch(Batch { steps, atomic, dry_run, finish: Box::new(finish) }))
     }
@@ -545,7 +545,7 @@ impl<T: AgentTool> AnyTool for Agent<T> {
     ) -> Result<Planned, Reason> {
         let output = self.0.run(context, parse(T::DECLARATION.name, arguments)?)?;
         let text = short_text(Offered::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
-        Ok(Planned::Answer(ToolAnswer { text, output: object(&output)? }))
+        Ok(Planned::Answer(ToolAnswer { text, output: Facts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -607,12 +607,4 @@ fn parse<I: DeserializeOwned>(tool: &str, arguments: Map<String, Value>) -> Resu
         tool: tool.to_owned(),
         problems: vec![crate::ArgumentProblem { at: String::new(), problem: error.to_string(), nearest: None }],
     })
-}
-
-fn object(output: &impl Serialize) -> Result<Map<String, Value>, Reason> {
-    match serde_json::to_value(output) {
-        Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(bug!("the output of a tool is no JSON object")),
-        Err(error) => Err(bug!("the output of a tool cannot be written as JSON: {error}")),
-    }
 }

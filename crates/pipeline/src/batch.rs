@@ -99,7 +99,8 @@ fn plan_step<'a>(
     let Planned::Change(PlannedChange { changes, draft, .. }) = entry.tool.plan(context, Some(view), arguments)? else {
         return Err(bug!("`{name}` may run in batches and planned no change"));
     };
-    match judge::judge(&changes, &[&entry.spec], scope, execution.setup(), execution.principal())? {
+    let vault = &execution.concerned_vault().vault;
+    match judge::judge(&changes, &[&entry.spec], scope, vault, execution.setup(), execution.principal())?.0 {
         Decision::Deny => Err(Reason::DeniedByRule),
         Decision::Allow | Decision::Ask => Ok((entry, PlannedStep { draft, repairs, dry_run: dry }, changes)),
     }
@@ -123,7 +124,7 @@ impl Draft for BatchDraft {
 
 impl PlannedStep {
     fn finish(self, learnt: &Learnt<'_>) -> Result<StepAnswer, Reason> {
-        let mut output = self.draft.finish(learnt)?.output;
+        let mut output = self.draft.finish(learnt)?.output.to_map();
         if !self.repairs.is_empty() {
             output.insert("notice".to_owned(), json!(format!("Arguments repaired: {}.", self.repairs.join("; "))));
         }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Decision, Executor, Invocation, Operation, Outcome, Principal, Progress, Question, Refusal, ServedVault, Setup,
-    confirmation::VerifiedToken, digest::digest, repetition::CallFingerprint,
+    confirmation::VerifiedToken, digest::digest, places::Places, repetition::CallFingerprint,
 };
 
 /// A call on its way through the stages: what is known of it so far.
@@ -78,6 +78,8 @@ pub(crate) enum Found<'a> {
 /// A change that is planned, and whose it is.
 pub(crate) struct Plan<'a> {
     pub(crate) change: PlannedChange,
+    /// Where it takes place, once it is judged.
+    pub(crate) places: Places,
     /// The tools that had a part in it; what the owner says of any of them holds.
     pub(crate) specs: Vec<&'a Spec>,
     /// Given out for the proposal that the plan makes.

@@ -13,6 +13,7 @@ mod execution;
 mod executor;
 mod invocation;
 mod lanes;
+mod places;
 mod principal;
 mod repetition;
 mod rule_files;

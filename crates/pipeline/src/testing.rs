@@ -144,7 +144,7 @@ impl TestServer {
     pub(crate) fn done(&self, tool: &str, given: Value) -> Value {
         let rendered = self.call(tool, given).rendered().expect("a reply");
         assert!(!rendered.is_error, "{}", rendered.structured());
-        Value::Object(rendered.facts().clone())
+        Value::Object(rendered.facts())
     }
 
     /// A call that must be refused.

@@ -211,7 +211,7 @@ mod tests {
             told = Some(lapidary_tools::render_refusal(lapidary_tools::Family::Own, &reason, offered));
         });
         let told = told.unwrap();
-        let error = &told.facts()["error"];
+        let error = told.facts()["error"].take();
         let id = error["data"]["id"].as_str().unwrap();
         assert!(id.starts_with("b-") && error["message"].as_str().unwrap().contains(id), "{error}");
         assert!(error["data"]["recovery"]["hint"].as_str().unwrap().contains(id), "{error}");

@@ -335,13 +335,13 @@ fn not_offered(method: &str) -> ErrorData {
 
 fn result(rendered: Rendered, connection: Connection) -> CallToolResult {
     let is_error = rendered.is_error;
-    let (text, facts, json) = rendered.into_parts();
+    let (text, facts) = rendered.into_parts();
     let text = text.into_iter().map(ContentBlock::text).collect();
     let mut result = if is_error { CallToolResult::error(text) } else { CallToolResult::success(text) };
     result.structured_content = Some(match connection {
         // Our own transport puts it in as it is, so that it is not serialised again.
-        Connection::Stdio => Value::String(json),
-        Connection::Http => Value::Object(facts),
+        Connection::Stdio => Value::String(facts.into_json()),
+        Connection::Http => Value::Object(facts.to_map()),
     });
     result
 }

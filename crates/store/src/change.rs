@@ -29,6 +29,10 @@ pub enum Change {
     MoveFolder { from: VaultPath, to: VaultPath },
     /// Out of the vault, to where people look for what they deleted. Without `before` whatever is there goes.
     Trash { path: VaultPath, before: Option<Arc<File>>, guard: Guard, trash: Trash },
+    /// A folder without files that the caller sees, to the vault's trash. What is hidden in it goes along.
+    TrashFolder { path: VaultPath },
+    /// A folder where there is none.
+    MakeFolder { path: VaultPath },
     /// Gone, but for its checkpoint.
     Delete { path: VaultPath, before: Arc<File>, guard: Guard },
 }
@@ -69,6 +73,8 @@ impl Change {
             | Self::Move { from: path, .. }
             | Self::MoveFolder { from: path, .. }
             | Self::Trash { path, .. }
+            | Self::TrashFolder { path }
+            | Self::MakeFolder { path }
             | Self::Delete { path, .. } => path,
         }
     }
@@ -77,14 +83,19 @@ impl Change {
     pub fn to(&self) -> Option<&VaultPath> {
         match self {
             Self::Move { to, .. } | Self::MoveFolder { to, .. } => Some(to),
-            Self::Write { .. } | Self::Create { .. } | Self::Trash { .. } | Self::Delete { .. } => None,
+            Self::Write { .. }
+            | Self::Create { .. }
+            | Self::Trash { .. }
+            | Self::TrashFolder { .. }
+            | Self::MakeFolder { .. }
+            | Self::Delete { .. } => None,
         }
     }
 
     /// The path at which something is that was not there before.
     pub fn makes(&self) -> Option<&VaultPath> {
         match self {
-            Self::Create { path, .. } => Some(path),
+            Self::Create { path, .. } | Self::MakeFolder { path } => Some(path),
             _ => self.to(),
         }
     }
@@ -101,7 +112,11 @@ impl Change {
                 Some(content)
             }
             Self::Move { before, .. } => before.as_ref().map(|file| &file.content),
-            Self::MoveFolder { .. } | Self::Trash { .. } | Self::Delete { .. } => None,
+            Self::MoveFolder { .. }
+            | Self::Trash { .. }
+            | Self::TrashFolder { .. }
+            | Self::MakeFolder { .. }
+            | Self::Delete { .. } => None,
         }
     }
 
@@ -120,7 +135,7 @@ impl Change {
         match self {
             Self::Write { before, .. } | Self::Delete { before, .. } => Some(before),
             Self::Move { before, .. } | Self::Trash { before, .. } => before.as_deref(),
-            Self::Create { .. } | Self::MoveFolder { .. } => None,
+            Self::Create { .. } | Self::MoveFolder { .. } | Self::TrashFolder { .. } | Self::MakeFolder { .. } => None,
         }
     }
 
@@ -130,13 +145,15 @@ impl Change {
             | Self::Move { guard, .. }
             | Self::Trash { guard, .. }
             | Self::Delete { guard, .. } => *guard,
-            Self::Create { .. } | Self::MoveFolder { .. } => Guard::Plan,
+            Self::Create { .. } | Self::MoveFolder { .. } | Self::TrashFolder { .. } | Self::MakeFolder { .. } => {
+                Guard::Plan
+            }
         }
     }
 
     /// Whether the file is gone from the vault afterwards.
     fn takes_away(&self) -> bool {
-        matches!(self, Self::Trash { .. } | Self::Delete { .. })
+        matches!(self, Self::Trash { .. } | Self::TrashFolder { .. } | Self::Delete { .. })
     }
 }
 
@@ -160,6 +177,8 @@ impl ChangeSet {
             let to = change.to().map_or_else(String::new, |to| format!(" to {to}"));
             let kind = match change {
                 Change::Trash { .. } => " to the trash",
+                Change::TrashFolder { .. } => " and all that is in it to the trash",
+                Change::MakeFolder { .. } => " as a folder",
                 Change::MoveFolder { .. } => " with all that is in it",
                 _ => "",
             };
@@ -211,6 +230,14 @@ impl Diff {
         match change {
             Change::Trash { path, .. } => {
                 self.text += &format!("move to the trash {path}\n");
+                return;
+            }
+            Change::TrashFolder { path } => {
+                self.text += &format!("move to the trash {path}/\n");
+                return;
+            }
+            Change::MakeFolder { path } => {
+                self.text += &format!("new folder {path}/\n");
                 return;
             }
             Change::Move { from, to, .. } | Change::MoveFolder { from, to } => {

@@ -50,6 +50,19 @@ pub struct EntryRecord {
     pub bytes_after: u64,
 }
 
+impl EntryRecord {
+    /// An empty folder that was made, or removed: it goes nowhere.
+    pub fn of_folder(path: &VaultPath) -> Self {
+        let (path, moved_to) = (path.clone(), Some(path.clone()));
+        Self { path, moved_to, before: None, after: None, bytes_before: 0, bytes_after: 0 }
+    }
+
+    /// Whether it is of an empty folder, which is there afterwards if it was not before.
+    pub fn is_of_folder(&self) -> bool {
+        self.moved_to.as_ref() == Some(&self.path)
+    }
+}
+
 /// Which checkpoints to look for.
 #[derive(Clone, Debug, Default)]
 pub struct PathFilter {

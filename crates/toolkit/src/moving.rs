@@ -261,55 +261,43 @@ fn retargeted(document: &Document, found: &[Found]) -> Result<Document, EditErro
     Ok(document.retarget_links(&links.collect::<Vec<_>>())?.document)
 }
 
-/// The files of a folder by their old and their new path, if the caller may change all of them.
+/// The files of a folder by their old and their new path, if the folder can move as a whole. That is decided by the paths
+/// alone: what the caller may not see in it moves along, and must neither come to light by that nor be noticed.
 pub fn files_of_folder(
     view: &View,
     files: &Files,
     from: &VaultPath,
     to: &VaultPath,
 ) -> Result<BTreeMap<VaultPath, VaultPath>, Reason> {
+    let forbidden = |path: &VaultPath, denied| Reason::PathForbidden { path: path.clone(), writing: true, denied };
+    let may_write = |path: &VaultPath| view.may_write(path).map_err(|denied| forbidden(path, Refused::ByScope(denied)));
+    may_write(from)?;
+    may_write(to)?;
+    if !view.closes_alike(from, to) {
+        return Err(forbidden(from, Refused::PartlyClosed));
+    }
     let mut moved = BTreeMap::new();
     for entry in files.below(Some(from)) {
         let given = format!("{to}{}", &entry.path().as_str()[from.as_str().len()..]);
         let new = VaultPath::parse(&given).map_err(|problem| Reason::PathInvalid { given, problem })?;
-        for path in [entry.path(), &new] {
-            view.may_write(path).map_err(|denied| Reason::PathForbidden {
-                path: path.clone(),
-                writing: true,
-                denied: Refused::ByScope(denied),
-            })?;
-        }
+        may_write(entry.path())?;
+        may_write(&new)?;
         moved.insert(entry.path().clone(), new);
     }
     Ok(moved)
 }
 
-/// What moves the files of a folder: the folder itself, or one by one if there is something in it that the caller may not
-/// see and that stays where it is.
+/// What moves a folder, and changes links with it.
 pub fn folder_changes(
-    files: &Files,
     from: VaultPath,
     to: VaultPath,
     moved: &BTreeMap<VaultPath, VaultPath>,
     rewrites: Vec<Rewrite>,
 ) -> Vec<Change> {
-    if files.shows_all_below(&from) {
-        let new = |path: VaultPath| moved.get(&path).cloned().unwrap_or(path);
-        let rewrites = rewrites.into_iter().map(|rewrite| Rewrite { path: new(rewrite.path), ..rewrite });
-        let folder = Change::MoveFolder { from, to };
-        return std::iter::once(folder).chain(writes(rewrites.collect())).collect();
-    }
-    let mut rewrites: BTreeMap<VaultPath, Rewrite> =
-        rewrites.into_iter().map(|rewrite| (rewrite.path.clone(), rewrite)).collect();
-    let mut changes = Vec::new();
-    for (from, to) in moved {
-        let rewrite = rewrites.remove(from);
-        let (before, content) = rewrite.map_or((None, None), |rewrite| (Some(rewrite.before), Some(rewrite.content)));
-        let (from, to) = (from.clone(), to.clone());
-        changes.push(Change::Move { from, to, before, guard: Guard::Plan, content });
-    }
-    changes.extend(writes(rewrites.into_values().collect()));
-    changes
+    let new = |path: VaultPath| moved.get(&path).cloned().unwrap_or(path);
+    let rewrites = rewrites.into_iter().map(|rewrite| Rewrite { path: new(rewrite.path), ..rewrite });
+    let folder = Change::MoveFolder { from, to };
+    std::iter::once(folder).chain(writes(rewrites.collect())).collect()
 }
 
 /// The changes of files that stay where they are.

@@ -13,7 +13,7 @@ pub fn locate(context: &Context<'_>, view: &View, period: Period, date: Option<D
         SettingsError::Unreadable { file } => Reason::PeriodicDisabled { period: name, unreadable: Some(file) },
     })?;
     let notes = notes.ok_or(Reason::PeriodicDisabled { period: name, unreadable: None })?;
-    let now = &context.now;
+    let now: &Zoned = &context.now;
     let mut looked_at: Vec<VaultPath> = Vec::new();
     // A format may hold more than the period needs, such as the day on which the note was made.
     for day in period.days(date.unwrap_or(now.date()), notes.week) {

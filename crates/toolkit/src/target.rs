@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::{
     periodic,
-    reading::{files_beside, parse_path, read},
+    reading::{parse_path, read},
 };
 
 /// Which note.
@@ -115,7 +115,7 @@ pub fn find(view: &View, path: VaultPath) -> Result<Found, Reason> {
         Err(reason) => return Err(reason),
     };
     let wanted = path.name().to_lowercase();
-    let mut matches = files_beside(view, &path);
+    let mut matches = view.similar(&path);
     matches.retain(|file| file.name().to_lowercase() == wanted);
     match &matches[..] {
         [] => Err(missing),

@@ -14,7 +14,7 @@ mod tools;
 
 pub use lapidary_operation::{
     AnyTool, ArgumentProblem, BUILT_IN_PROFILES, Batch, BatchOutcome, BatchStep, CORE_TOOLS, Caller, Cancel, Catalogue,
-    Checked, CheckpointHistory, Completed, Contents, Context, Disk, Draft, Effect, Entry, Example, Family,
+    Checked, CheckpointHistory, Completed, Contents, Context, Disk, Draft, Effect, Entry, Example, Facts, Family,
     FilledPrompt, Form, Gives, Group, Interruption, Kind, Learnt, Needs, NoSuchTool, Off, Offered, OpenedVaults,
     Payload, Planned, PlannedChange, Profile, ProfileRules, Prompt, PromptArgument, PromptsSeen, Proposal,
     ProposalStep, ReadOperation, Reason, Refused, RelayedCall, Rendered, Role, ScanLimits, Selection, SelectionError,

@@ -3,7 +3,8 @@ use std::{sync::Arc, time::SystemTime};
 use lapidary_index::{Cache, Live};
 use lapidary_search::{SearchKeeper, SegmentCache};
 use lapidary_store::{
-    Backend, Capabilities, LedgerError, News, Policy, RulesError, Scope, ScopeKeeper, Turn, TurnError, VaultLimits,
+    Backend, Capabilities, InnerVault, LedgerError, News, Policy, RulesError, Scope, ScopeKeeper, StoreError, Turn,
+    TurnError, VaultLimits, VaultPath,
     posix::{CacheFile, FolderStore, PosixBackend, StateFolder},
 };
 
@@ -55,8 +56,20 @@ impl Vault {
         Self { name, backend, scope: ScopeKeeper::new(policy), live: Arc::new(live), search: Arc::new(search) }
     }
 
+    /// The same vault with others in its folders: what they close is closed by way of this one too.
+    #[must_use]
+    pub fn around(self, inner: Vec<InnerVault>) -> Self {
+        Self { scope: self.scope.around(inner), ..self }
+    }
+
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Where a change of a path takes place, links in the vault followed, whether or not something is there; closed if
+    /// the caller may not know of that place.
+    pub fn place_of_change(&self, path: &VaultPath, scope: &Scope) -> Result<VaultPath, StoreError> {
+        self.backend.place_of_change(path, &|place| scope.may_read(place).is_ok())
     }
 
     /// What the backend of this vault promises.

@@ -47,6 +47,7 @@ pub(super) fn forbidden(refused: &Refused) -> String {
         Refused::ByScope(Denied::InDenyPaths | Denied::Forbidden | Denied::Hidden | Denied::Ignored)
         | Refused::LeadsOutside
         | Refused::LeadsToClosed => "Choose another path.".into(),
+        Refused::PartlyClosed => "Nothing was changed. Move its files one by one.".into(),
     }
 }
 
@@ -307,6 +308,10 @@ pub(super) fn disk(problem: Disk) -> &'static str {
              CON, PRN, AUX, NUL, COM1 or LPT1: Windows and Android refuse those, and vaults are carried there."
         }
         Disk::BadName => "Choose a name without characters that file systems forbid.",
+        Disk::NoTrash => {
+            "Nothing was changed. The owner has to move the file or link `.trash` in the vault's folder away, so that deleted files have \
+             a place to go."
+        }
         Disk::NoState => "Nothing was changed. The owner has to make LAPIDARY_STATE_DIR a folder that can be written.",
         Disk::VaultGone => {
             "Ask the person whether the drive is connected; the vault is opened again as soon as it is back."

@@ -36,6 +36,7 @@ pub(super) fn why_closed(refused: &Refused) -> &'static str {
         Refused::ByScope(Denied::ReadOnly) => "server is in read-only mode (OBSIDIAN_READ_ONLY=true)",
         Refused::LeadsOutside => "it is a link that leaves the vault",
         Refused::LeadsToClosed => "it is a link to a part of the vault that may not be changed",
+        Refused::PartlyClosed => "rules of this server are about paths below it, so it stays where it is as a whole",
     }
 }
 
@@ -87,6 +88,7 @@ pub(super) fn disk(problem: &Disk, path: Option<&VaultPath>) -> String {
         Disk::Full => "the disk is full",
         Disk::BadName => "the system does not accept this name",
         Disk::NotPortable => "not every system accepts this name",
+        Disk::NoTrash => "`.trash` in the vault is not a folder",
         Disk::NoState => "the server's state folder cannot be written",
         Disk::VaultGone => "the vault's folder is not there",
         Disk::Failing => "the disk reported an error",
@@ -119,6 +121,7 @@ pub(super) fn forbidden(refused: &Refused) -> (&'static str, Vec<String>) {
         Refused::ByScope(Denied::ReadOnly) => ("read_only_mode", Vec::new()),
         Refused::LeadsOutside => ("leads_outside", Vec::new()),
         Refused::LeadsToClosed => ("leads_to_closed", Vec::new()),
+        Refused::PartlyClosed => ("partly_closed", Vec::new()),
     }
 }
 

@@ -1,11 +1,12 @@
 use lapidary_note::ContentHash;
 use lapidary_tools::{Entry, Reason, bug, clip_diff};
-use lapidary_vault::{Change, ChangeSet};
+use lapidary_vault::{Change, ChangeSet, VaultPath};
 
 use crate::{
     Answer, Decision, Question, ServedVault, Verdict, approvals,
     confirmation::Subject,
     execution::{Conclusion, Execution, Flow},
+    places::Places,
 };
 
 /// Of a diff, as much as a person will look at in a client's form.
@@ -22,7 +23,8 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is shown before it is planned")) };
     let changes = &plan.change.changes;
     let served = execution.concerned_vault();
-    let question = ask(execution, entry, changes.digest(), |most| question(entry, served, changes, most))?;
+    let (digest, places) = (plan.places.digest(changes), &plan.places);
+    let question = ask(execution, entry, digest, |most| question(entry, served, changes, places, most))?;
     execution.plan = Some(plan);
     Ok(question.map_or(Flow::Next, |question| Flow::End(Conclusion::Ask(question))))
 }
@@ -70,9 +72,18 @@ pub(super) fn ask(
     }
 }
 
-fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, most: usize) -> String {
+/// A path, and where a link takes it.
+fn shown_path(path: &VaultPath, places: &Places) -> String {
+    match places.of_path(path) {
+        place if place == path => format!("`{path}`"),
+        place => format!("`{path}` (a link to `{place}`)"),
+    }
+}
+
+fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, places: &Places, most: usize) -> String {
     let diff = changes.diff();
-    let files: Vec<String> = changes.changes.iter().flat_map(Change::paths).map(|path| format!("`{path}`")).collect();
+    let files: Vec<String> =
+        changes.changes.iter().flat_map(Change::paths).map(|path| shown_path(path, places)).collect();
     let shown = clip_diff(&diff.text, most);
     format!(
         "`{}` wants to change {} in the vault `{}` (lines added: {}, removed: {}).\n\n{shown}",

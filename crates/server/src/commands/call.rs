@@ -27,7 +27,7 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
         return Ok(Done::Refused);
     }
     let Some(rendered) = outcome.rendered() else { return Ok(Done::Refused) };
-    print_json(out, &Value::Object(rendered.facts().clone()))?;
+    print_json(out, &Value::Object(rendered.facts()))?;
     Ok(if rendered.is_error { Done::Refused } else { Done::Well })
 }
 

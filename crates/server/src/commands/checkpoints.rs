@@ -64,7 +64,7 @@ fn call(
         return Ok(Done::Refused);
     }
     if as_json {
-        print_json(out, &Value::Object(rendered.facts().clone()))?;
+        print_json(out, &Value::Object(rendered.facts()))?;
     } else {
         writeln!(out, "{}", printable(&rendered.text().concat()))?;
     }

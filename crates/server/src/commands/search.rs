@@ -68,8 +68,7 @@ fn ask(search: &Search, cursor: &Value, assembled: &Assembled) -> Result<Value, 
         // People are told that it is an error already.
         return Err(printable(said.strip_prefix("Error: ").unwrap_or(&said)));
     }
-    let (_, facts, _) = rendered.into_parts();
-    Ok(Value::Object(facts))
+    Ok(Value::Object(rendered.facts()))
 }
 
 /// Score, note, section, and the passage on one line.

@@ -2,11 +2,10 @@
 
 use std::{
     collections::HashSet,
-    hash::{BuildHasher, Hasher, RandomState},
     io,
     pin::Pin,
     sync::{
-        Arc, LazyLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -107,7 +106,7 @@ impl Shared {
             JsonRpcMessage::Error(error) => Some(Event::Answered(error.id.clone())),
             JsonRpcMessage::Notification(_) => None,
         };
-        self.write(&serialised(message)?).await?;
+        self.write(serialised(message)?).await?;
         event.into_iter().for_each(|event| self.note(event));
         Ok(())
     }
@@ -130,18 +129,15 @@ impl Shared {
         self.events.send(event).unwrap_or_default();
     }
 
-    async fn write(&self, message: &[u8]) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(message.len() + 40);
-        let framed = self.framed.load(Ordering::Relaxed);
-        if framed {
-            bytes.extend(format!("Content-Length: {}\r\n\r\n", message.len()).bytes());
-        }
-        bytes.extend(message);
-        if !framed {
-            bytes.push(b'\n');
+    async fn write(&self, mut message: Vec<u8>) -> io::Result<()> {
+        if self.framed.load(Ordering::Relaxed) {
+            let header = format!("Content-Length: {}\r\n\r\n", message.len());
+            message.splice(..0, header.into_bytes());
+        } else {
+            message.push(b'\n');
         }
         let mut output = self.output.lock().await;
-        output.write_all(&bytes).await?;
+        output.write_all(&message).await?;
         output.flush().await
     }
 
@@ -155,7 +151,7 @@ impl Shared {
 
     async fn refuse(&self, id: &Value, code: i32, message: &str) {
         let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
-        if let Err(error) = self.write(error.to_string().as_bytes()).await {
+        if let Err(error) = self.write(error.to_string().into_bytes()).await {
             tracing::debug!(%error, "the client does not read");
         }
     }
@@ -172,25 +168,23 @@ impl Shared {
 /// are an object in the protocol, so that a text there can be nothing else.
 fn serialised(mut message: TxJsonRpcMessage<RoleServer>) -> io::Result<Vec<u8>> {
     let facts = take_facts(&mut message);
-    let bytes = serde_json::to_vec(&message)?;
-    let Some(facts) = facts else { return Ok(bytes) };
-    let stand_in = format!("\"{}\"", *STAND_IN);
-    // Behind the text of the answer, which is longer than what follows.
-    let at = memchr::memmem::rfind(&bytes, stand_in.as_bytes()).ok_or(io::ErrorKind::InvalidData)?;
-    Ok([&bytes[..at], facts.as_bytes(), &bytes[at + stand_in.len()..]].concat())
+    let mut bytes = serde_json::to_vec(&message)?;
+    if let Some(facts) = facts {
+        // The result comes last in a response, and has other fields before this one.
+        bytes.truncate(bytes.strip_suffix(b"}}").ok_or(io::ErrorKind::InvalidData)?.len());
+        bytes.reserve(facts.len() + 30);
+        bytes.extend_from_slice(b",\"structuredContent\":");
+        bytes.extend_from_slice(facts.as_bytes());
+        bytes.extend_from_slice(b"}}");
+    }
+    Ok(bytes)
 }
-
-/// What no text of a note is: another word in each process.
-static STAND_IN: LazyLock<String> = LazyLock::new(|| {
-    let part = || RandomState::new().build_hasher().finish();
-    format!("lapidary-{:016x}{:016x}", part(), part())
-});
 
 fn take_facts(message: &mut TxJsonRpcMessage<RoleServer>) -> Option<String> {
     let JsonRpcMessage::Response(response) = message else { return None };
     let ServerResult::CallToolResult(result) = &mut response.result else { return None };
-    match &mut result.structured_content {
-        Some(Value::String(facts)) => Some(std::mem::replace(facts, STAND_IN.clone())),
+    match result.structured_content.take_if(|facts| facts.is_string()) {
+        Some(Value::String(facts)) => Some(facts),
         _ => None,
     }
 }
@@ -346,22 +340,24 @@ mod tests {
 
     #[test]
     fn the_facts_of_an_answer_are_sent_as_they_were_serialised() {
-        let facts =
-            json!({ "path": "a.md", "text": format!("a \"note\" about {} 石", *STAND_IN), "list": [1, { "x": null }] });
-        let message = |facts: Value| {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(format!("{facts} {}", *STAND_IN))]);
-            result.structured_content = Some(facts);
-            let response =
-                JsonRpcResponse { jsonrpc: Default::default(), id: RequestId::Number(7), result: result.into() };
-            TxJsonRpcMessage::<RoleServer>::Response(response)
-        };
-        let plain = serde_json::to_vec(&message(facts.clone())).unwrap();
-        let mut spliced = message(Value::String(facts.to_string()));
-        if let JsonRpcMessage::Response(response) = &mut spliced
-            && let ServerResult::CallToolResult(result) = &mut response.result
-        {
-            result.content = vec![ContentBlock::text(format!("{facts} {}", *STAND_IN))];
+        let facts = json!({ "path": "a.md", "text": "a \"note\" }} about 石", "list": [1, { "x": null }] });
+        for result in [
+            CallToolResult::success(vec![ContentBlock::text(facts.to_string())]),
+            CallToolResult::error(vec![ContentBlock::text("}}")]),
+            CallToolResult::success(Vec::new()),
+        ] {
+            let message = |facts: Value| {
+                let mut result = result.clone();
+                result.structured_content = Some(facts);
+                let response =
+                    JsonRpcResponse { jsonrpc: Default::default(), id: RequestId::Number(7), result: result.into() };
+                TxJsonRpcMessage::<RoleServer>::Response(response)
+            };
+            let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap();
+            let plain = parsed(&serde_json::to_vec(&message(facts.clone())).unwrap());
+            let spliced = serialised(message(Value::String(facts.to_string()))).unwrap();
+            assert_eq!(parsed(&spliced), plain);
+            assert!(String::from_utf8(spliced).unwrap().contains(&facts.to_string()));
         }
-        assert_eq!(String::from_utf8(serialised(spliced).unwrap()), String::from_utf8(plain));
     }
 }

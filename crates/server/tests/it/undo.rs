@@ -41,6 +41,14 @@ fn a_move_takes_all_links_along_and_is_undone_to_the_byte() {
 }
 
 #[test]
+fn of_a_canvas_only_the_bytes_of_the_link_change() {
+    let card = r#"{"nodes":[{"type":"text","text":"Gr\u00fc\u00DFe \/ [[Idea]], \u00fc [[Idea|x]] \/"}]}"#;
+    let vault = Vault::new(&[("Idea.md", b"# Idea\n"), ("Board.canvas", card.as_bytes())]);
+    vault.serve().open(Era::Modern).done("file_move", json!({ "from": "Idea.md", "to": "Cut.md" }));
+    assert_eq!(String::from_utf8(vault.read("Board.canvas")).unwrap(), card.replace("[[Idea", "[[Cut"));
+}
+
+#[test]
 fn links_that_may_not_be_changed_stay_and_hidden_ones_are_not_even_counted() {
     for (environment, left) in [
         (("OBSIDIAN_WRITE_PATHS", "Inbox,Plan.md,Board.canvas,Projects"), json!(1)),
@@ -55,18 +63,7 @@ fn links_that_may_not_be_changed_stay_and_hidden_ones_are_not_even_counted() {
 }
 
 #[test]
-fn a_folder_moves_and_what_is_hidden_in_it_stays() {
-    let vault = Vault::new(NOTES);
-    vault.write("Inbox/Private/x.md", b"[[Idea]]\n");
-    let mut server = vault.serve_with(&[], &[("OBSIDIAN_DENY_PATHS", "Inbox/Private")]).open(Era::Modern);
-    let moved = server.done("file_move", json!({ "from": "Inbox", "to": "Archive/In" }));
-    assert_eq!(moved["filesMoved"], 2, "{moved:#}");
-    let files: Vec<String> = vault.everything().into_keys().filter(|path| path.contains("In")).collect();
-    assert_eq!(files, ["Archive/In/Idea.md", "Archive/In/raw.bin", "Inbox/Private/x.md"]);
-    server.done("checkpoint_restore", json!({ "id": checkpoint(&moved) }));
-    assert_eq!(vault.read("Inbox/Idea.md"), NOTES[0].1);
-    assert_eq!(vault.read("Inbox/Private/x.md"), b"[[Idea]]\n");
-
+fn a_folder_moves_with_all_that_is_in_it() {
     let vault = Vault::new(NOTES);
     let before = vault.everything();
     let mut server = vault.serve().open(Era::Modern);
@@ -77,6 +74,167 @@ fn a_folder_moves_and_what_is_hidden_in_it_stays() {
     assert_eq!(vault.everything(), before);
     let inside = server.refused("file_move", json!({ "from": "Inbox", "to": "Inbox/Deeper" }));
     assert_eq!(inside, "invalid_arguments");
+}
+
+/// What two calls say, with what differs between any two runs left out.
+fn said(answer: &Value) -> String {
+    let mut answer = answer.clone();
+    for part in ["checkpoint", "id", "time"] {
+        if let Some(value) = answer.get_mut("structuredContent").and_then(|content| content.get_mut(part)) {
+            *value = Value::Null;
+        }
+    }
+    answer.as_object_mut().unwrap().remove("content");
+    answer.to_string()
+}
+
+#[test]
+fn the_move_of_a_folder_is_the_same_whether_or_not_something_hidden_is_in_it() {
+    let hidden: &[(&str, &[u8])] =
+        &[("Inbox/Private/x.md", b"[[Idea]]\n"), ("Inbox/y.secret.md", b"y"), ("Inbox/.dot", b"z")];
+    for (rule, outcome) in [
+        (("OBSIDIAN_DENY_PATHS", "Inbox/Private"), false),
+        (("", "/Inbox/Private/"), false),
+        (("", "/Inbox/*/x.md"), false),
+        (("", "Private/\n*.secret.md"), true),
+        (("OBSIDIAN_DENY_PATHS", "Elsewhere"), true),
+    ] {
+        let mut twins = [true, false].map(|full| {
+            let vault = Vault::new(NOTES);
+            std::fs::create_dir(vault.path().join("Inbox/Private")).unwrap();
+            if full {
+                hidden.iter().for_each(|(path, bytes)| vault.write(path, bytes));
+            }
+            let is_closed = |path: &str| rule.1 != "Elsewhere" || path.contains("/.");
+            if rule.0.is_empty() {
+                vault.write(".lapidaryignore", format!("{}\n*.secret.md\n", rule.1).as_bytes());
+            } else if full {
+                hidden.iter().filter(|(path, _)| !is_closed(path) || path.contains(".secret")).for_each(|(path, _)| {
+                    std::fs::remove_file(vault.path().join(path)).unwrap();
+                });
+            }
+            let environment: &[(&str, &str)] = if rule.0.is_empty() { &[] } else { &[rule] };
+            let server = vault.serve_with(&[], environment).open(Era::Modern);
+            (vault, server)
+        });
+        let answers = twins.each_mut().map(|(vault, server)| {
+            let moving = |dry_run: bool| json!({ "from": "Inbox", "to": "Archive/In", "dry_run": dry_run });
+            let shown = server.call("file_move", moving(true));
+            let moved = server.call("file_move", moving(false));
+            assert_eq!(moved["isError"] != json!(true), outcome, "{rule:?} {moved:#}");
+            let listed = server.call("obsidian_list_notes", json!({ "path": "", "depth": 5 }));
+            let mut history = server.call("checkpoint_list", json!({}));
+            if let Some(kept) = history["structuredContent"]["checkpoints"].get_mut(0) {
+                kept["id"] = Value::Null;
+                kept["time"] = Value::Null;
+            }
+            let last = vault.log().pop().unwrap();
+            let log: Vec<&Value> = ["files", "moved_to", "path", "outcome"].map(|part| &last[part]).to_vec();
+            format!("{}\n{}\n{}\n{}\n{log:?}", said(&shown), said(&moved), said(&listed), said(&history))
+        });
+        assert_eq!(answers[0], answers[1], "{rule:?}");
+        let (vault, _) = &twins[0];
+        let place = if outcome { "Archive/In" } else { "Inbox" };
+        assert_eq!(vault.read(&format!("{place}/.dot")), b"z", "nothing is left behind");
+    }
+}
+
+#[test]
+fn an_empty_folder_is_no_obstacle_to_undoing_the_move_of_one() {
+    for left_by in ["undo", "a person", "a system"] {
+        let vault = Vault::new(&[("bb/a.md", b"a"), ("n.md", b"n")]);
+        let mut server = vault.serve().open(Era::Modern);
+        let first = server.done("file_move", json!({ "from": "bb", "to": "ff" }));
+        if left_by == "undo" {
+            let second = server.done("file_move", json!({ "from": "n.md", "to": "bb/x.md" }));
+            server.done("checkpoint_restore", json!({ "id": checkpoint(&second) }));
+            assert!(vault.path().join("bb").is_dir());
+        } else {
+            std::fs::create_dir(vault.path().join("bb")).unwrap();
+        }
+        if left_by == "a system" {
+            vault.write("bb/.DS_Store", b"icons");
+        }
+        let undone = server.done("checkpoint_restore", json!({ "id": checkpoint(&first) }));
+        assert_eq!(vault.read("bb/a.md"), b"a", "{left_by}: {undone:#}");
+        assert!(!vault.path().join("ff").exists());
+        assert_eq!(vault.path().join(".trash/bb/.DS_Store").exists(), left_by == "a system", "nothing is lost");
+        server.done("checkpoint_restore", json!({ "id": checkpoint(&undone) }));
+        assert_eq!(vault.read("ff/a.md"), b"a");
+        assert!(vault.path().join("bb").is_dir(), "the empty folder is back as well");
+    }
+    let vault = Vault::new(&[("bb/a.md", b"a")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let first = server.done("file_move", json!({ "from": "bb", "to": "ff" }));
+    vault.write("bb/mine.md", b"mine");
+    assert_eq!(server.refused("checkpoint_restore", json!({ "id": checkpoint(&first) })), "path_is_directory");
+    assert_eq!((vault.read("bb/mine.md"), vault.read("ff/a.md")), (b"mine".to_vec(), b"a".to_vec()));
+}
+
+#[test]
+fn an_empty_folder_is_deleted_and_comes_back() {
+    let vault = Vault::new(&[("a.md", b"a"), ("full/b.md", b"b")]);
+    std::fs::create_dir_all(vault.path().join("empty/inner")).unwrap();
+    let mut server = vault.serve().open(Era::Modern);
+    let gone = server.done("file_delete", json!({ "file": "empty" }));
+    assert_eq!((&gone["trashed"], &gone["trashedTo"]), (&json!(true), &json!(".trash")), "{gone:#}");
+    assert!(!vault.path().join("empty").exists() && vault.path().join(".trash/empty").is_dir());
+    server.done("checkpoint_restore", json!({ "id": checkpoint(&gone) }));
+    assert!(vault.path().join("empty").is_dir());
+    assert_eq!(server.refused("file_delete", json!({ "file": "full" })), "path_is_directory");
+    let mut closed = vault.serve_with(&[], &[("OBSIDIAN_DENY_PATHS", "empty/secret")]).open(Era::Modern);
+    assert_eq!(closed.refused("file_delete", json!({ "file": "empty" })), "path_forbidden");
+}
+
+#[test]
+fn a_deleted_note_does_not_come_back_over_a_new_one_of_its_name() {
+    let vault = Vault::new(&[("g.md", b"old")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let gone = server.done("file_delete", json!({ "file": "g.md" }));
+    vault.write("g.md", b"somebody's new text");
+    assert_eq!(server.refused("checkpoint_restore", json!({ "id": checkpoint(&gone) })), "file_exists");
+    assert_eq!(vault.read("g.md"), b"somebody's new text");
+    let hash = server.done("file_read", json!({ "file": "g.md" }))["contentHash"].clone();
+    let back = json!({ "id": checkpoint(&gone), "path": "g.md", "expectedHash": hash });
+    let back = server.done("checkpoint_restore", back);
+    assert_eq!(back["files"][0]["changedSince"], true, "{back:#}");
+    assert_eq!(vault.read("g.md"), b"old");
+    server.done("checkpoint_restore", json!({ "id": checkpoint(&back) }));
+    assert_eq!(vault.read("g.md"), b"somebody's new text");
+}
+
+#[test]
+fn a_trash_that_is_no_folder_is_said_to_be_none() {
+    let vault =
+        Vault::new(&[("g.md", b"old"), (".obsidian/app.json", br#"{"trashOption": "local"}"#), (".trash", b"")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let answer = server.call("file_delete", json!({ "file": "g.md" }));
+    assert!(answer["structuredContent"].to_string().contains("`.trash` in the vault is not a folder"), "{answer:#}");
+    #[cfg(unix)]
+    {
+        std::fs::remove_file(vault.path().join(".trash")).unwrap();
+        std::os::unix::fs::symlink("nowhere", vault.path().join(".trash")).unwrap();
+        let answer = server.call("file_delete", json!({ "file": "g.md" }));
+        assert!(
+            answer["structuredContent"].to_string().contains("`.trash` in the vault is not a folder"),
+            "{answer:#}"
+        );
+    }
+    assert_eq!(vault.read("g.md"), b"old");
+}
+
+#[test]
+fn a_note_that_a_batch_makes_and_deletes_was_never_there() {
+    let vault = Vault::new(&[("a.md", b"a")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let operations = json!([
+        { "tool": "file_create", "args": { "file": "new.md", "content": "one" } },
+        { "tool": "str_replace", "args": { "file": "new.md", "find": "one", "replace": "two" } },
+        { "tool": "file_delete", "args": { "file": "new.md" } },
+        { "tool": "str_replace", "args": { "file": "a.md", "find": "a", "replace": "b" } },
+    ]);
+    server.done("bulk_apply", json!({ "ops": operations }));
+    assert_eq!(vault.everything().into_iter().collect::<Vec<_>>(), [("a.md".to_owned(), b"b".to_vec())]);
 }
 
 #[test]

@@ -122,6 +122,18 @@ impl<'s> Trial<'_, 's> {
                     self.put(to, content.bytes().into());
                 }
             }
+            Change::TrashFolder { .. } => {
+                self.expect(path, None).map_err(about)?;
+                let target = self.free_in_trash(path).map_err(about)?;
+                self.entries.push(EntryRecord::of_folder(path));
+                self.rename(path, &target);
+                self.trashed.insert(number, target);
+            }
+            // There are no folders without files here.
+            Change::MakeFolder { .. } => {
+                self.expect_free(path).map_err(about)?;
+                self.entries.push(EntryRecord::of_folder(path));
+            }
             Change::MoveFolder { to, .. } => {
                 self.expect(path, None).map_err(about)?;
                 self.expect_free(to).map_err(|error| (to, error))?;

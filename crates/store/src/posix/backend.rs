@@ -53,6 +53,10 @@ impl Backend for PosixBackend {
         self.folder.list(folder, open)
     }
 
+    fn place_of_change(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+        self.folder.place_of_change(path, open)
+    }
+
     fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
         self.folder.stamp(path)
     }

@@ -35,8 +35,8 @@ use self::{
 };
 use super::{Beside, Draft, Ledger, Spot, Step, Steps, TurnFile};
 use crate::{
-    BackendTurn, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, LedgerError, News, Origin, Receipt,
-    Scope, StoreError, TurnError, VaultPath,
+    BackendTurn, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, Judged, LedgerError, News, Origin,
+    Receipt, Scope, StoreError, TurnError, VaultPath,
     patience::{Place, Queue},
 };
 
@@ -179,9 +179,15 @@ impl Committer {
 }
 
 impl BackendTurn for PosixTurn<'_> {
-    fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError> {
+    fn commit(
+        &self,
+        set: &ChangeSet,
+        scope: &Scope,
+        origin: &Origin,
+        judged: Judged<'_>,
+    ) -> Result<Receipt, CommitError> {
         let may_have_name = |path: &VaultPath| self.changes.may_have_name(path);
-        let planner = || Planner::new(self.changes.steps(), scope, self.changes.max_file_bytes, &may_have_name);
+        let planner = || Planner::new(self.changes.steps(), scope, judged, self.changes.max_file_bytes, &may_have_name);
         match self.carry_out(set, &planner().plan(set)?, origin) {
             // Only now is it known that the two places are on different disks.
             Err(error) if error.error == (StoreError::Disk { kind: ErrorKind::CrossesDevices }) => {

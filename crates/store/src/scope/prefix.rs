@@ -36,7 +36,12 @@ impl PathPrefix {
 
     /// Whether the way to it leads through this folder.
     pub(super) fn is_below(&self, folder: &str) -> bool {
-        self.0.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+        self.below(folder).is_some()
+    }
+
+    /// The rest of the way to it from this folder.
+    pub(super) fn below(&self, folder: &str) -> Option<&str> {
+        self.0.strip_prefix(folder)?.strip_prefix('/')
     }
 }
 

@@ -83,7 +83,11 @@ fn of_paths() -> Vec<Reason> {
         Denied::Ignored,
         Denied::Protected,
     ];
-    let refused = denied.into_iter().map(Refused::ByScope).chain([Refused::LeadsOutside, Refused::LeadsToClosed]);
+    let refused = denied.into_iter().map(Refused::ByScope).chain([
+        Refused::LeadsOutside,
+        Refused::LeadsToClosed,
+        Refused::PartlyClosed,
+    ]);
     let mut all: Vec<Reason> = refused
         .enumerate()
         .map(|(number, denied)| Reason::PathForbidden { path: path("x/a.md"), writing: number % 2 == 1, denied })
@@ -288,6 +292,7 @@ fn of_the_server() -> Vec<Reason> {
         Disk::Full,
         Disk::BadName,
         Disk::NotPortable,
+        Disk::NoTrash,
         Disk::NoState,
         Disk::VaultGone,
         Disk::Failing,

@@ -22,7 +22,7 @@ pub(crate) struct Input {
     /// Only this file; otherwise all files of the checkpoint, or none if one cannot be restored.
     #[serde(default)]
     path: Option<String>,
-    /// Refuse unless the file at `path` now has this hash.
+    /// Refuse unless the file at `path` now has this hash. Needed to bring back a deleted file over a new one of its name.
     #[serde(default)]
     expected_hash: Option<String>,
     /// Only show the diff.

@@ -276,7 +276,7 @@ fn move_folder(
     if input.update_links {
         (rewrites, links) = Moving::new(context, view, moved.clone(), BTreeSet::new())?.rewrites(context, view)?;
     }
-    let changes = folder_changes(files, from, to.clone(), &moved, rewrites);
+    let changes = folder_changes(from, to.clone(), &moved, rewrites);
     let output = Output {
         from: input.from.clone(),
         to: to.to_string(),

@@ -55,7 +55,7 @@ impl ReadTool for CheckpointDiff {
         for entry in entries {
             context.check()?;
             let old = checkpoint::content(view, &found, entry)?;
-            if let Some(to) = entry.moved_to.as_ref().filter(|_| entry.before.is_none()) {
+            if let Some(to) = entry.moved_to.as_ref().filter(|_| entry.before.is_none() && !entry.is_of_folder()) {
                 // A folder, or a file that was moved unread: that it moved is all there is to say.
                 let files = index::files(context, view)?;
                 if files.find(to).is_some() || files.find_folder(to).is_some() {

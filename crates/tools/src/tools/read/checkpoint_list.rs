@@ -59,7 +59,7 @@ struct CheckpointOutput {
 #[serde(rename_all = "camelCase")]
 struct FileOutput {
     path: String,
-    /// `created`, `changed`, `deleted`, `moved` or `saved`.
+    /// `created`, `changed`, `deleted`, `moved`, `saved`, or `folder` for an empty one that was made or removed.
     what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_to: Option<String>,
@@ -170,12 +170,13 @@ fn file(kind: CheckpointKind, entry: &EntryRecord) -> FileOutput {
         path: entry.path.to_string(),
         what: match (kind, entry.before, entry.after, &entry.moved_to) {
             (CheckpointKind::LateSave, ..) => "saved",
+            _ if entry.is_of_folder() => "folder",
             (_, _, _, Some(_)) => "moved",
             (_, None, ..) => "created",
             (_, Some(_), None, None) => "deleted",
             (_, Some(_), Some(_), None) => "changed",
         },
-        moved_to: entry.moved_to.as_ref().map(ToString::to_string),
+        moved_to: entry.moved_to.as_ref().filter(|_| !entry.is_of_folder()).map(ToString::to_string),
         hash_before: entry.before.as_ref().map(short),
         hash_after: entry.after.as_ref().map(short),
     }

@@ -315,7 +315,11 @@ fn clipped_line(line: &[u8], around: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::{cell::Cell, sync::Arc, time::Duration};
+    use std::{
+        cell::{Cell, LazyCell},
+        sync::Arc,
+        time::Duration,
+    };
 
     use lapidary_note::{Document, Lines};
     use lapidary_operation::{Cancel, Catalogue, ProfileRules, ScanLimits, Selection};
@@ -344,7 +348,7 @@ mod tests {
                 vaults: &[],
                 scan: ScanLimits::default(),
                 skills: None,
-                now: jiff::Zoned::default(),
+                now: LazyCell::new(&jiff::Zoned::default),
                 log: &[],
                 playbooks: &[],
                 walked: &Cell::new(None),
