@@ -2,6 +2,8 @@ use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
+use crate::quoted;
+
 /// What a written hash begins with.
 const PREFIX: &str = "sha256:";
 
@@ -82,7 +84,7 @@ pub struct ExpectedHash {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a hash: expected 8 to 64 hex digits, with or without `sha256:`")]
+#[error("{} is not a hash: expected 8 to 64 hex digits, with or without `sha256:`", quoted(.given))]
 pub struct HashError {
     pub given: String,
 }

@@ -6,7 +6,12 @@ use std::collections::HashMap;
 use lapidary_query::{nearest, words};
 use serde_json::{Map, Value, json};
 
-use crate::{ArgumentProblem, Reason, listed, reason::clipped, renamed::successor_of_argument};
+use crate::{
+    ArgumentProblem, Reason, listed,
+    quote::{Prose, quoted},
+    reason::clipped,
+    renamed::successor_of_argument,
+};
 
 /// Arguments that fit the schema, and what had to be repaired for that.
 #[derive(Debug, PartialEq)]
@@ -39,7 +44,7 @@ struct Check {
 }
 
 impl Check {
-    fn problem(&mut self, at: &str, problem: impl Into<String>) {
+    fn problem(&mut self, at: &str, problem: impl Into<Prose>) {
         self.problems.push(ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None });
     }
 
@@ -95,7 +100,7 @@ impl Check {
         let mut folded = properties.keys().filter(|name| words(name) == meant);
         // Two spellings of one name are two readings: which of them counts?
         if let (Some(name), None, Some(1)) = (folded.next(), folded.next(), spellings.get(&meant)) {
-            self.repairs.push(format!("`{}` was read as `{name}`", join(at, key)));
+            self.repairs.push(format!("{} was read as `{name}`", quoted(&join(at, key))));
             return Some(name.clone());
         }
         if self.problems.len() >= MOST_PROBLEMS {
@@ -124,7 +129,7 @@ impl Check {
         let given = if wanted == "integer" { whole(given) } else { given };
         if !fits(wanted, &given) {
             let article = if matches!(wanted, "object" | "integer" | "array") { "an" } else { "a" };
-            self.problem(at, format!("must be {article} {wanted}"));
+            self.problem(at, Prose::ours(format_args!("must be {article} {wanted}")));
             return given;
         }
         self.constant(at, schema, &given);
@@ -167,8 +172,8 @@ impl Check {
         if !allowed.contains(given) {
             let names: Vec<&str> = allowed.iter().filter_map(|value| value.as_str()).collect();
             let nearest = given.as_str().and_then(|text| nearest(text, names.iter().copied())).map(str::to_owned);
-            let problem =
-                format!("must be {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "));
+            let names: Vec<String> = names.iter().map(|name| quoted(name).to_string()).collect();
+            let problem = Prose::ours(format_args!("must be {}", names.join(" or ")));
             self.problems.push(ArgumentProblem { at: at.to_owned(), problem, nearest });
         }
     }
@@ -177,7 +182,7 @@ impl Check {
         if let Some(fewest) = schema.get("minItems").and_then(Value::as_u64)
             && (items.len() as u64) < fewest
         {
-            self.problem(at, format!("must have at least {fewest} entries"));
+            self.problem(at, Prose::ours(format_args!("must have at least {fewest} entries")));
         }
         let Some(Value::Object(each)) = schema.get("items") else { return Value::Array(items) };
         items.into_iter().enumerate().map(|(index, item)| self.value(&format!("{at}[{index}]"), each, item)).collect()
@@ -197,12 +202,12 @@ impl Check {
         if let Some(least) = schema.get("minimum").and_then(Value::as_f64)
             && value < least
         {
-            self.problem(at, format!("must be >= {least}"));
+            self.problem(at, Prose::ours(format_args!("must be >= {least}")));
         }
         if let Some(most) = schema.get("maximum").and_then(Value::as_f64)
             && value > most
         {
-            self.problem(at, format!("must be <= {most}"));
+            self.problem(at, Prose::ours(format_args!("must be <= {most}")));
         }
         given
     }
@@ -213,19 +218,19 @@ impl Check {
         let Value::String(text) = &given else { return given };
         let parsed = serde_json::from_str::<Value>(text).ok().filter(|value| wanted != "string" && fits(wanted, value));
         if let Some(value) = parsed {
-            self.repairs.push(format!("`{at}` came as text and was read as {wanted}"));
+            self.repairs.push(format!("{} came as text and was read as {wanted}", quoted(at)));
             return value;
         }
         match wanted {
             "array" if item_type(schema) == Some("string") => {
-                self.repairs.push(format!("`{at}` was read as a list of one"));
+                self.repairs.push(format!("{} was read as a list of one", quoted(at)));
                 json!([text])
             }
             "object" => match only_text_field(schema) {
                 Some((name, mut object)) => {
                     // What the list shows in its place needs no word.
                     if !schema.contains_key(listed::SHORT) {
-                        self.repairs.push(format!("`{at}` was read as its `{name}`"));
+                        self.repairs.push(format!("{} was read as its {}", quoted(at), quoted(&name)));
                     }
                     object.insert(name, json!(text));
                     Value::Object(object)

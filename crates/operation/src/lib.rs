@@ -8,6 +8,7 @@
 mod bug;
 
 mod arguments;
+mod budget;
 mod catalogue;
 mod context;
 mod facts;
@@ -17,6 +18,7 @@ mod listed;
 mod payload;
 mod plan;
 mod profile;
+pub mod quote;
 mod read_operation;
 mod reason;
 mod renamed;
@@ -26,6 +28,7 @@ pub mod uri;
 mod wire;
 
 pub use arguments::{Checked, check_arguments};
+pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, catch_panic, install_panic_hook};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing, ToolSet};
 pub use context::{Caller, Cancel, Context, ScanLimits, Walked};

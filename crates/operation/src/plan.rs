@@ -138,6 +138,6 @@ impl StepAnswer {
 #[derive(Debug)]
 pub struct StepRefusal {
     pub reason: Reason,
-    /// The paths that the calls before it change.
-    pub changed_before: Vec<VaultPath>,
+    /// Whether a call before it changes the file that is not what this one expects.
+    pub changed_before: bool,
 }

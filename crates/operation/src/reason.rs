@@ -18,6 +18,8 @@ use lapidary_note::ContentHash;
 use lapidary_vault::Denied;
 use serde_json::{Map, Value};
 
+use crate::quote::Prose;
+
 pub use kind::WireCode;
 pub use offered::Offered;
 pub use part::{BlockCandidate, Candidates, HeadingCandidate, Part};
@@ -28,7 +30,7 @@ pub use table::{Kind, Reason};
 pub struct ArgumentProblem {
     /// Dotted path to the argument; empty for the arguments as a whole.
     pub at: String,
-    pub problem: String,
+    pub problem: Prose,
     /// The known name that was probably meant.
     pub nearest: Option<String>,
 }
@@ -96,7 +98,7 @@ impl Reason {
     }
 
     /// One argument that cannot be used.
-    pub fn bad_argument(tool: &str, at: &str, problem: impl Into<String>) -> Self {
+    pub fn bad_argument(tool: &str, at: &str, problem: impl Into<Prose>) -> Self {
         let problem = ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None };
         Self::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
     }

@@ -14,6 +14,7 @@ use crate::{
     plan::{
         Batch, BatchOutcome, BatchPlan, Draft, Learnt, Planned, PlannedChange, ProposalStep, RelayedCall, ToolAnswer,
     },
+    quote::Prose,
     schema,
 };
 
@@ -605,6 +606,6 @@ fn short_text(offered: Offered<'_>, family: Family, text: impl FnOnce() -> Optio
 fn parse<I: DeserializeOwned>(tool: &str, arguments: Map<String, Value>) -> Result<I, Reason> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| Reason::InvalidArguments {
         tool: tool.to_owned(),
-        problems: vec![crate::ArgumentProblem { at: String::new(), problem: error.to_string(), nearest: None }],
+        problems: vec![crate::ArgumentProblem { at: String::new(), problem: Prose::of_others(error), nearest: None }],
     })
 }

@@ -6,7 +6,9 @@ use std::{
 use lapidary_note::ContentHash;
 use lapidary_tools::{
     Cancel, Entry, Family, Kind, Offered, OpenedVaults, Payload, PlannedChange, Profile, ReadOperation, Reason,
-    Rendered, Spec, VaultChoice, Walked, bug, render_refusal,
+    Rendered, Spec, VaultChoice, Walked, bug,
+    quote::{quoted, quoted_path},
+    render_refusal,
 };
 use lapidary_vault::{LateSave, Receipt, Scope, Turn, View};
 use serde_json::{Map, Value};
@@ -237,8 +239,10 @@ impl<'a> Execution<'a> {
         }
         notices.extend(self.late_saves.iter().map(|LateSave { path, checkpoint }| {
             format!(
-                "Another program saved `{path}` at the moment in which it was changed here; what it saved is in \
-                 checkpoint `{checkpoint}` (`checkpoint_read`) and not in the file. Tell the user."
+                "Another program saved {} at the moment in which it was changed here; what it saved is in \
+                 checkpoint {} (`checkpoint_read`) and not in the file. Tell the user.",
+                quoted_path(path),
+                quoted(checkpoint)
             )
         }));
         notices

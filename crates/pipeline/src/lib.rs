@@ -23,6 +23,8 @@ mod vaults;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod testing;
 
 pub use approval_rules::{Decision, Rule, Rules};

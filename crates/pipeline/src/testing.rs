@@ -35,6 +35,7 @@ pub(crate) struct TestSetup {
     pub(crate) waits_for_approval: bool,
     pub(crate) notices_repetition: bool,
     pub(crate) max_file_bytes: u64,
+    pub(crate) max_change_bytes: u64,
     pub(crate) max_reply_bytes: u64,
 }
 
@@ -48,6 +49,7 @@ impl Default for TestSetup {
             waits_for_approval: false,
             notices_repetition: false,
             max_file_bytes: 1 << 20,
+            max_change_bytes: 1 << 24,
             max_reply_bytes: 1 << 20,
         }
     }
@@ -75,9 +77,10 @@ impl TestSetup {
             rules: Rules(self.rules.into_iter().chain([allowed]).collect()),
             waits_for_approval: self.waits_for_approval,
             asks_before_deleting: true,
-            skills: None,
+            skills: VaultPath::parse("Skills").ok(),
             limits: Limits {
                 max_file_bytes: self.max_file_bytes,
+                max_change_bytes: self.max_change_bytes,
                 max_reply_bytes: self.max_reply_bytes,
                 deadline: Duration::from_secs(60),
                 answer_within: Duration::from_secs(60),

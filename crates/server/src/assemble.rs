@@ -250,6 +250,7 @@ fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
 fn limits(config: &config::Config) -> Limits {
     Limits {
         max_file_bytes: config.limits.max_file_bytes,
+        max_change_bytes: config.limits.max_change_bytes,
         max_reply_bytes: config.limits.max_reply_bytes as u64,
         deadline: config.limits.deadline,
         answer_within: config.limits.ask_timeout,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use lapidary_pipeline::{Answer, Executor, Grant, Invocation, Outcome, Question};
 use lapidary_tools::{
-    CompletePrompt, FillPrompt, ListPrompts, Offered, Payload, Profile, ReadResource, Rendered, Standing,
+    CompletePrompt, FillPrompt, ListPrompts, Offered, Payload, Profile, ReadResource, Rendered, Standing, quote::quoted,
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceError,
@@ -351,5 +351,5 @@ fn unknown_tool(name: &str, nearest: Option<&str>, profile: &Profile) -> ErrorDa
     let shown: String = name.chars().take(100).collect();
     let reason = lapidary_tools::Reason::ToolUnknown { name: name.to_owned(), nearest: nearest.map(str::to_owned) };
     let hint = reason.hint(&Offered::of(&profile.catalogue));
-    ErrorData::invalid_params(format!("Unknown tool: {shown}. {hint}"), None)
+    ErrorData::invalid_params(format!("Unknown tool: {}. {hint}", quoted(&shown)), None)
 }

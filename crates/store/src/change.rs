@@ -208,6 +208,11 @@ pub struct Diff {
 /// Beyond this the diff gets coarser instead of slower: some texts take minutes to compare line by line.
 const DIFF_PATIENCE: Duration = Duration::from_millis(500);
 
+/// Behind so many bytes the rest is only counted: nobody reads it, and it would take as much memory as the files.
+const LONGEST_DIFF: usize = 4 << 20;
+/// Texts of more lines than that are not compared line by line, which takes many times their size.
+const MOST_LINES: usize = 400_000;
+
 /// What stands in a diff for no file.
 const ABSENT: &str = "/dev/null";
 
@@ -253,6 +258,13 @@ impl Diff {
     }
 
     fn add_lines(&mut self, (old_name, old): (&str, &[u8]), (new_name, new): (&str, &[u8])) {
+        let (before, after) = (line_count(old), line_count(new));
+        if self.text.len() > LONGEST_DIFF || before + after > MOST_LINES {
+            self.lines_removed += before;
+            self.lines_added += after;
+            self.text += &format!("--- {old_name}\n+++ {new_name}\ntoo much to show: {before} lines, then {after}\n");
+            return;
+        }
         let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
         let diff = TextDiff::configure().timeout(DIFF_PATIENCE).diff_lines(&*old, &*new);
         for line in diff.iter_all_changes() {
@@ -264,6 +276,10 @@ impl Diff {
         }
         self.text += &diff.unified_diff().context_radius(2).header(old_name, new_name).to_string();
     }
+}
+
+fn line_count(text: &[u8]) -> usize {
+    text.split_inclusive(|byte| *byte == b'\n').count()
 }
 
 /// What a commit did.
@@ -316,6 +332,17 @@ mod tests {
     fn lines_are_counted_by_what_happened_to_them_not_by_their_looks() {
         let diff = write("---\na: 1\n---\n-- sig\n", "++ new\n").diff();
         assert_eq!((diff.lines_added, diff.lines_removed), (1, 4), "{}", diff.text);
+    }
+
+    #[test]
+    fn a_diff_of_very_many_lines_is_only_counted() {
+        let diff = write(&"\n".repeat(MOST_LINES), "x\n").diff();
+        assert_eq!((diff.lines_added, diff.lines_removed), (1, MOST_LINES));
+        assert!(diff.text.len() < 200, "{}", diff.text);
+        let long = write("", &"long line of text\n".repeat(30_000));
+        let all = ChangeSet { changes: vec![long.changes[0].clone(); 40] }.diff();
+        assert_eq!(all.lines_added, 40 * 30_000);
+        assert!(all.text.len() < 2 * LONGEST_DIFF, "{}", all.text.len());
     }
 
     #[test]

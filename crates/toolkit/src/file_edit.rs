@@ -1,7 +1,10 @@
 use std::{ops::Range, sync::Arc};
 
 use lapidary_note::{Document, EditError, FileContent, PropertyError};
-use lapidary_operation::{ArgumentProblem, Context, Part, Plan, Reason, bug};
+use lapidary_operation::{
+    ArgumentProblem, Context, Part, Plan, Reason, bug,
+    quote::{Prose, quoted},
+};
 use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +42,7 @@ impl FileWritten {
     /// What became of the file, in a line, and the hash that the next change can expect.
     pub fn text(&self, done: &str) -> String {
         let Self { file, changed, content_hash, dry_run, .. } = self;
+        let file = quoted(file);
         match (changed, dry_run) {
             (false, _) => format!("{file}: unchanged, hash {}", hash::digits(content_hash)),
             (true, true) => format!("{file}, dry run: {done}"),
@@ -162,10 +166,10 @@ impl FileEdit {
     }
 
     /// That an argument does not fit what is in the file.
-    pub fn bad_argument(&self, at: &str, problem: &str) -> Reason {
+    pub fn bad_argument(&self, at: &str, problem: impl Into<Prose>) -> Reason {
         Reason::InvalidArguments {
             tool: self.tool.to_owned(),
-            problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None }],
+            problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None }],
         }
     }
 
@@ -211,14 +215,20 @@ pub fn total_lines(content: &FileContent) -> usize {
     Document::open(content.clone()).map_or(0, |document| document.line_count())
 }
 
+/// That an edit would make more of a file than a file may have.
+pub(crate) fn too_large(path: VaultPath, bytes: usize, limit: usize) -> Reason {
+    Reason::ResultTooLarge { path, bytes: bytes as u64, limit: limit as u64 }
+}
+
 /// Why an edit of a note was not made, as the caller hears it.
 pub fn refusal(path: &VaultPath, error: EditError) -> Reason {
     let path = path.clone();
     match error {
+        EditError::TooLarge { bytes, limit } => too_large(path, bytes, limit),
         EditError::OutsideLines { line, lines } => Reason::LineOutOfRange { path, argument: "line", line, lines },
         EditError::Property(
             problem @ (PropertyError::Yaml { .. } | PropertyError::NotAMap | PropertyError::Duplicate { .. }),
-        ) => Reason::FrontmatterInvalid { path, problem: problem.to_string() },
+        ) => Reason::FrontmatterInvalid { path, problem: Prose::ours(problem) },
         error => Reason::EditRefused { path, error },
     }
 }

@@ -83,6 +83,15 @@ pub struct Rewrite {
     pub content: FileContent,
 }
 
+impl Rewrite {
+    /// The change of a file that stays where it is.
+    fn write(&self) -> Change {
+        let Self { path, before, content } = self;
+        let (path, before, content) = (path.clone(), Arc::clone(before), content.clone());
+        Change::Write { path, before, guard: Guard::Plan, content }
+    }
+}
+
 impl<'v> Moving<'v> {
     /// `moved` are files by their old and their new path, as they are spelt on disk; `gone` are files that make room.
     pub fn new(
@@ -120,7 +129,9 @@ impl<'v> Moving<'v> {
                 Some(content) if view.may_write(&source).is_ok() => {
                     self.output.links_updated += count;
                     self.output.files_updated += 1;
-                    rewrites.push(Rewrite { path: source, before, content });
+                    let rewrite = Rewrite { path: source, before, content };
+                    context.budget.gather(&rewrite.write())?;
+                    rewrites.push(rewrite);
                 }
                 _ => self.output.links_left += count,
             }
@@ -302,10 +313,5 @@ pub fn folder_changes(
 
 /// The changes of files that stay where they are.
 pub fn writes(rewrites: Vec<Rewrite>) -> impl Iterator<Item = Change> {
-    rewrites.into_iter().map(|Rewrite { path, before, content }| Change::Write {
-        path,
-        before,
-        guard: Guard::Plan,
-        content,
-    })
+    rewrites.into_iter().map(|rewrite| rewrite.write())
 }

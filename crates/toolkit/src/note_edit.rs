@@ -1,5 +1,5 @@
 use lapidary_note::{Document, FileContent};
-use lapidary_operation::{Context, Plan, Reason, fence::one_line};
+use lapidary_operation::{Context, Plan, Reason, quote::quoted};
 use lapidary_vault::{ChangeSet, File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -112,8 +112,8 @@ impl NoteTextWritten {
             true => self.written.done("Created", "Would create"),
             false => self.written.done(done, would),
         };
-        let section = self.section_target.as_ref().map_or(String::new(), |target| format!(" → {}", one_line(target)));
-        format!("{done} {}{section}, {}", self.path, self.written.text())
+        let section = self.section_target.as_ref().map_or(String::new(), |target| format!(" → {}", quoted(target)));
+        format!("{done} {}{section}, {}", quoted(&self.path), self.written.text())
     }
 }
 

@@ -1,5 +1,5 @@
 use lapidary_note::{Occurrence, ReplaceError};
-use lapidary_operation::{ArgumentProblem, Reason};
+use lapidary_operation::{ArgumentProblem, Context, Reason};
 use lapidary_vault::VaultPath;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -44,11 +44,11 @@ impl From<Which> for Occurrence {
 }
 
 /// Why a text was not replaced, as the caller hears it.
-pub fn refusal(tool: &str, path: &VaultPath, find: &str, error: ReplaceError) -> Reason {
+pub fn refusal(context: &Context<'_>, tool: &str, path: &VaultPath, find: &str, error: ReplaceError) -> Reason {
     let path = path.clone();
-    let bad_argument = |at: &str, problem: &str| Reason::InvalidArguments {
+    let bad_argument = |at: &str, problem: &'static str| Reason::InvalidArguments {
         tool: tool.to_owned(),
-        problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None }],
+        problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None }],
     };
     match error {
         ReplaceError::EmptyFind => bad_argument("find", "must not be empty"),
@@ -57,6 +57,7 @@ pub fn refusal(tool: &str, path: &VaultPath, find: &str, error: ReplaceError) ->
         }
         ReplaceError::NotFound => Reason::TextMissing { path, preview: find.chars().take(80).collect() },
         ReplaceError::NotUnique { occurrences } => Reason::TextNotUnique { path, occurrences },
+        ReplaceError::TooLarge { bytes } => context.budget.file_too_large(&path, bytes),
         ReplaceError::OutOfRange { occurrences, wanted } => Reason::OccurrenceOutOfRange { path, occurrences, wanted },
     }
 }

@@ -137,7 +137,9 @@ impl<'v> References<'v> {
             self.output.references_updated += found.count();
             self.output.files_updated += 1;
             let (path, before) = (source.clone(), Arc::clone(&before));
-            changes.push(Change::Write { path, before, guard: Guard::Plan, content });
+            let change = Change::Write { path, before, guard: Guard::Plan, content };
+            context.budget.gather(&change)?;
+            changes.push(change);
         }
         Ok((changes, self.output))
     }
@@ -152,7 +154,10 @@ impl<'v> References<'v> {
             }
             match follow(&Place::of(&subpath)) {
                 Followed::Stays => None,
-                Followed::Becomes(place) => Some(place),
+                Followed::Becomes(place) => {
+                    found.bytes = found.bytes.saturating_add(place.len());
+                    (found.bytes <= MOST_BYTES).then_some(place)
+                }
                 Followed::Lost => {
                     found.lost.push(subpath.into_owned());
                     None
@@ -213,7 +218,12 @@ struct Found {
     in_cards: Vec<(Range<usize>, Card)>,
     /// Places that no link could name any more.
     lost: Vec<String>,
+    /// Of the new places together. Those beyond `MOST_BYTES` are not kept.
+    bytes: usize,
 }
+
+/// One long name for many links is more than a file may have.
+const MOST_BYTES: usize = 16 << 20;
 
 /// What has to change of a card.
 enum Card {
@@ -235,6 +245,9 @@ impl Found {
 
     fn rewritten(&self, path: &VaultPath, document: &Document) -> Result<Document, Reason> {
         let refused = |error: EditError| refusal(path, error);
+        if self.bytes > MOST_BYTES {
+            return Err(refused(EditError::TooLarge { bytes: self.bytes, limit: MOST_BYTES }));
+        }
         if let Some(target) = self.lost.first() {
             return Err(refused(EditError::LinkLost { target: target.clone() }));
         }

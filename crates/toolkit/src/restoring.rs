@@ -1,7 +1,7 @@
 //! Undoing: files again as a checkpoint kept them.
 
 use lapidary_note::{ContentHash, FileContent};
-use lapidary_operation::{Context, Reason, Wanted};
+use lapidary_operation::{Context, Reason, Wanted, quote::quoted};
 use lapidary_vault::{
     Change, ChangeSet, Checkpoint, Guard, VaultPath, View,
     store::{CheckpointKind, EntryRecord},
@@ -31,6 +31,7 @@ pub struct RestoredFile {
 impl RestoredFile {
     pub fn text(&self) -> String {
         let Self { path, outcome, changed_since } = self;
+        let path = quoted(path);
         format!("{path} {outcome}{}", if *changed_since { " (it had been changed since)" } else { "" })
     }
 }

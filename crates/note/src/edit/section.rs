@@ -14,7 +14,7 @@ mod fit;
 mod join;
 
 pub(super) use fit::Ending;
-use fit::{Begin, LastBlock};
+use fit::LastBlock;
 use join::{ListEnd, is_rows};
 
 /// How far a section reaches.
@@ -35,7 +35,8 @@ pub enum Blanks {
     /// appended below the last blank line, except at the end of the note, where blank lines are dropped first, and
     /// prepended below the first.
     Kept,
-    /// White space where the new text joins the old is dropped, line ends included. Replaces as `Kept` does.
+    /// Blank lines between the new text and the old are dropped, so that one follows the other line by line; a blank line
+    /// before the next heading stays. Replaces as `Kept` does.
     Trimmed,
 }
 
@@ -124,14 +125,13 @@ impl Document {
         if ending == Ending::Open {
             return Err(EditError::Unclosed);
         }
-        let joined = section.blanks == Blanks::Trimmed && last_text > body.start && ending.goes_on();
+        let below_text = || {
+            let at = shown[last_text..body.end].find('\n').map_or(body.end, |at| last_text + at + 1);
+            if last_text == body.start { body.start } else { at }
+        };
         let (span, separated) = match section.blanks {
-            Blanks::Trimmed => (last_text..body.end, false),
-            Blanks::AsSent => {
-                let at = shown[last_text..body.end].find('\n').map_or(body.end, |at| last_text + at + 1);
-                let at = if last_text == body.start { body.start } else { at };
-                (at..at, false)
-            }
+            Blanks::Trimmed => (below_text()..body.end, blank_line && body.end < shown.len()),
+            Blanks::AsSent => (below_text()..below_text(), false),
             Blanks::Kept if ending.is_table() && is_rows(&plain_line_ends(content)) => {
                 let at = (line_end(shown, last_text) + 1).min(shown.len());
                 let rows = plain_line_ends(content);
@@ -144,13 +144,11 @@ impl Document {
                 (end..body.end, false)
             }
         };
-        let wanted = if joined {
-            Wanted { content: plain_line_ends(content).into_owned(), separated }
-        } else {
-            let above = &shown[..span.start];
-            let ending = last_block.or_of(above).ending(above);
-            Wanted { separated, ..Wanted::below(above, content) }.apart_from(above, ending)
-        };
+        let content =
+            if section.blanks == Blanks::Trimmed { content.trim_start_matches(['\n', '\r']) } else { content };
+        let above = &shown[..span.start];
+        let ending = last_block.or_of(above).ending(above);
+        let wanted = Wanted { separated, ..Wanted::below(above, content) }.apart_from(above, ending);
         let content = wanted.above(shown, &shown[span.end..]);
         self.write_section(&Change::new(span, content))
     }
@@ -184,14 +182,12 @@ impl Document {
                 return self.write_section(&Change::new(at..at, format!("{content}\n\n")));
             }
         }
-        let joined = section.blanks == Blanks::Trimmed && first_text < body.end;
-        let span = if joined { body.start..first_text } else { body.start..body.start };
+        let trims = section.blanks == Blanks::Trimmed && first_text < body.end;
+        let first_line = if trims { line_start(shown, first_text).max(body.start) } else { body.start };
+        let span = body.start..first_line;
         let below = &shown[span.end..body.end];
+        let content = if trims { content.trim_end_matches(['\n', '\r']) } else { content };
         let wanted = Wanted::below(&shown[..span.start], content);
-        // Only words can go on behind other words.
-        if joined && Begin::of(below) == Begin::Words {
-            return self.write_section(&Change::new(span, wanted.content));
-        }
         let mut content = wanted.above(shown, &shown[span.end..]);
         match Ending::of(content.trim_end_matches('\n')) {
             Ending::Open if !below.trim().is_empty() => return Err(EditError::Unclosed),

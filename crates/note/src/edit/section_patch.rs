@@ -4,7 +4,7 @@ use super::{
     Blanks, EditError, Edited, PropertyEdit, PropertyPath, Section, SectionPart,
     merge::{Side, merged},
 };
-use crate::{Block, Document, Heading, HeadingMatch, Value, headings::HeadingName, text::plain_line_ends};
+use crate::{Block, Document, Heading, HeadingMatch, Value, headings::HeadingName, quoted, text::plain_line_ends};
 
 /// What may stand around a line that is compared with another.
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -54,6 +54,9 @@ pub struct Patched {
     pub target: String,
 }
 
+/// Of what a note has instead, a refusal lists so many.
+const LISTED: usize = 50;
+
 /// Why a part was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SectionPatchError {
@@ -64,7 +67,7 @@ pub enum SectionPatchError {
     #[error("the text stands there already")]
     Preexists,
     /// The new text holds a heading that would end the section instead of standing in it.
-    #[error("the heading `{heading}` would not stand in the section")]
+    #[error("the heading {} would not stand in the section", quoted(.heading))]
     Outside { heading: String },
     #[error("only text can stand under a heading")]
     NotText,
@@ -98,14 +101,16 @@ fn patch_heading(document: &Document, name: &str, patch: &SectionPatch<'_>) -> R
     let heading = match note.find_heading(name) {
         HeadingMatch::One(heading) => heading,
         HeadingMatch::Several(several) => {
-            return Err(SectionPatchError::Ambiguous { candidates: several.into_iter().map(path).collect() });
+            let candidates = several.into_iter().take(LISTED).map(path).collect();
+            return Err(SectionPatchError::Ambiguous { candidates });
         }
         HeadingMatch::None if patch.create => {
             let edited = document.append_heading(name, content)?;
             return Ok(Patched { document: edited.document, target: HeadingName::read(name, "::").text });
         }
         HeadingMatch::None => {
-            return Err(SectionPatchError::Missing { available: note.headings.iter().map(path).collect() });
+            let available = note.headings.iter().take(LISTED).map(path).collect();
+            return Err(SectionPatchError::Missing { available });
         }
     };
     if patch.preexists(&note.text[heading.body..heading.section.end], false) {
@@ -129,7 +134,7 @@ fn patch_block(document: &Document, id: &str, patch: &SectionPatch<'_>) -> Resul
     let block = note.find_block(id);
     let edited = match (patch.content, block) {
         (_, None) if !patch.create => {
-            let available = note.blocks.iter().map(|block| block.id.clone()).collect();
+            let available = note.blocks.iter().take(LISTED).map(|block| block.id.clone()).collect();
             return Err(SectionPatchError::Missing { available });
         }
         (PatchContent::Text(content), None) => document.append_block(id, content)?,

@@ -1,4 +1,4 @@
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use super::{Change, EditError, Edited, begins_line, outline::same_frame};
 use crate::{
@@ -26,7 +26,7 @@ enum ExpectedTags {
 impl Document {
     /// Gives tags in the text another name. Each span is one `#tag`; they are in order.
     pub fn rename_tags(&self, tags: &[Range<usize>], new_name: &str) -> Result<Edited, EditError> {
-        self.write_tags(TagChanges::renaming(tags, new_name)?)
+        self.write_tags(TagChanges::renaming(self, tags, new_name)?)
     }
 
     /// Takes tags out of the text, each with at most one space beside it. Each span is one `#tag`; they are in order.
@@ -56,10 +56,10 @@ impl Document {
 }
 
 impl TagChanges {
-    pub(super) fn renaming(tags: &[Range<usize>], new_name: &str) -> Result<Self, EditError> {
+    pub(super) fn renaming(document: &Document, tags: &[Range<usize>], new_name: &str) -> Result<Self, EditError> {
         let new_name = checked(new_name)?;
-        let change = |tag: &Range<usize>| Change::new(tag.clone(), format!("#{new_name}"));
-        let changes = tags.iter().map(change).collect();
+        let change = |tag: &Range<usize>| Ok(Change::new(tag.clone(), format!("#{new_name}")));
+        let changes = document.gathered(tags.iter().map(change))?;
         Ok(Self { changes, tag: new_name.to_owned(), expected: ExpectedTags::Renamed })
     }
 
@@ -118,7 +118,9 @@ impl TagChanges {
         let (old, new) = (before.tags.len(), after.tags.len());
         let right = match self.expected {
             ExpectedTags::Renamed => {
-                let is_tag = |change: &Change| before.tags.iter().any(|tag| tag.span == change.span);
+                let known: HashSet<(usize, usize)> =
+                    before.tags.iter().map(|tag| (tag.span.start, tag.span.end)).collect();
+                let is_tag = |change: &Change| known.contains(&(change.span.start, change.span.end));
                 let named = after.tags.iter().filter(|tag| after.text[tag.name()] == self.tag).count();
                 old == new && named >= self.changes.len() && self.changes.iter().all(is_tag)
             }

@@ -63,7 +63,7 @@ impl Document {
             TagEdit::Add { tag } if self.tags_named(tag).is_empty() => TagChanges::appending(self, &[tag])?,
             TagEdit::Add { .. } => vec![TagChanges::removing(self, &[])?],
             TagEdit::Remove { tag } => vec![TagChanges::removing(self, &self.tags_named(tag))?],
-            TagEdit::Rename { from, to } => vec![TagChanges::renaming(&self.tags_named(from), to)?],
+            TagEdit::Rename { from, to } => vec![TagChanges::renaming(self, &self.tags_named(from), to)?],
         })
     }
 

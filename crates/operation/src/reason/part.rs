@@ -2,6 +2,7 @@ use lapidary_note::ContentHash;
 use serde_json::{Map, Value, json};
 
 use super::advice::as_many_as_fit;
+use crate::quote::quoted;
 
 /// A part of a file that has a hash of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +106,7 @@ impl Candidates {
             Self::Headings(headings) => {
                 let unique = |path: &str| headings.iter().filter(|other| other.path == path).count() == 1;
                 let choice = |heading: &HeadingCandidate| match unique(&heading.path) {
-                    true => format!("`heading: {}`", json!(heading.path)),
+                    true => format!("`heading` {}", quoted(&heading.path)),
                     false => format!("`occurrence: {}` (line {})", heading.occurrence, heading.line),
                 };
                 as_many_as_fit(headings.iter().map(choice), headings.len())

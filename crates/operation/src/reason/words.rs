@@ -4,12 +4,15 @@ use lapidary_vault::{Denied, PathPrefix, VaultPath};
 use serde_json::{Map, Value, json};
 
 use super::{ArgumentProblem, Disk, Interruption, Refused};
-use crate::catalogue::Off;
+use crate::{
+    catalogue::Off,
+    quote::{Quoted, quoted},
+};
 
-pub(super) fn summary(problems: &[ArgumentProblem]) -> String {
-    let one = |problem: &ArgumentProblem| match &problem.at[..] {
-        "" => problem.problem.clone(),
-        at => format!("`{at}` {}", problem.problem),
+pub(super) fn summary(problems: &[&ArgumentProblem]) -> String {
+    let one = |problem: &&ArgumentProblem| match &problem.at[..] {
+        "" => problem.problem.to_string(),
+        at => format!("{} {}", quoted(at), problem.problem),
     };
     format!("Invalid arguments: {}.", problems.iter().map(one).collect::<Vec<_>>().join("; "))
 }
@@ -40,11 +43,11 @@ pub(super) fn why_closed(refused: &Refused) -> &'static str {
     }
 }
 
-pub(super) fn section_missing(section_type: &str, target: &str, path: &VaultPath) -> String {
+pub(super) fn section_missing(section_type: &str, target: Quoted<'_>, path: Quoted<'_>) -> String {
     match section_type {
-        "heading" => format!("Heading '{target}' not found."),
-        "block" => format!("Block reference '^{target}' not found."),
-        _ => format!("Frontmatter key '{target}' not found in {path}."),
+        "heading" => format!("Heading {target} not found."),
+        "block" => format!("Block reference {} not found.", target.after("^")),
+        _ => format!("Frontmatter key {target} not found in {path}."),
     }
 }
 
@@ -81,7 +84,7 @@ pub(super) fn interrupted(interruption: &Interruption) -> String {
     }
 }
 
-pub(super) fn disk(problem: &Disk, path: Option<&VaultPath>) -> String {
+pub(super) fn disk(problem: &Disk, path: Option<Quoted<'_>>) -> String {
     let what = match problem {
         Disk::NotPermitted => "the system does not permit access",
         Disk::ReadOnly => "the disk is read-only",
@@ -98,8 +101,10 @@ pub(super) fn disk(problem: &Disk, path: Option<&VaultPath>) -> String {
 
 /// One wrong argument, in `data`.
 pub(super) fn problem(problem: &ArgumentProblem) -> Value {
-    let mut shown =
-        Map::from_iter([("path".to_owned(), json!(problem.at)), ("message".to_owned(), json!(problem.problem))]);
+    let mut shown = Map::from_iter([
+        ("path".to_owned(), json!(problem.at)),
+        ("message".to_owned(), json!(problem.problem.to_string())),
+    ]);
     if let Some(nearest) = &problem.nearest {
         shown.insert("nearest".to_owned(), json!(nearest));
     }

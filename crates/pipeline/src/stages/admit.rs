@@ -1,4 +1,8 @@
-use lapidary_tools::{Effect, Entry, Reason};
+use lapidary_tools::{
+    Effect, Entry, Reason,
+    fence::fenced,
+    quote::{quoted, visible},
+};
 use lapidary_vault::ChangeSet;
 use serde_json::Value;
 
@@ -48,7 +52,11 @@ fn ask_to_read(execution: &mut Execution<'_>, entry: &Entry) -> Result<Flow, Rea
     let arguments = Value::Object(execution.given.clone()).to_string();
     let shown = |most: usize| {
         let arguments: String = arguments.chars().take(most).collect();
-        format!("`{tool}` wants to read in the vault `{vault}`. It is called with:\n\n{arguments}")
+        format!(
+            "`{tool}` wants to read in the vault {}. It is called with:\n\n{}",
+            quoted(vault),
+            fenced(&visible(&arguments))
+        )
     };
     let question = approve::ask(execution, entry, ChangeSet::default().digest(), shown)?;
     Ok(question.map_or(Flow::Next, |question| Flow::End(Conclusion::Ask(question))))

@@ -1,5 +1,9 @@
 use lapidary_note::ContentHash;
-use lapidary_tools::{Entry, Reason, bug, clip_diff};
+use lapidary_tools::{
+    Entry, Reason, bug, clip_diff,
+    fence::fenced,
+    quote::{quoted, quoted_path, visible},
+};
 use lapidary_vault::{Change, ChangeSet, VaultPath};
 
 use crate::{
@@ -75,8 +79,8 @@ pub(super) fn ask(
 /// A path, and where a link takes it.
 fn shown_path(path: &VaultPath, places: &Places) -> String {
     match places.of_path(path) {
-        place if place == path => format!("`{path}`"),
-        place => format!("`{path}` (a link to `{place}`)"),
+        place if place == path => quoted_path(path).to_string(),
+        place => format!("{} (a link to {})", quoted_path(path), quoted_path(place)),
     }
 }
 
@@ -86,12 +90,13 @@ fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, places: &P
         changes.changes.iter().flat_map(Change::paths).map(|path| shown_path(path, places)).collect();
     let shown = clip_diff(&diff.text, most);
     format!(
-        "`{}` wants to change {} in the vault `{}` (lines added: {}, removed: {}).\n\n{shown}",
+        "`{}` wants to change {} in the vault {} (lines added: {}, removed: {}).\n\n{}",
         entry.spec.name(),
         files.join(", "),
-        served.vault.name(),
+        quoted(served.vault.name()),
         diff.lines_added,
         diff.lines_removed,
+        fenced(&visible(&shown)),
     )
 }
 

@@ -1,4 +1,6 @@
-use lapidary_tools::{ArgumentProblem, Checked, Entry, Reason, Refused, Role, VaultChoice, check_arguments, clipped};
+use lapidary_tools::{
+    ArgumentProblem, Checked, Entry, Reason, Refused, Role, VaultChoice, check_arguments, clipped, quote::quoted,
+};
 use lapidary_vault::{Denied, Scope, VaultPath};
 use serde_json::{Map, Value, json};
 
@@ -61,7 +63,7 @@ fn pick_vault<'a>(
     if let Some(spelt) = spelt.filter(|spelt| spelt != VAULT && !arguments.contains_key(VAULT)) {
         let name = arguments.remove(&spelt).unwrap_or_default();
         arguments.insert(VAULT.to_owned(), name);
-        execution.repairs.push(format!("`{spelt}` was read as `{VAULT}`"));
+        execution.repairs.push(format!("{} was read as `{VAULT}`", quoted(&spelt)));
     }
     let named = arguments.get(VAULT).cloned();
     if !entry.spec.takes(VAULT) {
@@ -94,8 +96,8 @@ pub(crate) fn step_arguments(entry: &Entry, vault: &str, mut arguments: Map<Stri
     Ok(checked)
 }
 
-pub(crate) fn bad_argument(entry: &Entry, at: &str, problem: &str) -> Reason {
-    let problem = ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None };
+pub(crate) fn bad_argument(entry: &Entry, at: &str, problem: &'static str) -> Reason {
+    let problem = ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None };
     Reason::InvalidArguments { tool: entry.spec.name().to_owned(), problems: vec![problem] }
 }
 

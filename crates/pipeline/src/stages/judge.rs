@@ -1,4 +1,4 @@
-use lapidary_tools::{Learnt, Reason, Refused, Spec, bug, render_dry_run};
+use lapidary_tools::{Learnt, MemoryBudget, Reason, Refused, Spec, bug, render_dry_run};
 use lapidary_vault::{ChangeSet, Receipt, Scope, Vault};
 
 use crate::{
@@ -66,9 +66,10 @@ pub(crate) fn judge(
         }
         let (bytes, limit) = (change.bytes().len() as u64, setup.limits.max_file_bytes);
         if bytes > limit {
-            return Err(Reason::FileTooLarge { path: change.path().clone(), bytes, limit });
+            return Err(Reason::ResultTooLarge { path: change.path().clone(), bytes, limit });
         }
     }
+    MemoryBudget::new(setup.limits.budget()).hold_all(changes)?;
     let places = Places::of(changes, vault, scope)?;
     if changes.is_empty() {
         return Ok((Decision::Allow, places));

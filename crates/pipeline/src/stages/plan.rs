@@ -2,8 +2,8 @@ use std::cell::{Cell, LazyCell};
 
 use jiff::Zoned;
 use lapidary_tools::{
-    Context, Disk, Entry, Group, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation, Reason,
-    RelayedCall, Walked, bug, prompts, render_answer,
+    Context, Disk, Entry, Group, MemoryBudget, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation,
+    Reason, RelayedCall, Walked, bug, prompts, render_answer,
 };
 use serde_json::{Map, Value};
 
@@ -142,6 +142,7 @@ fn context<'c>(
         catalogue: &execution.profile().catalogue,
         vaults: names,
         scan: setup.limits.scan,
+        budget: MemoryBudget::new(setup.limits.budget()),
         skills: setup.skills.as_ref(),
         now: LazyCell::new(now),
         log,

@@ -60,7 +60,7 @@ fn call(
     let invocation = Invocation::tool(tool, arguments, principal);
     let Some(rendered) = complete(&assembled.executor, invocation).rendered() else { return Ok(Done::Refused) };
     if rendered.is_error {
-        report::error(&printable(&rendered.text().concat()));
+        report::error(&rendered.text().concat());
         return Ok(Done::Refused);
     }
     if as_json {

@@ -142,12 +142,12 @@ fn the_tree_is_drawn_as_it_is() {
          │   └── d.png\n\
          └── z/\n\
          \u{20}   ├── Grüße 石.MD\n\
-         \u{20}   └── \u{fffd}> said.md\n\
+         \u{20}   └── \\u2028> said.md\n\
          ````"
     );
     assert_eq!(
         text(&mut server, json!({ "path": "/z/", "extension": ".md", "nameRegex": "^Gr" })),
-        "/z/: 1 files, 0 folders, depth 2 · filters: extension=`.md`, nameRegex=`^Gr`\n```\n└── Grüße 石.MD\n```"
+        "`/z/`: 1 files, 0 folders, depth 2 · filters: extension=`.md`, nameRegex=`^Gr`\n```\n└── Grüße 石.MD\n```"
     );
     let empty = server.call("obsidian_list_notes", json!({ "path": "empty" }));
     assert_eq!(empty["content"][1]["text"], "\n\n> The directory is empty.", "{empty}");

@@ -62,7 +62,7 @@ fn refusals_name_the_step_that_helps() {
         yes(
             "frontmatter_set",
             json!({ "file": "broken.md", "keyPath": "a", "value": 2, "expected_content_hash": hash("broken.md") }),
-            &["The properties of broken.md are not valid YAML: line 2: "],
+            &["The properties of `broken.md` are not valid YAML: line 2: "],
         ),
         // The note is fine; it is the replacement that is not.
         yes(

@@ -47,7 +47,7 @@ fn each_period_is_found_where_the_settings_say() {
     let data = &missing["error"]["data"];
     assert_eq!((&missing["error"]["code"], &data["reason"]), (&json!(-32001), &json!("periodic_not_found")));
     assert_eq!((&data["path"], &data["date"]), (&json!("2026-W16.md"), &json!("2026-04-13")), "{missing}");
-    assert_eq!(missing["error"]["message"], "No weekly note found for 2026-04-13.");
+    assert_eq!(missing["error"]["message"], "No weekly note found for `2026-04-13`.");
     let off = read(&mut server, &periodic("yearly", "2026-04-13"));
     assert_eq!((&off["error"]["code"], &off["error"]["data"]["reason"]), (&json!(-32007), &json!("periodic_disabled")));
 }

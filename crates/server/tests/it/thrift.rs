@@ -134,7 +134,7 @@ fn an_outline_is_a_short_line_for_each_heading() {
     let said = text(&mut server, "outline", json!({ "file": "Long.md" }));
     assert!(said.len() < 100 * 30, "{}", said.len());
     let hash = server.done("outline", json!({ "file": "Long.md" }))["headings"][1]["sectionHash"].to_string();
-    assert!(said.contains(&format!("\n5 ## Stone 1 {}\n", &hash[8..16])), "{said}");
+    assert!(said.contains(&format!("\n5 ## `Stone 1` {}\n", &hash[8..16])), "{said}");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn an_operation_of_a_batch_that_went_as_asked_costs_next_to_nothing() {
     let said = text(&mut server, "bulk_apply", json!({ "ops": vec![edit; 100] }));
     assert!(said.len() < 40 * 100, "{}: {said}", said.len());
     let hash = server.done("file_read", json!({ "file": "Notes/Long.md" }))["contentHash"].to_string();
-    assert!(said.contains(&format!("Notes/Long.md {}", &hash[8..16])), "{said}");
+    assert!(said.contains(&format!("`Notes/Long.md` {}", &hash[8..16])), "{said}");
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn several_notes_are_read_within_a_budget() {
     assert!(cut.ends_with('\n') && cut.len() > 200 && notes[3]["nextLine"] == cut.lines().count() + 1, "{read:#}");
     assert_eq!(read["left"], json!(["Projects/Plan.md"]));
     let said = text(&mut server, "notes_read", wanted);
-    assert!(said.contains("Dry.") && said.contains("No room for: Projects/Plan.md"), "{said}");
+    assert!(said.contains("Dry.") && said.contains("No room for: `Projects/Plan.md`"), "{said}");
     // The hash of a section is one that an edit takes.
     let hash = &notes[1]["sectionHash"];
     let body =

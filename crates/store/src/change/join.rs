@@ -1,7 +1,7 @@
 //! Changes that follow each other, as one set: what is written twice is written once, and what is moved and then
 //! edited moves with its new bytes. Where order matters (two files that swap their names) it is kept.
 
-use lapidary_note::FileContent;
+use lapidary_note::{FileContent, quoted};
 use unicode_normalization::UnicodeNormalization;
 
 use super::{Change, ChangeSet};
@@ -11,13 +11,13 @@ use crate::VaultPath;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JoinError {
     /// The trash would get what was there before, and not what was just written.
-    #[error("{path} was made or edited by an earlier operation, so it cannot go to the trash in the same batch")]
+    #[error("{} was made or edited by an earlier operation, so it cannot go to the trash in the same batch", quoted(.path.as_str()))]
     TrashAfterEdit { path: VaultPath },
     /// There is nothing to rename yet.
-    #[error("the folder {path} is made by an earlier operation, so it cannot be moved in the same batch")]
+    #[error("the folder {} is made by an earlier operation, so it cannot be moved in the same batch", quoted(.path.as_str()))]
     NewFolder { path: VaultPath },
     /// There is no folder any more to put it into, and another one of that name is for a later change.
-    #[error("the folder of {path} is moved away by an earlier operation of the same batch")]
+    #[error("the folder of {} is moved away by an earlier operation of the same batch", quoted(.path.as_str()))]
     FolderLeft { path: VaultPath },
 }
 

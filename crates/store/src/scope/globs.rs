@@ -1,4 +1,5 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use lapidary_note::quoted;
 
 use super::fold::{FoldedPath, folded};
 
@@ -13,7 +14,7 @@ pub struct Globs {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a pattern for paths of the vault: {problem}")]
+#[error("{} is not a pattern for paths of the vault: {problem}", quoted(.given))]
 pub struct GlobError {
     pub given: String,
     pub problem: GlobProblem,

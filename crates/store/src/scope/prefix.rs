@@ -1,5 +1,7 @@
 use std::fmt;
 
+use lapidary_note::quoted;
+
 use super::fold::folded;
 use crate::{PathError, VaultPath};
 
@@ -8,7 +10,7 @@ use crate::{PathError, VaultPath};
 pub struct PathPrefix(String);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a folder or file of the vault: {problem}")]
+#[error("{} is not a folder or file of the vault: {problem}", quoted(.given))]
 pub struct ScopeError {
     pub given: String,
     pub problem: PathError,

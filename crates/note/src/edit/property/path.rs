@@ -1,7 +1,7 @@
 use std::fmt;
 
 use super::PropertyError;
-use crate::Value;
+use crate::{Value, yaml::MAX_DEPTH};
 
 /// The way to a property: names of maps and positions in lists, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,9 @@ impl PropertyPath {
                 (_, None) => {}
             }
         }
+        if segments.len() > MAX_DEPTH {
+            return Err(PropertyError::TooDeep { limit: MAX_DEPTH });
+        }
         Self::of(segments).ok_or_else(|| PropertyError::BadPath { path: path.to_owned() })
     }
 
@@ -45,6 +48,11 @@ impl PropertyPath {
 
     pub fn segments(&self) -> impl Iterator<Item = &str> {
         self.parent.iter().chain(std::iter::once(&self.last)).map(String::as_str)
+    }
+
+    /// How deep a value is nested that stands there.
+    pub(super) fn depth(&self) -> usize {
+        self.parent.len() + 1
     }
 
     pub(super) fn parent(&self) -> &[String] {

@@ -49,8 +49,11 @@ fn text_is_added_at_the_end_of_a_section() {
     for (before, part, content, blanks, after) in [
         ("# A\n- one\n\n# B\n", Own, "- two", AsSent, "# A\n- one\n- two\n\n# B\n"),
         ("# A\n- one\n\n# B\n", Own, "- two\n", Kept, "# A\n- one\n- two\n\n# B\n"),
-        ("# A\n- one\n\n# B\n", Own, "\n- two\n", Trimmed, "# A\n- one\n- two\n# B\n"),
-        ("# A\n- one\n\n# B\n", Own, ", too", Trimmed, "# A\n- one, too\n# B\n"),
+        ("# A\n- one\n\n# B\n", Own, "\n- two\n", Trimmed, "# A\n- one\n- two\n\n# B\n"),
+        ("# A\n- one\n\n\n# B\n", Own, "- two", Trimmed, "# A\n- one\n- two\n\n# B\n"),
+        ("# A\none  \n\n# B\n", Own, "two", Trimmed, "# A\none  \ntwo\n\n# B\n"),
+        ("# A\none\n# B\n", Own, " two", Trimmed, "# A\none\n two\n# B\n"),
+        ("# A\none\n\n\n", Own, "two", Trimmed, "# A\none\ntwo\n"),
         ("# A\n- one\n# B\n", Own, "- two", Kept, "# A\n- one\n- two\n# B\n"),
         ("# A\none\n## S\ns\n# B\n", Subtree, "x", Kept, "# A\none\n## S\ns\nx\n# B\n"),
         ("# A\none\n## S\ns\n# B\n", Own, "x", Kept, "# A\none\nx\n## S\ns\n# B\n"),
@@ -63,7 +66,7 @@ fn text_is_added_at_the_end_of_a_section() {
         ("# A", Own, "x", AsSent, "# A\nx"),
         ("# A", Own, "x", Trimmed, "# A\nx"),
         ("# A\n\n\n# B\n", Own, "x", AsSent, "# A\nx\n\n\n# B\n"),
-        ("# A\n\n\n# B\n", Own, "x", Trimmed, "# A\nx\n# B\n"),
+        ("# A\n\n\n# B\n", Own, "x", Trimmed, "# A\nx\n\n# B\n"),
         ("A\n===\n# B\n", Own, "x", AsSent, "A\n===\nx\n# B\n"),
         ("# A\none\n", Own, "===\nx", AsSent, "# A\none\n\n===\nx\n"),
         ("# A\none\n", Own, "---\nx", AsSent, "# A\none\n\n---\nx\n"),
@@ -84,7 +87,8 @@ fn text_is_added_right_below_a_heading() {
         ("# A\n\n\n## S\n", "x", Kept, "# A\n\n\nx\n\n## S\n"),
         ("# A\n\n# B\n", "x", Kept, "# A\n\nx\n\n# B\n"),
         ("# A\n\none\n", "x\n", Trimmed, "# A\nx\none\n"),
-        ("# A\n\none\n", "x ", Trimmed, "# A\nx one\n"),
+        ("# A\n\none\n", "x ", Trimmed, "# A\nx \none\n"),
+        ("# A\n\n    one\n", "x\n\n", Trimmed, "# A\nx\n\n    one\n"),
         ("# A\n\n# B\n", "x", Trimmed, "# A\nx\n\n# B\n"),
         ("# A\n# B\n", "x", AsSent, "# A\nx\n# B\n"),
         ("# A", "x", AsSent, "# A\nx"),
@@ -120,13 +124,13 @@ fn appends(cases: &[(&str, Blanks, &str, &str)]) {
 fn appended_text_leaves_the_id_at_the_end_alone() {
     appends(&[
         ("# A\np ^id\n\n# B\n", AsSent, "x", "# A\np ^id\n\nx\n\n# B\n"),
-        ("# A\np ^id\n\n# B\n", Trimmed, "x", "# A\np ^id\n\nx\n# B\n"),
+        ("# A\np ^id\n\n# B\n", Trimmed, "x", "# A\np ^id\n\nx\n\n# B\n"),
         ("# A\np\n\n^id\n\n# B\n", AsSent, "x", "# A\np\n\n^id\n\nx\n\n# B\n"),
         ("# A\np\n\n^id\n\n# B\n", Kept, "x", "# A\np\n\n^id\n\nx\n\n# B\n"),
-        ("# A\np\n\n^id\n\n# B\n", Trimmed, "x", "# A\np\n\n^id\n\nx\n# B\n"),
+        ("# A\np\n\n^id\n\n# B\n", Trimmed, "x", "# A\np\n\n^id\n\nx\n\n# B\n"),
         ("# A\n- p ^id\n", Trimmed, "x", "# A\n- p ^id\n\nx\n"),
         ("# A\n\n^id\n", Kept, "x", "# A\n\n^id\n\nx\n"),
-        ("# A\n\n^id\n\n# B\n", Trimmed, "x", "# A\n\n^id\n\nx\n# B\n"),
+        ("# A\n\n^id\n\n# B\n", Trimmed, "x", "# A\n\n^id\n\nx\n\n# B\n"),
     ]);
 }
 

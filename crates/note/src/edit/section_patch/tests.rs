@@ -38,8 +38,8 @@ fn sections_get_text_where_it_is_asked_for() {
         let windows = run(&NOTE.replace('\n', "\r\n"), heading(target), &plain(operation, content)).unwrap().0;
         assert_eq!(windows, after.replace('\n', "\r\n"));
     }
-    let trimmed = SectionPatch { trim: true, ..plain(APPEND, " two") };
-    assert_eq!(run(NOTE, heading("T"), &trimmed).unwrap().0, "# A\n\nintro\n\n## T\n\n- one two\n## N\n\nend\n");
+    let trimmed = SectionPatch { trim: true, ..plain(APPEND, "- two") };
+    assert_eq!(run(NOTE, heading("T"), &trimmed).unwrap().0, "# A\n\nintro\n\n## T\n\n- one\n- two\n\n## N\n\nend\n");
 }
 
 #[test]

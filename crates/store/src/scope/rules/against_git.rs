@@ -1,5 +1,7 @@
 //! Random rule files, read by us and by git itself.
 
+#![expect(clippy::disallowed_methods, reason = "git reads them from a disk")]
+
 use std::{
     fmt::Write as _,
     fs,

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use lapidary_operation::{
     BatchOutcome, BatchPlan, BatchStep, BatchTool, Context, Declaration, Effect, Example, Family, Gives, Group, Kind,
-    Offered, Reason, StepAnswer, StepRefusal, operation_error,
+    Offered, Reason, StepAnswer, StepRefusal, operation_error, quote::quoted,
 };
 use lapidary_toolkit::{budget::OperationsInput, hash};
 use schemars::JsonSchema;
@@ -130,7 +130,7 @@ impl BatchTool for BulkApply {
         }
         // A dry run leaves nothing that a later call could expect.
         if !output.dry_run {
-            text.extend(hashes.iter().map(|(file, hash)| format!("\n{file} {}", hash::digits(hash))));
+            text.extend(hashes.iter().map(|(file, hash)| format!("\n{} {}", quoted(file), hash::digits(hash))));
         }
         text += &output.hint.as_ref().map_or_else(String::new, |hint| format!("\n{hint}"));
         Some(text)
@@ -183,12 +183,12 @@ impl BatchTool for BulkApply {
 
 /// A hash that was right before the batch is out of date behind an operation that changes the same file.
 fn next_hash(StepRefusal { reason, changed_before }: &StepRefusal) -> Option<String> {
-    let (path, argument, now) = match reason {
-        Reason::Stale { path, argument, current: Some(current), .. } => (path, *argument, current),
-        Reason::StalePart { path, part, found: Some(found), .. } => (path, part.argument(), found),
+    let (argument, now) = match reason {
+        Reason::Stale { argument, current: Some(current), .. } => (*argument, current),
+        Reason::StalePart { part, found: Some(found), .. } => (part.argument(), found),
         _ => return None,
     };
-    changed_before.contains(path).then(|| {
+    changed_before.then(|| {
         format!(
             "An earlier operation of this batch changes it. Expect what that one leaves: `{argument}` {now}; or send \
              the hash with the first operation on a file only."

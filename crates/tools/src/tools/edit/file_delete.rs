@@ -3,7 +3,7 @@ use std::sync::Arc;
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Refused,
-    Role, WriteTool,
+    Role, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     file_edit::{EXPECTED_CONTENT, FileEdit, FileInput},
@@ -99,7 +99,7 @@ impl WriteTool for FileDelete {
             (false, Some(folder)) => format!("moved to {folder}"),
             (false, None) => "moved to the trash".to_owned(),
         };
-        Some(format!("{file}{}: {done}", if *dry_run { ", dry run" } else { "" }))
+        Some(format!("{}{}: {done}", quoted(file), if *dry_run { ", dry run" } else { "" }))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, Wanted,
     WriteTool,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     file_edit::EXPECTED_CONTENT,
@@ -114,7 +115,7 @@ impl WriteTool for FileMove {
         };
         let files = files_moved.map_or_else(String::new, |files| format!(", {files} files"));
         let hash = content_hash.as_ref().map_or_else(String::new, |hash| format!(", hash {}", hash::digits(hash)));
-        Some(format!("{done} {from} → {to}{files}{}{hash}", links.text()))
+        Some(format!("{done} {} → {}{files}{}{hash}", quoted(from), quoted(to), links.text()))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -264,7 +265,10 @@ fn move_folder(
     }
     let files = index::files(context, view)?;
     if files.find_folder(&to).is_some() {
-        let problem = format!("is a folder that is there; to put this one into it, send `{to}/{}`", from.name());
+        let problem = Prose::ours(format_args!(
+            "is a folder that is there; to put this one into it, send {}",
+            quoted(&format!("{to}/{}", from.name()))
+        ));
         return Err(Reason::bad_argument(tool, "to", problem));
     }
     if let Some(there) = reading::read_if_there(view, &to)? {

@@ -2,6 +2,7 @@ use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Role,
     WriteTool,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     hash, reading,
@@ -78,7 +79,9 @@ impl WriteTool for ObsidianDeleteNote {
         let hash = before.hash();
         let change = to_trash(view, path.clone(), before, guard);
         if is_for_good(&change) && expected.is_none() {
-            let why = format!("is required: this vault has no trash, so it would be gone. The note has {hash}");
+            let why = Prose::ours(format_args!(
+                "is required: this vault has no trash, so it would be gone. The note has {hash}"
+            ));
             return Err(Reason::bad_argument(name, EXPECTED, why));
         }
         let output = Output {
@@ -104,7 +107,7 @@ impl WriteTool for ObsidianDeleteNote {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = if output.dry_run { "Would delete" } else { "Deleted" };
-        let (path, size) = (&output.path, output.previous_size_in_bytes);
+        let (path, size) = (quoted(&output.path), output.previous_size_in_bytes);
         let trash = if output.trashed { ", in the trash" } else { "" };
         Some(format!("{done} {path}, {size} bytes{trash}"))
     }

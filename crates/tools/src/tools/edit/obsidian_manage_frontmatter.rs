@@ -2,7 +2,8 @@ use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
     clipped,
-    fence::{fenced, one_line},
+    fence::fenced,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     hash,
@@ -146,18 +147,18 @@ impl WriteTool for ObsidianManageFrontmatter {
     }
 
     fn text(&self, Output { result }: &Output) -> Option<String> {
-        let (key, path) = (one_line(&result.key), &result.path);
+        let (key, path) = (quoted(&result.key), quoted(&result.path));
         Some(match &result.found {
             Found::Read { exists, value, content_hash } => {
                 let value = if *exists { fenced(&value.to_string()) } else { "Not there.".to_owned() };
-                format!("{path}, `{key}`, hash {}\n{value}", hash::digits(content_hash))
+                format!("{path}, {key}, hash {}\n{value}", hash::digits(content_hash))
             }
             Found::Changed { written, .. } => {
                 let done = match result.operation {
                     Operation::Delete => written.done("Deleted", "Would delete"),
                     Operation::Get | Operation::Set => written.done("Set", "Would set"),
                 };
-                format!("{done} `{key}` in {path}, {}", written.text())
+                format!("{done} {key} in {path}, {}", written.text())
             }
         })
     }
@@ -211,7 +212,7 @@ impl WriteTool for ObsidianManageFrontmatter {
 fn readable(path: &VaultPath, document: &Document) -> Result<Map<String, Value>, Reason> {
     let properties = Properties::of(document);
     match properties.problem() {
-        Some(problem) => Err(Reason::FrontmatterInvalid { path: path.clone(), problem: problem.to_string() }),
+        Some(problem) => Err(Reason::FrontmatterInvalid { path: path.clone(), problem: Prose::ours(problem) }),
         None => Ok(properties.json()),
     }
 }

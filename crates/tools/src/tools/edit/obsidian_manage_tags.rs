@@ -2,6 +2,7 @@ use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
     clipped,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     note_edit::{NoteEdit, NoteWritten},
@@ -144,6 +145,12 @@ impl WriteTool for ObsidianManageTags {
         if wanted.is_empty() {
             return Err(Reason::TagsRequired { operation: name });
         }
+        if wanted.len() > MOST_TAGS {
+            return Err(bad_tag(Prose::ours(format_args!(
+                "has {} tags; send at most {MOST_TAGS} at once",
+                wanted.len()
+            ))));
+        }
         let (mut applied, mut skipped) = (Vec::new(), Vec::new());
         for tag in wanted {
             context.check()?;
@@ -164,7 +171,7 @@ impl WriteTool for ObsidianManageTags {
         Some(match &result.tags {
             Tags::Listed { tags: found, .. } => format!(
                 "{}{}{}",
-                result.path,
+                quoted(&result.path),
                 tags::line("Frontmatter", &found.frontmatter),
                 tags::line("Inline", &found.inline),
             ),
@@ -174,7 +181,7 @@ impl WriteTool for ObsidianManageTags {
                     _ => written.done("Removed", "Would remove"),
                 };
                 let skipped = if skipped.is_empty() { String::new() } else { tags::line("Skipped", skipped) };
-                let head = format!("{}, {}", result.path, written.text());
+                let head = format!("{}, {}", quoted(&result.path), written.text());
                 format!("{head}{}{skipped}{}", tags::line(done, applied), tags::line("Now", now))
             }
         })
@@ -229,13 +236,18 @@ impl WriteTool for ObsidianManageTags {
     }
 }
 
-fn bad_tag(problem: &str) -> Reason {
+/// Each of them is an edit of the whole note.
+const MOST_TAGS: usize = 200;
+
+fn bad_tag(problem: impl Into<Prose>) -> Reason {
     Reason::bad_argument(ObsidianManageTags::DECLARATION.name, "tags", problem)
 }
 
 fn refusal(path: &VaultPath, error: &EditError) -> Reason {
     match error {
-        EditError::BadTag { tag } => bad_tag(&format!("has `{}`, which Obsidian does not read as a tag", clipped(tag))),
+        EditError::BadTag { tag } => {
+            bad_tag(Prose::ours(format_args!("has {}, which Obsidian does not read as a tag", quoted(&clipped(tag)))))
+        }
         error => edit_refusal(path, error),
     }
 }

@@ -1,7 +1,7 @@
 use lapidary_note::{ContentHash, Operation, Side};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    fence::one_line,
+    quote::quoted,
 };
 use lapidary_toolkit::{
     note_edit::{NoteEdit, NoteWritten},
@@ -67,7 +67,7 @@ struct PatchOptions {
     /// Add text that stands there already.
     #[serde(default)]
     apply_if_content_preexists: bool,
-    /// Drop white space where new and old text meet.
+    /// No blank line between old text and new.
     #[serde(default)]
     trim_target_whitespace: bool,
 }
@@ -144,7 +144,7 @@ impl WriteTool for ObsidianPatchNote {
             Change::Prepend => written.done("Prepended to", "Would prepend to"),
             Change::Replace => written.done("Replaced", "Would replace"),
         };
-        Some(format!("{done} {} → {}, {}", output.path, one_line(&output.section.target), written.text()))
+        Some(format!("{done} {} → {}, {}", quoted(&output.path), quoted(&output.section.target), written.text()))
     }
 
     fn examples(&self) -> Vec<Example> {

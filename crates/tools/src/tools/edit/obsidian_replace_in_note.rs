@@ -3,6 +3,7 @@ mod in_scope;
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    quote::quoted,
 };
 use lapidary_toolkit::{
     note_edit::{NoteEdit, NoteWritten},
@@ -143,7 +144,7 @@ impl WriteTool for ObsidianReplaceInNote {
     fn text(&self, output: &Output) -> Option<String> {
         let counts: Vec<String> = output.per_replacement.iter().map(|count| count.count.to_string()).collect();
         let done = output.written.done("replaced", "would be replaced");
-        Some(format!("{}: {} {done}, {}", output.path, counts.join(", "), output.written.text()))
+        Some(format!("{}: {} {done}, {}", quoted(&output.path), counts.join(", "), output.written.text()))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -63,8 +63,10 @@ impl WriteTool for StrReplace {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let replaced = editing
             .document()?
-            .replace_text(&input.find, &input.replace, input.occurrence.into())
-            .map_err(|error| occurrence::refusal(Self::DECLARATION.name, editing.path(), &input.find, error))?;
+            .replace_text(&input.find, &input.replace, input.occurrence.into(), context.budget.file_bytes())
+            .map_err(|error| {
+                occurrence::refusal(context, Self::DECLARATION.name, editing.path(), &input.find, error)
+            })?;
         Ok(editing.plan(&replaced.document, |written| Output {
             replaced_count: if written.changed { replaced.count } else { 0 },
             written,

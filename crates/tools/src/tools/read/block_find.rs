@@ -1,6 +1,6 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::one_line,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
 };
 use lapidary_toolkit::{
     block::{BlockInput, StructuralType},
@@ -86,7 +86,7 @@ impl ReadTool for BlockFind {
         let mut text = format!("{} found, hash {}", output.matches.len(), hash::digits(&output.content_hash));
         for BlockOutput { id, line, start_line, end_line, block_hash, .. } in &output.matches {
             let hash = block_hash.as_deref().map_or_else(String::new, |hash| format!(" {}", hash::digits(hash)));
-            text += &format!("\n{start_line}-{end_line} {} (id in line {line}){hash}", one_line(id));
+            text += &format!("\n{start_line}-{end_line} {} (id in line {line}){hash}", quoted(id));
         }
         Some(text)
     }

@@ -1,5 +1,6 @@
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+    quote::quoted,
 };
 use lapidary_toolkit::{checkpoint, index, reading};
 use lapidary_vault::{Diff, View, store::EntryRecord};
@@ -78,7 +79,7 @@ impl ReadTool for CheckpointDiff {
 
     fn text(&self, output: &Output) -> Option<String> {
         if output.unified_diff.is_empty() {
-            return Some(format!("Nothing is different from before `{}`.", output.id));
+            return Some(format!("Nothing is different from before {}.", quoted(&output.id)));
         }
         Some(format!(
             "Since before {}, +{} -{}:\n{}",

@@ -1,5 +1,6 @@
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Refused, Role,
+    quote::quoted,
 };
 use lapidary_toolkit::{checkpoint, hash, reading, time::iso};
 use lapidary_vault::{
@@ -160,8 +161,8 @@ fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
 const SHOWN_FILES: usize = 5;
 
 fn changed(FileOutput { path, what, moved_to, .. }: &FileOutput) -> String {
-    let to = moved_to.as_ref().map_or_else(String::new, |to| format!(" → {to}"));
-    format!("{what} {path}{to}")
+    let to = moved_to.as_ref().map_or_else(String::new, |to| format!(" → {}", quoted(to)));
+    format!("{what} {}{to}", quoted(path))
 }
 
 fn file(kind: CheckpointKind, entry: &EntryRecord) -> FileOutput {

@@ -1,6 +1,7 @@
 use lapidary_note::{ContentHash, ExpectedHash};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, bug, fence::fenced,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, bug,
+    fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{hash, reading};
 use lapidary_vault::{CheckpointError, Diff, VaultPath, View};
@@ -80,6 +81,7 @@ impl ReadTool for FileDiff {
 
     fn text(&self, output: &Output) -> Option<String> {
         let Output { file, unified_diff, from_hash, to_hash, lines_added, lines_removed } = output;
+        let file = quoted(file);
         let (from, to) = (hash::digits(from_hash), hash::digits(to_hash));
         if unified_diff.is_empty() {
             return Some(format!("{file}: {from} and {to} are the same."));

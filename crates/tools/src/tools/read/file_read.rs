@@ -1,6 +1,7 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+    quote::quoted,
 };
 use lapidary_toolkit::{
     hash,
@@ -94,6 +95,7 @@ impl ReadTool for FileRead {
 
     fn text(&self, output: &Output) -> Option<String> {
         let Output { file, content, content_hash, total_lines, frontmatter, eol, bom, .. } = output;
+        let file = quoted(file);
         let frontmatter = frontmatter.as_ref().map_or_else(String::new, |frontmatter| {
             format!(", frontmatter {}", hash::digits(&frontmatter.frontmatter_hash))
         });

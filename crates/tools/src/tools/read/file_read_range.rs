@@ -2,6 +2,7 @@ use lapidary_note::{ContentHash, Lines};
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
     fence::fenced,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     hash,
@@ -66,7 +67,7 @@ impl ReadTool for FileReadRange {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let path = reading::parse_path(&input.file)?;
         if input.to < input.from {
-            let problem = format!("must be >= {} (`from`)", input.from);
+            let problem = Prose::ours(format_args!("must be >= {} (`from`)", input.from));
             return Err(Reason::InvalidArguments {
                 tool: Self::DECLARATION.name.to_owned(),
                 problems: vec![ArgumentProblem { at: "to".to_owned(), problem, nearest: None }],
@@ -99,6 +100,7 @@ impl ReadTool for FileReadRange {
 
     fn text(&self, output: &Output) -> Option<String> {
         let Output { file, from, to, lines, range_hash, content_hash, total_lines, eol, bom, .. } = output;
+        let file = quoted(file);
         let form = reading::form(*eol, *bom);
         let range = range_hash.as_deref().map_or_else(String::new, |hash| format!(", range {}", hash::digits(hash)));
         let hash = hash::digits(content_hash);

@@ -59,8 +59,9 @@ impl ReadTool for HeadingFind {
         let outline = Outline::of(&note, input.heading.delimiter());
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
         let found = input.heading.chosen(&note);
+        let shown_heading = |heading| outline.show(&context.budget, heading, HashLength::Whole, hash_of);
         Ok(Output {
-            matches: found.into_iter().map(|heading| outline.show(heading, HashLength::Whole, hash_of)).collect(),
+            matches: found.into_iter().map(shown_heading).collect::<Result<_, Reason>>()?,
             content_hash: file.hash().to_string(),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
         })

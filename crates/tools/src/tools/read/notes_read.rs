@@ -1,7 +1,8 @@
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, Offered, ReadTool, Reason, clipped,
-    fence::{fenced, one_line},
+    fence::fenced,
+    quote::{Prose, quoted, quoted_list},
     refusal_data,
 };
 use lapidary_toolkit::{
@@ -87,7 +88,7 @@ impl ReadTool for NotesRead {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         if input.notes.len() > MOST_NOTES {
-            let problem = format!("must have at most {MOST_NOTES} entries");
+            let problem = Prose::ours(format_args!("must have at most {MOST_NOTES} entries"));
             return Err(Reason::bad_argument(Self::DECLARATION.name, "notes", problem));
         }
         let mut room = input.max_bytes;
@@ -118,8 +119,7 @@ impl ReadTool for NotesRead {
     fn text(&self, output: &Output) -> Option<String> {
         let mut text: Vec<String> = output.notes.iter().map(NoteOutput::text).collect();
         if !output.left.is_empty() {
-            let left: Vec<String> = output.left.iter().map(|note| one_line(note)).collect();
-            text.push(format!("No room for: {}", left.join(", ")));
+            text.push(format!("No room for: {}", quoted_list(&output.left)));
         }
         Some(text.join("\n"))
     }
@@ -241,8 +241,8 @@ fn span_of(path: &VaultPath, shown: &Shown, part: &str) -> Result<(std::ops::Ran
 
 impl NoteOutput {
     fn text(&self) -> String {
-        let path = one_line(&self.path);
-        let section = self.section.as_ref().map_or_else(String::new, |section| format!("#{}", one_line(section)));
+        let path = quoted(&self.path);
+        let section = self.section.as_ref().map_or_else(String::new, |section| format!("#{}", quoted(section)));
         if let Some(error) = &self.error {
             let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
             let hint = error.get("recovery").and_then(|recovery| recovery["hint"].as_str()).unwrap_or_default();

@@ -1,12 +1,13 @@
 use lapidary_note::{ContentHash, Heading, HeadingMatch, Link, LinkKind, Note};
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, clipped,
-    fence::{fenced, one_line},
+    fence::fenced,
+    quote::{Prose, quoted, quoted_list, quoted_path},
 };
 use lapidary_toolkit::{
     hash, properties,
     reading::{self, NOT_UTF8, Shown},
-    section::{Section, SectionOutput, SectionType, names},
+    section::{MOST_NAMES, Section, SectionOutput, SectionType, names},
     target::{Found, Target},
     time::minute,
     whole::{Whole, readable_properties},
@@ -136,14 +137,20 @@ impl ReadTool for ObsidianGetNote {
         let shown = reading::show(&path, &file)?;
         let mut notices = Vec::new();
         if let Some(requested) = &requested {
-            notices.push(format!("There is no `{requested}`; `{path}` differs only in case."));
+            notices.push(format!(
+                "There is no {}; {} differs only in case.",
+                quoted_path(requested),
+                quoted_path(&path)
+            ));
         }
         notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
         let (format, body) = match (input.format, &input.section) {
             (Format::Content, _) => ("content", Body::Content { content: shown.text().to_owned() }),
             (Format::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),
-            (Format::DocumentMap, _) => ("document-map", document_map(&shown, &mut notices)),
-            (Format::Section, Some(section)) => ("section", one_section(&path, &shown, section, &mut notices)?),
+            (Format::DocumentMap, _) => ("document-map", document_map(context, &shown, &mut notices)?),
+            (Format::Section, Some(section)) => {
+                ("section", one_section(context, &path, &shown, section, &mut notices)?)
+            }
             (Format::Section, None) => return Err(Reason::SectionRequired),
         };
         let result = NoteOutput {
@@ -247,17 +254,34 @@ fn outgoing_links(note: &Note<'_>) -> Vec<OutgoingLink> {
     of_kind(LinkKind::Wiki, "wikilink").chain(of_kind(LinkKind::Markdown, "markdown")).collect()
 }
 
-fn document_map(shown: &Shown, notices: &mut Vec<String>) -> Body {
-    let note = shown.note();
-    let properties = readable_properties(shown, notices);
-    Body::DocumentMap {
-        headings: note.headings.iter().map(|heading| note.heading_path(heading).join("::")).collect(),
-        blocks: note.blocks.iter().map(|block| block.id.clone()).collect(),
-        frontmatter_fields: properties.readable().iter().map(|(name, _)| name.clone()).collect(),
-    }
+/// The path of one of many headings. Those below a long one repeat it.
+fn heading_path(context: &Context<'_>, note: &Note<'_>, heading: &Heading) -> Result<String, Reason> {
+    let parts = note.heading_path(heading);
+    context.budget.answer(parts.iter().map(|part| part.len()).sum())?;
+    Ok(parts.join("::"))
 }
 
-fn one_section(path: &VaultPath, shown: &Shown, section: &Section, notices: &mut Vec<String>) -> Result<Body, Reason> {
+fn document_map(context: &Context<'_>, shown: &Shown, notices: &mut Vec<String>) -> Result<Body, Reason> {
+    let note = shown.note();
+    let properties = readable_properties(shown, notices);
+    Ok(Body::DocumentMap {
+        headings: note
+            .headings
+            .iter()
+            .map(|heading| heading_path(context, &note, heading))
+            .collect::<Result<_, _>>()?,
+        blocks: note.blocks.iter().map(|block| block.id.clone()).collect(),
+        frontmatter_fields: properties.readable().iter().map(|(name, _)| name.clone()).collect(),
+    })
+}
+
+fn one_section(
+    context: &Context<'_>,
+    path: &VaultPath,
+    shown: &Shown,
+    section: &Section,
+    notices: &mut Vec<String>,
+) -> Result<Body, Reason> {
     let text = shown.text();
     let missing = |available: Vec<String>| Reason::SectionMissing {
         path: path.clone(),
@@ -270,14 +294,16 @@ fn one_section(path: &VaultPath, shown: &Shown, section: &Section, notices: &mut
     match section.r#type {
         SectionType::Heading => {
             let note = shown.note();
-            let path = |heading: &Heading| note.heading_path(heading).join("::");
+            let path = |heading: &Heading| heading_path(context, &note, heading);
             let (heading, several) = match note.find_heading(&section.target) {
                 HeadingMatch::One(heading) => (heading, Vec::new()),
                 HeadingMatch::Several(several) => (several[0], several),
-                HeadingMatch::None => return Err(missing(note.headings.iter().map(path).collect())),
+                HeadingMatch::None => {
+                    return Err(missing(note.headings.iter().take(MOST_NAMES).map(path).collect::<Result<_, _>>()?));
+                }
             };
-            section_target = Some(path(heading));
-            candidates = several.into_iter().map(path).collect();
+            section_target = Some(path(heading)?);
+            candidates = several.into_iter().map(path).collect::<Result<Vec<_>, _>>()?;
             if candidates.len() > 1 {
                 notices.push(format!("{} headings match; this is the first.", candidates.len()));
             }
@@ -293,7 +319,7 @@ fn one_section(path: &VaultPath, shown: &Shown, section: &Section, notices: &mut
         SectionType::Frontmatter => {
             let properties = shown.properties();
             if let Some(problem) = properties.problem() {
-                return Err(Reason::FrontmatterInvalid { path: path.clone(), problem: problem.to_string() });
+                return Err(Reason::FrontmatterInvalid { path: path.clone(), problem: Prose::ours(problem) });
             }
             let Some((_, value)) = properties.readable().iter().find(|(name, _)| *name == section.target) else {
                 return Err(missing(properties.readable().iter().map(|(name, _)| name.clone()).collect()));
@@ -306,11 +332,11 @@ fn one_section(path: &VaultPath, shown: &Shown, section: &Section, notices: &mut
 }
 
 fn markdown(note: &NoteOutput) -> String {
-    let head = format!("{}, hash {}", note.path, hash::digits(&note.content_hash));
+    let head = format!("{}, hash {}", quoted(&note.path), hash::digits(&note.content_hash));
     let list = |title: &str, mark: &str, names: &[String]| match names {
         [] => String::new(),
         names => {
-            let lines: String = names.iter().map(|name| format!("\n- {mark}{}", one_line(name))).collect();
+            let lines: String = names.iter().map(|name| format!("\n- {mark}{}", quoted(name))).collect();
             format!("\n{title}:{lines}")
         }
     };
@@ -320,11 +346,11 @@ fn markdown(note: &NoteOutput) -> String {
             // The properties stand in the content, as the note has them.
             let mut text = format!("{head}, {} bytes, changed {}", stat.size, minute(stat.mtime));
             if !tags.is_empty() {
-                text += &format!("\nTags: {}", one_line(&tags.join(", ")));
+                text += &format!("\nTags: {}", quoted_list(tags));
             }
             if let Some(links) = outgoing_links {
                 text += &format!("\nOutgoing links ({}):", links.len());
-                text.extend(links.iter().map(|link| format!("\n- {}", one_line(&link.target))));
+                text.extend(links.iter().map(|link| format!("\n- {}", quoted(&link.target))));
             }
             format!("{text}\n{}", fenced(content))
         }
@@ -341,7 +367,7 @@ fn markdown(note: &NoteOutput) -> String {
                 (None, Some(value)) => fenced(&value.to_string()),
                 (None, None) => String::new(),
             };
-            format!("{head}, {} {}\n{value}", section.r#type.name(), one_line(&section.target))
+            format!("{head}, {} {}\n{value}", section.r#type.name(), quoted(&section.target))
         }
     }
 }

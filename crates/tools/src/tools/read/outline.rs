@@ -1,6 +1,6 @@
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::one_line,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
 };
 use lapidary_toolkit::{
     hash,
@@ -98,8 +98,8 @@ impl ReadTool for Outline {
         let page = Page::of(wanted.collect::<Vec<&Heading>>(), input.offset, input.limit);
         let headings = Headings::of(&note, DELIMITER);
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
-        let found: Vec<HeadingOutput> =
-            page.items.into_iter().map(|heading| headings.show(heading, HashLength::Short, hash_of)).collect();
+        let shown_heading = |heading| headings.show(&context.budget, heading, HashLength::Short, hash_of);
+        let found: Vec<HeadingOutput> = page.items.into_iter().map(shown_heading).collect::<Result<_, Reason>>()?;
         let as_rows = found.len() > MOST_OBJECTS;
         let (rows, headings) =
             if as_rows { (Some(found.iter().map(row).collect()), None) } else { (None, Some(found)) };
@@ -118,6 +118,7 @@ impl ReadTool for Outline {
 
     fn text(&self, output: &Output) -> Option<String> {
         let Output { file, content_hash, total_lines, headings, rows, next_offset, total, .. } = output;
+        let file = quoted(file);
         let mut text = format!("{file}: {total_lines} lines, hash {}", hash::digits(content_hash));
         for heading in headings.iter().flatten() {
             text += &line(heading.line, heading.level, &heading.text, heading.section_hash.as_deref());
@@ -208,5 +209,5 @@ fn row(heading: &HeadingOutput) -> [Cell; 5] {
 fn line(at: usize, level: u8, text: &str, hash: Option<&str>) -> String {
     let marks = "#".repeat(usize::from(level));
     let hash = hash.map_or_else(String::new, |hash| format!(" {}", hash::digits(hash)));
-    format!("\n{at} {marks} {}{hash}", one_line(text))
+    format!("\n{at} {marks} {}{hash}", quoted(text))
 }

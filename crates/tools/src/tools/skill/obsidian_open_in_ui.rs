@@ -1,5 +1,7 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, uri::encoded,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    quote::{quoted, quoted_path},
+    uri::encoded,
 };
 use lapidary_toolkit::{
     reading::parse_path,
@@ -74,7 +76,9 @@ impl ReadTool for ObsidianOpenInUi {
         let pane = if input.new_leaf { "&paneType=tab" } else { "" };
         let uri = format!("obsidian://{action}?vault={}&file={}{pane}", encoded(view.vault()), encoded(path.as_str()));
         let notice = match &requested {
-            Some(requested) => Some(format!("There is no `{requested}`; `{path}` differs only in case.")),
+            Some(requested) => {
+                Some(format!("There is no {}; {} differs only in case.", quoted_path(requested), quoted_path(&path)))
+            }
             None => missing.then(|| "There is no such note; the link makes it.".to_owned()),
         };
         Ok(Output {
@@ -88,7 +92,7 @@ impl ReadTool for ObsidianOpenInUi {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        Some(format!("**{}**\n{}\n*Opened:* {}", output.path, output.uri, output.opened))
+        Some(format!("**{}**\n{}\n*Opened:* {}", quoted(&output.path), quoted(&output.uri), output.opened))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::one_line,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
 };
 use lapidary_toolkit::{
     hash, link,
@@ -109,13 +109,18 @@ impl ReadTool for MetadataRead {
         let note = shown.note();
         let places = Places::of(note.text);
         let hash_of = |span| shown.hash_of(span).map(|hash| hash.to_string());
-        let headings = note.headings.iter().map(|heading| HeadingOutput {
-            path: note.heading_path(heading).join("::"),
-            level: heading.level,
-            line: heading.line,
-            end_line: places.last_line(heading.section.end),
-            section_hash: hash_of(heading.section.clone()),
-        });
+        let heading_output = |heading: &Heading| {
+            let parts = note.heading_path(heading);
+            context.budget.answer(parts.iter().map(|part| part.len()).sum())?;
+            Ok(HeadingOutput {
+                path: parts.join("::"),
+                level: heading.level,
+                line: heading.line,
+                end_line: places.last_line(heading.section.end),
+                section_hash: hash_of(heading.section.clone()),
+            })
+        };
+        let headings = note.headings.iter().map(heading_output).collect::<Result<_, Reason>>()?;
         let frontmatter = note.frontmatter.as_ref().map(|block| FrontmatterOutput {
             data: note
                 .readable_properties()
@@ -137,7 +142,7 @@ impl ReadTool for MetadataRead {
             mtime_ms: file.modified.map(|time| milliseconds(Some(time))),
             ctime_ms: file.created.map(|time| milliseconds(Some(time))),
             frontmatter,
-            headings: headings.collect(),
+            headings,
             tags: tags::of_note(&note),
             aliases: note.aliases().into_iter().map(str::to_owned).collect(),
             blocks: note
@@ -154,6 +159,7 @@ impl ReadTool for MetadataRead {
 
     fn text(&self, output: &Output) -> Option<String> {
         let Output { file, content_hash, total_lines, size_bytes, mtime_ms, frontmatter, .. } = output;
+        let file = quoted(file);
         let changed = mtime_ms.map_or_else(String::new, |time| format!(", changed {}", minute(time)));
         let hash = hash::digits(content_hash);
         let mut text = format!("{file}: {total_lines} lines, {size_bytes} bytes{changed}, hash {hash}");
@@ -164,7 +170,7 @@ impl ReadTool for MetadataRead {
         let list = |name: &str, mark: &str, items: Vec<&String>| match &items[..] {
             [] => String::new(),
             items => {
-                let items: Vec<String> = items.iter().map(|item| format!("{mark}{}", one_line(item))).collect();
+                let items: Vec<String> = items.iter().map(|item| format!("{mark}{}", quoted(item))).collect();
                 format!("\n{name}: {}", items.join(", "))
             }
         };
@@ -183,7 +189,7 @@ impl ReadTool for MetadataRead {
         for HeadingOutput { path, level, line, section_hash, .. } in &output.headings {
             let heading = path.rsplit("::").next().unwrap_or(path);
             let hash = section_hash.as_deref().map_or("", hash::digits);
-            text += &format!("\n{line} {} {} {hash}", "#".repeat(usize::from(*level)), one_line(heading));
+            text += &format!("\n{line} {} {} {hash}", "#".repeat(usize::from(*level)), quoted(heading));
         }
         Some(text)
     }

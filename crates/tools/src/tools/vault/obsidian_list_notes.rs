@@ -1,8 +1,8 @@
 mod tree;
 
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
-    fence::{fenced, one_line},
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+    quote::quoted,
 };
 use lapidary_toolkit::{
     folder::{Folder, relative},
@@ -297,11 +297,11 @@ fn nothing(filtered: bool) -> &'static str {
 }
 
 fn markdown(output: &Output) -> String {
-    let path = if output.path.is_empty() { "(vault root)".to_owned() } else { one_line(&output.path) };
+    let path = if output.path.is_empty() { "(vault root)".to_owned() } else { quoted(&output.path).to_string() };
     let Totals { files, directories, .. } = output.totals;
     let AppliedFilters { extension, name_regex, depth } = &output.applied_filters;
-    let extension = extension.as_ref().map(|extension| format!("extension=`{}`", one_line(extension)));
-    let name_regex = name_regex.as_ref().map(|regex| format!("nameRegex=`{}`", one_line(regex)));
+    let extension = extension.as_ref().map(|extension| format!("extension={}", quoted(extension)));
+    let name_regex = name_regex.as_ref().map(|regex| format!("nameRegex={}", quoted(regex)));
     let filters: Vec<String> = extension.into_iter().chain(name_regex).collect();
     let filters = if filters.is_empty() { String::new() } else { format!(" · filters: {}", filters.join(", ")) };
     let head = format!("{path}: {files} files, {directories} folders, depth {depth}{filters}");

@@ -1,5 +1,5 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::one_line,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
 };
 use lapidary_toolkit::{
     index, reading,
@@ -80,7 +80,7 @@ impl ReadTool for TagsList {
 
     fn text(&self, output: &Output) -> Option<String> {
         let tags: Vec<String> =
-            output.tags.iter().map(|Tag { tag, count }| format!("#{} {count}", one_line(tag))).collect();
+            output.tags.iter().map(|Tag { tag, count }| format!("#{} {count}", quoted(tag))).collect();
         Some(if tags.is_empty() { "No tags.".to_owned() } else { tags.join(", ") })
     }
 

@@ -1,6 +1,4 @@
-use lapidary_operation::{
-    AgentTool, Context, Declaration, Example, Family, Gives, Group, Kind, Reason, fence::one_line,
-};
+use lapidary_operation::{AgentTool, Context, Declaration, Example, Family, Gives, Group, Kind, Reason, quote::quoted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -48,7 +46,7 @@ impl AgentTool for VaultList {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        Some(output.vaults.iter().map(|vault| one_line(&vault.name)).collect::<Vec<_>>().join("\n"))
+        Some(output.vaults.iter().map(|vault| quoted(&vault.name).to_string()).collect::<Vec<_>>().join("\n"))
     }
 
     fn examples(&self) -> Vec<Example> {

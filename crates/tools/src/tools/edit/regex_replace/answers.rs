@@ -1,7 +1,7 @@
 //! What the two steps answer.
 
 use lapidary_note::{ContentHash, shown_text};
-use lapidary_operation::{ProposalStep, clipped, fence::one_line};
+use lapidary_operation::{ProposalStep, clipped, quote::quoted};
 use lapidary_toolkit::{
     expression::{Found, Replaced},
     file_edit::total_lines,
@@ -217,7 +217,7 @@ impl Output {
 impl LineOutput {
     fn text(&self) -> String {
         let Self { line, before, after } = self;
-        format!("\n  {line} - {}\n  {line} + {}", one_line(before), one_line(after))
+        format!("\n  {line} - {}\n  {line} + {}", quoted(before), quoted(after))
     }
 }
 
