@@ -251,6 +251,28 @@ impl Files {
         self.get(path).or_else(|| other().map(FileEntry))
     }
 
+    /// The files that people mean by a path or the end of one, in path order: in whatever case, with or without the ending
+    /// of a note. The whole path of a file goes before the end of others.
+    pub fn meant_by(&self, name: &str) -> Vec<&VaultPath> {
+        let Some(keys) = links::keys(name) else { return Vec::new() };
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let folder = links::folded_name(folder);
+        let (mut whole, mut ending): (Vec<&VaultPath>, Vec<&VaultPath>) = (Vec::new(), Vec::new());
+        for path in self.named(keys.as_written()).chain(self.named(keys.as_note())) {
+            let own = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
+            let own = links::folded_name(own);
+            match own.strip_suffix(&*folder) {
+                Some("") => whole.push(path),
+                Some(front) if folder.is_empty() || front.ends_with('/') => ending.push(path),
+                _ => {}
+            }
+        }
+        let mut found = if whole.is_empty() { ending } else { whole };
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Files in the same folder whose names differ from that of a path only in case or in their ending, in path order. They
     /// are asked for by name: whoever looked through the folder would take longer the more is hidden in it.
     pub fn similar(&self, path: &VaultPath) -> Vec<VaultPath> {

@@ -44,8 +44,8 @@ pub use plan::{
 pub use profile::{BUILT_IN_PROFILES, Profile, ProfileRules};
 pub use read_operation::{OpenedVaults, OperationDeclaration, ReadOperation, VaultChoice, VaultView};
 pub use reason::{
-    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Kind, Offered, Part, Reason,
-    Refused, Wanted, WireCode, clipped,
+    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Kind, NearText, Offered, Part,
+    Reason, Refused, Wanted, WireCode, clipped,
 };
 pub use renamed::{RENAMED_TOOLS, Successor, successor};
 pub use spec::{

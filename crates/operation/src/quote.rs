@@ -9,7 +9,7 @@ use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMisma
 pub use lapidary_note::{Quoted, one_line, quoted, visible, visible_json};
 use lapidary_vault::{JoinError, PathError, VaultPath};
 
-use crate::{ArgumentProblem, Bug, Candidates, Disk, Interruption, Off, Part, Reason, Refused, Wanted};
+use crate::{ArgumentProblem, Bug, Candidates, Disk, Interruption, NearText, Off, Part, Reason, Refused, Wanted};
 
 /// A path within a sentence.
 pub fn quoted_path(path: &VaultPath) -> Quoted<'_> {
@@ -129,6 +129,7 @@ said_as_it_is!(
     Wanted,
     Disk,
     Interruption,
+    NearText,
     Bug,
     PathError,
     EditError,

@@ -22,7 +22,7 @@ use crate::quote::Prose;
 
 pub use kind::WireCode;
 pub use offered::Offered;
-pub use part::{BlockCandidate, Candidates, HeadingCandidate, Part};
+pub use part::{BlockCandidate, Candidates, HeadingCandidate, NearText, Part};
 pub use table::{Kind, Reason};
 
 /// One thing that is wrong with the arguments, and where.

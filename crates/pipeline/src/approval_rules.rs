@@ -68,6 +68,16 @@ impl Rules {
         all.max().unwrap_or(Decision::Ask)
     }
 
+    /// Whether what they say of a change is only what they say of its effect, whatever tool and path.
+    pub(crate) fn decide_by_effect(&self, spec: &Spec, changes: &ChangeSet, places: &Places) -> bool {
+        let on = |change: &Change, path: &VaultPath| {
+            let decides = self.0.iter().find(|rule| rule.fits(spec, change, path));
+            decides.is_none_or(|rule| (&rule.group, &rule.tool, &rule.path) == (&None, &None, &None))
+        };
+        let on_both = |change, path| on(change, path) && on(change, places.of_path(path));
+        changes.changes.iter().all(|change| change.paths().all(|path| on_both(change, path)))
+    }
+
     /// What is said of a tool that only looks: it may, unless a rule is about it.
     pub(crate) fn on_reading(&self, spec: &Spec) -> Decision {
         let about = |rule: &&Rule| {

@@ -1,6 +1,7 @@
 //! Every example of every tool, through all stages.
 
 mod batches;
+mod everyday;
 mod hashes;
 
 use lapidary_tools::{Example, Gives, TOOLS, check_arguments};

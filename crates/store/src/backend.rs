@@ -49,6 +49,11 @@ pub trait Backend: Send + Sync {
     /// What is at one place now, for somebody who follows the vault by this cursor.
     fn look_at(&self, cursor: &mut Cursor, path: &VaultPath, look: &Look<'_>) -> Result<PlaceState, StoreError>;
 
+    /// What Obsidian calls the vault, where that is known: the name of its folder.
+    fn folder_name(&self) -> Option<String> {
+        None
+    }
+
     /// Whether something may be made under a name.
     fn may_have_name(&self, path: &VaultPath) -> bool {
         path.has_portable_name()

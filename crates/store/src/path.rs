@@ -144,9 +144,10 @@ impl VaultPath {
     }
 }
 
-/// `C:` and the like: on Windows the rest would be taken from that drive.
+/// `C:` and the like. On Windows also `C:x`, which would be taken from that drive; elsewhere it is a name.
 fn is_drive(name: &str) -> bool {
-    matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+    let is_whole = cfg!(windows) || name.len() == 2;
+    is_whole && matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
 impl Borrow<str> for VaultPath {

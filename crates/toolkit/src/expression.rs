@@ -18,7 +18,7 @@ use crate::{
     file_edit::{EXPECTED_CONTENT, refusal},
     hash, index,
     names::{Glob, pattern_refusal},
-    reading,
+    naming, reading,
 };
 
 const PATTERN: &str = "pattern";
@@ -174,8 +174,7 @@ pub fn in_file(
     expected: Option<&str>,
     budget: Option<&BudgetInput>,
 ) -> Result<Found, Reason> {
-    let path = reading::parse_path(file)?;
-    let before = reading::read(view, &path)?;
+    let naming::Found { path, file: before, .. } = naming::find(context, view, file)?;
     let expected = hash::expected(tool, EXPECTED_CONTENT, expected)?;
     hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), Some(&before))?;
     let limits = Limits::of(budget, context);

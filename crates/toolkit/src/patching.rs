@@ -1,6 +1,6 @@
 use lapidary_note::{EditError, Operation, PatchContent, Patched, PropertyError, SectionPatch, SectionPatchError};
 use lapidary_operation::{Reason, clipped, quote::Prose};
-use lapidary_vault::{VaultPath, View};
+use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -33,8 +33,8 @@ pub struct Wanted<'a> {
 }
 
 /// The note with one section changed.
-pub fn patched(writing: &NoteEdit, view: &View, wanted: &Wanted<'_>) -> Result<Patched, Reason> {
-    let document = writing.document(view)?;
+pub fn patched(writing: &NoteEdit, wanted: &Wanted<'_>) -> Result<Patched, Reason> {
+    let document = writing.document()?;
     let value = match wanted.content_type {
         ContentType::Markdown => None,
         ContentType::Json => Some(properties::value(&json(wanted.tool, wanted.content)?)),

@@ -20,8 +20,18 @@ pub fn read(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
     })
 }
 
+/// The same without a search for such names.
+pub fn read_exactly(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
+    #[cfg(debug_assertions)]
+    crate::failpoint::on_reading(path)?;
+    view.read(path).map_err(|error| match error {
+        ReadError::Store(StoreError::Missing) => Reason::NoteMissing { path: path.clone(), suggestions: Vec::new() },
+        error => refusal(path, error),
+    })
+}
+
 /// That nothing is at a path, and what was probably meant.
-pub fn missing(view: &View, path: &VaultPath) -> Reason {
+fn missing(view: &View, path: &VaultPath) -> Reason {
     Reason::NoteMissing { path: path.clone(), suggestions: suggestions(view, path) }
 }
 

@@ -22,6 +22,7 @@ pub use lapidary_operation::{
     VaultChoice, VaultState, VaultView, Walked, bug, catch_panic, check_arguments, clip_diff, clipped, fence,
     install_panic_hook, quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal,
 };
+pub use lapidary_toolkit::naming::is_bare_name;
 pub use operations::{
     CheckSubscriptions, CompletePath, CompletePrompt, ExportCheckpoints, FillPrompt, ListPrompts, ReadResource,
     Subscribe, WatchPrompts,

@@ -90,6 +90,11 @@ impl View {
         &self.vault
     }
 
+    /// What the Obsidian app calls it, whatever its name is here.
+    pub fn vault_in_obsidian(&self) -> String {
+        self.backend.folder_name().unwrap_or_else(|| self.vault.clone())
+    }
+
     /// Where the owner keeps the notes of a period, if anywhere. Whether a caller may see those is another question.
     pub fn periodic_notes(&self, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
         settings::periodic_notes(&*self.backend, period)

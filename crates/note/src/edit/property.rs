@@ -90,6 +90,16 @@ pub enum PropertyEdit<'a> {
 }
 
 impl PropertyEdit<'_> {
+    /// The same at another place.
+    fn at<'b>(&'b self, path: &'b PropertyPath) -> PropertyEdit<'b> {
+        match *self {
+            Self::Set { value, .. } => PropertyEdit::Set { path, value },
+            Self::Delete { .. } => PropertyEdit::Delete { path },
+            Self::Append { value, .. } => PropertyEdit::Append { path, value },
+            Self::Move { to, .. } => PropertyEdit::Move { from: path, to },
+        }
+    }
+
     /// Whether it can be read back.
     fn is_flat_enough(&self) -> bool {
         let depth = match self {
@@ -154,6 +164,8 @@ impl Document {
 fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, PropertyError> {
     let document = yaml::document(old)?;
     let before = map(&document).ok_or(PropertyError::NotAMap)?;
+    let path = edit.path().among(&before);
+    let edit = &edit.at(&path);
     let after = model::edited(&before, edit)?;
     let target = addressed(old, &document, edit)?;
     let unsafe_edit = || PropertyError::Unsafe { path: edit.path().to_string() };

@@ -197,6 +197,8 @@ fn patch_property(document: &Document, name: &str, patch: &SectionPatch<'_>) -> 
         PatchContent::Text(content) => &Value::Text(plain_line_ends(content).into_owned()),
         PatchContent::Value(value) => value,
     };
+    let path = PropertyPath::name(name).among(&Value::Map(properties.clone()));
+    let name = path.segments().next().unwrap_or(name);
     let old = properties.iter().find(|(known, _)| known == name).map(|(_, value)| value);
     let steps = match (old, patch.operation) {
         (None, _) if !patch.create => {

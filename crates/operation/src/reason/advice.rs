@@ -84,6 +84,25 @@ pub(super) fn make_note(path: Quoted<'_>, offered: &Offered<'_>) -> String {
     )
 }
 
+pub(super) fn nothing_to_open(suggestions: &[Quoted<'_>], offered: &Offered<'_>) -> String {
+    let meant = match suggestions {
+        [] => "Check the path.".to_owned(),
+        suggestions => format!("Did you mean {}?", list(suggestions)),
+    };
+    let made =
+        if offered.takes("failIfMissing") { " With `failIfMissing: false` the link makes the note." } else { "" };
+    format!("{meant}{made}")
+}
+
+pub(super) fn content_preexists(offered: &Offered<'_>) -> &'static str {
+    match offered.has("obsidian_patch_note") {
+        true => {
+            "Nothing needs to be done. To have it there twice, `obsidian_patch_note` takes `patchOptions: {\"applyIfContentPreexists\": true}`."
+        }
+        false => "Nothing needs to be done.",
+    }
+}
+
 /// A note is there, and the call could have replaced it.
 pub(super) fn file_exists(current: &ContentHash, offered: &Offered<'_>) -> String {
     let current = current.short();

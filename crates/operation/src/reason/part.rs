@@ -34,6 +34,15 @@ impl Part {
     }
 }
 
+/// A place that reads like a text that was not found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearText {
+    pub line: usize,
+    pub text: String,
+    /// What it differs in.
+    pub differs: &'static str,
+}
+
 /// What a name that leads to several parts of a note may mean, with what to send for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Candidates {

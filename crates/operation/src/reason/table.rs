@@ -12,7 +12,7 @@ use lapidary_vault::{JoinError, PathError, VaultPath};
 use serde_json::{Map, Value, json};
 
 use super::{
-    ArgumentProblem, Candidates, Disk, Interruption, Offered, Part, Refused, Wanted, WireCode,
+    ArgumentProblem, Candidates, Disk, Interruption, NearText, Offered, Part, Refused, Wanted, WireCode,
     advice::{self, list},
     clipped,
     words::{self, strings},
@@ -20,7 +20,7 @@ use super::{
 use crate::{
     bug::Bug,
     catalogue::Off,
-    quote::{InWords, Prose},
+    quote::{InWords, Prose, quoted},
     uri::{of_file, of_path},
 };
 
@@ -105,11 +105,30 @@ reasons! { |offered|
         },
     }
     AmbiguousPath { path: VaultPath, matches: Vec<VaultPath> } => {
-        kinds: [AmbiguousPath("ambiguous_path", -32002, "DUPLICATE_TARGET", "The exact path does not exist and several differ from it only in case.")],
+        kinds: [AmbiguousPath("ambiguous_path", -32002, "DUPLICATE_TARGET", "Nothing is at the exact path, and several files have that name or alias.")],
         kind: Kind::AmbiguousPath,
-        message: format!("Several files differ from {path} only in case."),
+        message: format!("{path} can mean several files."),
         data: json!({ "path": path.as_str(), "matches": strings(matches) }),
-        hint: format!("Use the exact spelling of one of: {}.", list(&matches)),
+        hint: format!("Send the path of one of: {}.", list(&matches)),
+    }
+    /// A new path that other systems would take for one that is there.
+    NameTaken { path: VaultPath, existing: VaultPath, twin: VaultPath, is_folder: bool } => {
+        kinds: [],
+        kind: Kind::FileExists,
+        message: format!("{path} was not made: {} {twin} differs from it only in case or Unicode form, and many systems take the two for one.", if *is_folder { "the folder" } else { "the file" }),
+        data: json!({ "path": path.as_str(), "existing": twin.as_str() }),
+        hint: match is_folder {
+            true => format!("Send {existing}, or choose another name."),
+            false => format!("If {twin} is meant, send that path; otherwise choose another name."),
+        },
+    }
+    /// The same as a missing note, to somebody who could have it made by a click.
+    NothingToOpen { path: VaultPath, suggestions: Vec<VaultPath> } => {
+        kinds: [],
+        kind: Kind::NoteMissing,
+        message: format!("Cannot open {path}: there is no such file."),
+        data: json!({ "path": path.as_str(), "suggestions": (!suggestions.is_empty()).then(|| strings(suggestions)) }),
+        hint: advice::nothing_to_open(&suggestions, offered),
     }
     PathIsDirectory { path: VaultPath } => {
         kinds: [PathIsDirectory("path_is_directory", -32007, "INVALID_ARGS", "A folder is at the path.")],
@@ -329,7 +348,7 @@ reasons! { |offered|
         kinds: [SectionRequired("section_required", -32007, "INVALID_ARGS", "Format `section` was asked for without saying which.")],
         kind: Kind::SectionRequired,
         message: "Format `section` needs `section`: which heading, block or property.",
-        data: json!({}),
+        data: json!({ "format": "section" }),
         hint: "Add `section: {\"type\": \"heading\", \"target\": \"…\"}`.",
     }
     SectionMissing { path: VaultPath, section_type: &'static str, target: String, available: Vec<String> } => {
@@ -416,7 +435,7 @@ reasons! { |offered|
         kind: Kind::ContentPreexists,
         message: format!("The content stands in {target} of {path} already."),
         data: json!({ "path": path.as_str(), "target": target }),
-        hint: "Nothing needs to be done, unless it shall stand there twice: then set `applyIfContentPreexists`.",
+        hint: advice::content_preexists(offered),
     }
     HeadingOutsideSection { path: VaultPath, target: String, heading: String } => {
         kinds: [HeadingOutsideSection("heading_outside_section", -32007, "INVALID_ARGS", "The content holds a heading that would end the section instead of standing in it.")],
@@ -460,19 +479,26 @@ reasons! { |offered|
         data: json!({ "path": path.as_str(), "problem": problem.to_string() }),
         hint: advice::would_break(offered),
     }
-    TextMissing { path: VaultPath, preview: String } => {
+    TextMissing { path: VaultPath, preview: String, near: Option<NearText> } => {
         kinds: [TextMissing("text_missing", -32001, "NOT_FOUND", "The text to find is not in the file.")],
         kind: Kind::TextMissing,
         message: format!("The text to find is not in {path}."),
-        data: json!({ "path": path.as_str(), "findPreview": preview }),
-        hint: "Read the file again and copy the text exactly, spaces and line breaks included.",
+        data: json!({
+            "path": path.as_str(),
+            "findPreview": preview,
+            "nearest": near.as_ref().map(|near| json!({ "line": near.line, "text": near.text })),
+        }),
+        hint: match near {
+            Some(near) => format!("Line {} differs in {}: {}. Send it exactly as it stands there.", near.line, near.differs, quoted(&near.text)),
+            None => "Read the file again and copy the text exactly, spaces and line breaks included.".to_owned(),
+        },
     }
-    TextNotUnique { path: VaultPath, occurrences: usize } => {
+    TextNotUnique { path: VaultPath, occurrences: usize, lines: Vec<usize> } => {
         kinds: [TextNotUnique("text_not_unique", -32002, "DUPLICATE_TARGET", "The text to find stands there several times.")],
         kind: Kind::TextNotUnique,
         message: format!("The text to find stands {occurrences} times in {path}; it must be unique."),
-        data: json!({ "path": path.as_str(), "occurrences": occurrences }),
-        hint: format!("Add more of the surrounding text to `find`, or set `occurrence` to `all` or a number from 1 to {occurrences}."),
+        data: json!({ "path": path.as_str(), "occurrences": occurrences, "lines": lines }),
+        hint: format!("It stands on {}. Add more of the surrounding text to `find`, or set `occurrence` to `all` or a number from 1 to {occurrences}.", words::lines(&lines, *occurrences)),
     }
     OccurrenceOutOfRange { path: VaultPath, occurrences: usize, wanted: usize } => {
         kinds: [OccurrenceOutOfRange("occurrence_out_of_range", -32007, "INVALID_ARGS", "There are fewer occurrences than the one asked for.")],
@@ -493,7 +519,7 @@ reasons! { |offered|
         kind: Kind::RegexUnsafe,
         message: format!("Unsafe {argument}: {problem}"),
         data: json!({ *argument: pattern }),
-        hint: "Use a shorter expression, without lookaround, backreferences or a repetition inside a repeated group.",
+        hint: "Use a shorter expression, or one without lookaround, backreferences and a repetition of what ends in one.",
     }
     PathPrefixInvalidMode { mode: &'static str } => {
         kinds: [PathPrefixInvalidMode("path_prefix_invalid_mode", -32007, "INVALID_ARGS", "`pathPrefix` was given in another mode than `text`.")],
@@ -665,8 +691,13 @@ reasons! { |offered|
         kinds: [
             DiskError("disk_error", -32000, "IO_ERROR", "The disk is full or read-only, access is not permitted, or the system reported an error."),
             VaultUnavailable("vault_unavailable", -32000, "IO_ERROR", "The vault's folder is not there."),
+            NameInvalid("name_invalid", -32007, "INVALID_ARGS", "A new name is one that some systems refuse, such as `a:b.md` or `CON.md`."),
         ],
-        kind: if *problem == Disk::VaultGone { Kind::VaultUnavailable } else { Kind::DiskError },
+        kind: match problem {
+            Disk::VaultGone => Kind::VaultUnavailable,
+            Disk::NotPortable | Disk::BadName => Kind::NameInvalid,
+            _ => Kind::DiskError,
+        },
         message: words::disk(problem, path),
         data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
         hint: advice::disk(*problem),

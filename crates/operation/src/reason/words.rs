@@ -130,6 +130,17 @@ pub(super) fn forbidden(refused: &Refused) -> (&'static str, Vec<String>) {
     }
 }
 
+/// The lines of places, of which there may be more.
+pub(super) fn lines(lines: &[&usize], places: usize) -> String {
+    let mut numbers: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    numbers.dedup();
+    let more = if places > lines.len() { " and further on" } else { "" };
+    match &numbers[..] {
+        [one] => format!("line {one}{more}"),
+        _ => format!("lines {}{more}", numbers.join(", ")),
+    }
+}
+
 pub(super) fn strings(paths: &[VaultPath]) -> Vec<String> {
     paths.iter().map(VaultPath::to_string).collect()
 }

@@ -85,6 +85,9 @@ fn shown_path(path: &VaultPath, places: &Places) -> String {
 }
 
 fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, places: &Places, most: usize) -> String {
+    if let Some(deletion) = deletion(served, changes, places) {
+        return deletion;
+    }
     let diff = changes.diff();
     let files: Vec<String> =
         changes.changes.iter().flat_map(Change::paths).map(|path| shown_path(path, places)).collect();
@@ -98,6 +101,37 @@ fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, places: &P
         diff.lines_removed,
         fenced(&visible(&shown)),
     )
+}
+
+/// What a change that does nothing but delete is about to delete, and how much that is.
+fn deletion(served: &ServedVault, changes: &ChangeSet, places: &Places) -> Option<String> {
+    let mut for_good = false;
+    let mut files = Vec::with_capacity(changes.changes.len());
+    for change in &changes.changes {
+        let (path, before) = match change {
+            Change::Trash { path, before, .. } => (path, before.as_ref()),
+            Change::Delete { path, before, .. } => {
+                for_good = true;
+                (path, Some(before))
+            }
+            Change::TrashFolder { path } => (path, None),
+            _ => return None,
+        };
+        files.push(before.map_or_else(
+            || shown_path(path, places),
+            |file| {
+                let lines = file.bytes().split_inclusive(|byte| *byte == b'\n').count();
+                format!("{} ({} bytes, {lines} lines)", shown_path(path, places), file.content.len())
+            },
+        ));
+    }
+    let (files, vault) = (files.join(", "), served.vault.name());
+    (!files.is_empty()).then(|| match for_good {
+        true => format!(
+            "Delete {files} in the vault `{vault}`? It has no trash: only a checkpoint of this server keeps it."
+        ),
+        false => format!("Move {files} in the vault `{vault}` to the trash?"),
+    })
 }
 
 #[cfg(test)]

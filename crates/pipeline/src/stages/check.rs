@@ -1,5 +1,6 @@
 use lapidary_tools::{
-    ArgumentProblem, Checked, Entry, Reason, Refused, Role, VaultChoice, check_arguments, clipped, quote::quoted,
+    ArgumentProblem, Checked, Entry, Reason, Refused, Role, VaultChoice, check_arguments, clipped, is_bare_name,
+    quote::quoted,
 };
 use lapidary_vault::{Denied, Scope, VaultPath};
 use serde_json::{Map, Value, json};
@@ -115,6 +116,10 @@ pub(crate) fn write_scope(entry: &Entry, arguments: &Map<String, Value>, scope: 
     }
     let written = entry.spec.declaration.paths.iter().filter(|path| path.role == Role::Write);
     for given in written.filter_map(|path| argument_at(arguments, path.pointer)?.as_str()) {
+        // A name is no path: where it leads is judged when it is known.
+        if is_bare_name(given) {
+            continue;
+        }
         // What is no path is for the tool to refuse.
         let Ok(path) = VaultPath::parse(given) else { continue };
         match scope.may_write(&path) {

@@ -78,6 +78,12 @@ pub(crate) fn judge(
         return Ok((Decision::Deny, places));
     }
     let decision = tools.iter().map(|tool| setup.rules.decide(tool, changes, &places)).max().unwrap_or(Decision::Ask);
+    // Where the owner wants no question before a deletion, a general rule about deletions is none either.
+    let unasked = |tool: &&Spec| tool.asks_first && !setup.asks_before_deleting;
+    let by_effect = |tool: &&Spec| setup.rules.decide_by_effect(tool, changes, &places);
+    if decision == Decision::Ask && tools.iter().all(|tool| unasked(tool) && by_effect(tool)) {
+        return Ok((Decision::Allow, places));
+    }
     let asks_first = tools.iter().any(|tool| tool.asks_first) && setup.asks_before_deleting && principal.can_be_asked;
     Ok((if asks_first { decision.max(Decision::Ask) } else { decision }, places))
 }

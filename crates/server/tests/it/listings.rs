@@ -132,7 +132,7 @@ fn the_tree_is_drawn_as_it_is() {
     };
     assert_eq!(
         text(&mut server, json!({})),
-        "(vault root): 5 files, 4 folders, depth 2\n\
+        "(vault root): 5 files, 5 folders, depth 2\n\
          ````\n\
          ├── a b/\n\
          │   └── ```.md\n\

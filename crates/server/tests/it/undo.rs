@@ -246,10 +246,6 @@ fn what_is_deleted_goes_where_the_vault_says_and_comes_back() {
         let mut server = vault.serve_with(&[], &[("LAPIDARY_APPROVAL", "destroy=allow")]).open(Era::Modern);
         let target = json!({ "type": "path", "path": "Inbox/Idea.md" });
         let hash = server.done("file_read", json!({ "file": "Inbox/Idea.md" }))["contentHash"].clone();
-        if setting == "none" {
-            let refused = server.refused("obsidian_delete_note", json!({ "target": target }));
-            assert_eq!(refused, "invalid_arguments");
-        }
         let gone = server.done("obsidian_delete_note", json!({ "target": target, "expectedHash": hash }));
         assert_eq!((&gone["deleted"], &gone["trashed"]), (&json!(true), &json!(setting != "none")), "{gone:#}");
         assert!(!vault.path().join("Inbox/Idea.md").exists());

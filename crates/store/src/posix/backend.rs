@@ -45,6 +45,10 @@ impl Backend for PosixBackend {
         }
     }
 
+    fn folder_name(&self) -> Option<String> {
+        self.folder.name()
+    }
+
     fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
         self.folder.read(path, max_bytes, open)
     }

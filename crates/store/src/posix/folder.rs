@@ -53,6 +53,11 @@ pub(super) struct Opened {
 }
 
 impl FolderStore {
+    /// The name of the folder.
+    pub(crate) fn name(&self) -> Option<String> {
+        self.root.file_name().map(|name| name.to_string_lossy().into_owned())
+    }
+
     pub fn new(root: PathBuf) -> Self {
         let (opened, followed) = (RwLock::default(), Arc::default());
         Self { root, followed, opened, trash: None, observer: None, second_names: None }

@@ -4,8 +4,8 @@ use std::{cell::Cell, time::Duration};
 
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
-    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Off, Part, Reason, Refused,
-    Wanted, bug, quote::Prose,
+    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, NearText, Off, Part, Reason,
+    Refused, Wanted, bug, quote::Prose,
 };
 use lapidary_vault::{Denied, JoinError, PathError, PathPrefix, VaultPath};
 
@@ -251,7 +251,7 @@ fn of_edits() -> Vec<Reason> {
         Reason::InStep {
             list: "edits",
             index: 2,
-            reason: Box::new(Reason::TextMissing { path: path("a.md"), preview: text() }),
+            reason: Box::new(Reason::TextMissing { path: path("a.md"), preview: text(), near: None }),
         },
         Reason::InStep {
             list: "edits",
@@ -265,8 +265,25 @@ fn of_edits() -> Vec<Reason> {
         Reason::TagsRequired { operation: "add" },
         Reason::FrontmatterInvalid { path: path("a.md"), problem: "line 2".into() },
         Reason::FrontmatterWouldBreak { path: path("a.md"), problem: "line 2".into() },
-        Reason::TextMissing { path: path("a.md"), preview: text() },
-        Reason::TextNotUnique { path: path("a.md"), occurrences: 3 },
+        Reason::TextMissing {
+            path: path("a.md"),
+            preview: text(),
+            near: Some(NearText { line: 7, text: "Text".to_owned(), differs: "case" }),
+        },
+        Reason::TextNotUnique { path: path("a.md"), occurrences: 3, lines: vec![1, 4, 9] },
+        Reason::NameTaken {
+            path: path("work/new.md"),
+            existing: path("Work/new.md"),
+            twin: path("Work"),
+            is_folder: true,
+        },
+        Reason::NameTaken {
+            path: path("readme.md"),
+            existing: path("README.md"),
+            twin: path("README.md"),
+            is_folder: false,
+        },
+        Reason::NothingToOpen { path: path("a.md"), suggestions: vec![path("b.md")] },
         Reason::OccurrenceOutOfRange { path: path("a.md"), occurrences: 3, wanted: 4 },
     ]);
     all

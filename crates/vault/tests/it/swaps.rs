@@ -174,6 +174,10 @@ fn no_race_with_a_link_shows_or_changes_what_is_behind_it() {
             assert!(view.read(&vault_path("work/only.md")).is_err(), "round {round}");
             let shown = listed(&view, "work").unwrap_or_default();
             assert!(!shown.contains(&"work/only.md".to_owned()), "round {round}: {shown:?}");
+            if round % 10 == 0 {
+                let files = view.files(&|| true).map(|files| files.get(&vault_path("work/only.md")).is_some());
+                assert!(!files.unwrap_or_default(), "round {round}: it is in the index");
+            }
             if round % 4 == 0 {
                 let new = create(&format!("work/new-{round}.md"), "new");
                 let write = Change::Write {

@@ -81,6 +81,27 @@ impl PropertyPath {
         widest
     }
 
+    /// The same path as the properties spell it: Obsidian takes names that differ only in case for one, and a name may hold
+    /// the dots of a path.
+    #[must_use]
+    pub fn among(&self, properties: &Value) -> Self {
+        let (Value::Map(entries), None) = (properties, self.find(properties)) else { return self.clone() };
+        let whole = self.segments().collect::<Vec<_>>().join(".");
+        if !self.parent.is_empty() && entries.iter().any(|(name, _)| *name == whole) {
+            return Self::name(&whole);
+        }
+        let first = self.segments().next().unwrap_or_default();
+        let folded = first.to_lowercase();
+        let mut alike = entries.iter().map(|(name, _)| name).filter(|name| name.to_lowercase() == folded);
+        match (alike.next(), alike.next()) {
+            (Some(name), None) => {
+                let rest = self.segments().skip(1).map(str::to_owned);
+                Self::of(std::iter::once(name.clone()).chain(rest).collect()).unwrap_or_else(|| self.clone())
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// The value it leads to.
     pub fn find<'v>(&self, properties: &'v Value) -> Option<&'v Value> {
         self.segments().try_fold(properties, |value, segment| match value {

@@ -79,7 +79,8 @@ impl WriteTool for ApplyEdits {
             context.check()?;
             let most = context.budget.file_bytes();
             let replaced = document.replace_text(&find, &replace, occurrence.into(), most).map_err(|error| {
-                let reason = occurrence::refusal(context, Self::DECLARATION.name, editing.path(), &find, error);
+                let reason =
+                    occurrence::refusal(context, Self::DECLARATION.name, editing.path(), &document, &find, error);
                 Reason::InStep { list: "edits", index, reason: Box::new(reason) }
             })?;
             let replaced_count = if replaced.document == document { 0 } else { replaced.count };

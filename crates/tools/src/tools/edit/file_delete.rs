@@ -68,7 +68,7 @@ impl WriteTool for FileDelete {
             let output = Output { file, deleted: false, trashed: true, trashed_to: None, dry_run };
             return Ok(Plan { changes: ChangeSet::one(Change::TrashFolder { path: folder }), output, dry_run });
         }
-        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        let editing = FileEdit::begin_exactly(Self::DECLARATION.name, context, view, input.file)?;
         let expected = editing.is_expected();
         let guard = if expected { Guard::Caller } else { Guard::Plan };
         let (path, before) = (editing.path().clone(), Arc::clone(&editing.before));

@@ -9,7 +9,7 @@ use lapidary_toolkit::{
     file_edit::EXPECTED_CONTENT,
     hash, index,
     moving::{LinksOutput, Moving, files_of_folder, folder_changes, writes},
-    reading,
+    naming, reading,
     removing::out_of_the_way,
 };
 use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
@@ -179,7 +179,7 @@ fn move_file(
     let expected =
         hash::expected(FileMove::DECLARATION.name, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
     // What is too large to be read can be moved all the same, unless somebody wants to be sure what it is.
-    let before = match reading::read(view, &from) {
+    let before = match naming::read_exact_path(context, view, &from) {
         Err(Reason::FileTooLarge { .. }) if expected.is_none() => None,
         read => Some(read?),
     };
@@ -222,7 +222,14 @@ fn destination(
     to: VaultPath,
     on_conflict: OnConflict,
 ) -> Result<(VaultPath, Option<Change>), Reason> {
-    let Some(there) = reading::read_if_there(view, &to)? else { return Ok((to, None)) };
+    if from.is_note() && naming::lacks_ending(&to) {
+        let problem = "has no ending, so that Obsidian would not show the note: add `.md`";
+        return Err(Reason::bad_argument(FileMove::DECLARATION.name, "to", problem));
+    }
+    let Some(there) = reading::read_if_there(view, &to)? else {
+        naming::check_new(view, &to, Some(from))?;
+        return Ok((to, None));
+    };
     match on_conflict {
         OnConflict::Overwrite if to != *from => {
             let trash = out_of_the_way(view, to.clone(), there, Guard::Plan);
@@ -274,6 +281,7 @@ fn move_folder(
     if let Some(there) = reading::read_if_there(view, &to)? {
         return Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: Wanted::Moved });
     }
+    naming::check_new(view, &to, Some(&from))?;
     let moved = files_of_folder(view, files, &from, &to)?;
     let files_moved = Some(moved.len());
     let (mut rewrites, mut links) = (Vec::new(), LinksOutput::default());

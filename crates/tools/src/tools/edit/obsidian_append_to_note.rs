@@ -3,7 +3,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
 };
 use lapidary_toolkit::{
-    note_edit::{NoteEdit, NoteTextWritten},
+    note_edit::{Makes, NoteEdit, NoteTextWritten},
     patching::{ContentType, Wanted, edit_refusal, patched},
     section::Section,
     target::Target,
@@ -15,7 +15,8 @@ use serde_json::json;
 
 pub(crate) struct ObsidianAppendToNote;
 
-/// Add text on a line of its own at the end of a note, which is created if missing, or of one of its sections.
+/// Add text on a line of its own at the end of a note or of one of its sections, where items join a list. A note that is
+/// missing is created, a periodic one from its template.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -70,8 +71,9 @@ impl WriteTool for ObsidianAppendToNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<NoteTextWritten>, Reason> {
         let tool = Self::DECLARATION.name;
+        let makes = if input.section.is_some() { Makes::PeriodicNotes } else { Makes::AnyNote };
         let writing =
-            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+            NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)?;
         if let Some(section) = &input.section {
             let wanted = Wanted {
                 tool,
@@ -83,7 +85,7 @@ impl WriteTool for ObsidianAppendToNote {
                 repeat: false,
                 trim: false,
             };
-            let done = patched(&writing, view, &wanted)?;
+            let done = patched(&writing, &wanted)?;
             return Ok(writing.plan_text(done.document.content().clone(), Some(done.target)));
         }
         if input.content_type == ContentType::Json {
@@ -91,11 +93,14 @@ impl WriteTool for ObsidianAppendToNote {
             return Err(Reason::bad_argument(tool, "contentType", problem));
         }
         let content = appended(&writing, &input.content)?;
-        Ok(writing.plan_text(content, None))
+        let notice = writing.others_of_its_name(context, view)?;
+        let mut plan = writing.plan_text(content, None);
+        plan.output.notice = notice;
+        Ok(plan)
     }
 
     fn text(&self, output: &NoteTextWritten) -> Option<String> {
-        let note = if output.created { "\nThere was no note at this path." } else { "" };
+        let note = output.notice.as_ref().map_or(String::new(), |notice| format!("\n{notice}"));
         Some(format!("{}{note}", output.text("Appended to", "Would append to")))
     }
 

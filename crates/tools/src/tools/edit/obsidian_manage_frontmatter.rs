@@ -7,7 +7,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash,
-    note_edit::{NoteEdit, NoteWritten},
+    note_edit::{Makes, NoteEdit, NoteWritten},
     patching::edit_refusal,
     properties::{self, Properties},
     target::Target,
@@ -113,9 +113,15 @@ impl WriteTool for ObsidianManageFrontmatter {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let Input { operation, target, key, value, expected_hash, dry_run } = input;
         let tool = Self::DECLARATION.name;
-        let writing = NoteEdit::begin(tool, context, view, &target, expected_hash.as_deref(), dry_run)?;
-        let document = writing.document(view)?;
+        let writing = NoteEdit::begin(tool, context, view, &target, Makes::Nothing, expected_hash.as_deref(), dry_run)?;
+        let document = writing.document()?;
         let before = readable(writing.path(), &document)?;
+        // In the spelling that the note has: Obsidian takes names that differ only in case for one.
+        let known = before.keys().filter(|name| name.to_lowercase() == key.to_lowercase()).collect::<Vec<_>>();
+        let key = match known[..] {
+            [known] if !before.contains_key(&key) => known.clone(),
+            _ => key,
+        };
         let path = PropertyPath::name(&key);
         let edited = match (operation, value) {
             (Operation::Get, _) => {

@@ -5,7 +5,7 @@ use lapidary_operation::{
     quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
-    note_edit::{NoteEdit, NoteWritten},
+    note_edit::{Makes, NoteEdit, NoteWritten},
     patching::edit_refusal,
     tags::{self, TagsOfNote},
     target::Target,
@@ -124,10 +124,17 @@ impl WriteTool for ObsidianManageTags {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
-        let writing =
-            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+        let writing = NoteEdit::begin(
+            tool,
+            context,
+            view,
+            &input.target,
+            Makes::Nothing,
+            input.expected_hash.as_deref(),
+            input.dry_run,
+        )?;
         let operation = input.operation;
-        let mut document = writing.document(view)?;
+        let mut document = writing.document()?;
         type Edit = for<'t> fn(&'t str) -> TagEdit<'t>;
         let (name, edit): (_, Edit) = match operation {
             Operation::Add => ("add", |tag| TagEdit::Add { tag }),

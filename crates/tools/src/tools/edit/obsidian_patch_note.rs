@@ -4,7 +4,7 @@ use lapidary_operation::{
     quote::quoted,
 };
 use lapidary_toolkit::{
-    note_edit::{NoteEdit, NoteWritten},
+    note_edit::{Makes, NoteEdit, NoteWritten},
     patching::{ContentType, Wanted, patched},
     section::{Section, SectionOutput},
     target::Target,
@@ -111,8 +111,15 @@ impl WriteTool for ObsidianPatchNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
-        let writing =
-            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+        let writing = NoteEdit::begin(
+            tool,
+            context,
+            view,
+            &input.target,
+            Makes::Nothing,
+            input.expected_hash.as_deref(),
+            input.dry_run,
+        )?;
         let wanted = Wanted {
             tool,
             section: &input.section,
@@ -127,7 +134,7 @@ impl WriteTool for ObsidianPatchNote {
             repeat: input.patch_options.apply_if_content_preexists,
             trim: input.patch_options.trim_target_whitespace,
         };
-        let done = patched(&writing, view, &wanted)?;
+        let done = patched(&writing, &wanted)?;
         let (section, operation) = (input.section.named(&done.target), input.operation);
         Ok(writing.plan(done.document.content().clone(), |path, written| Output {
             path: path.to_string(),

@@ -6,7 +6,7 @@ use lapidary_operation::{
     quote::quoted,
 };
 use lapidary_toolkit::{
-    note_edit::{NoteEdit, NoteWritten},
+    note_edit::{Makes, NoteEdit, NoteWritten},
     target::Target,
 };
 use lapidary_vault::View;
@@ -117,9 +117,16 @@ impl WriteTool for ObsidianReplaceInNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
-        let writing =
-            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
-        let before = writing.document(view)?;
+        let writing = NoteEdit::begin(
+            tool,
+            context,
+            view,
+            &input.target,
+            Makes::Nothing,
+            input.expected_hash.as_deref(),
+            input.dry_run,
+        )?;
+        let before = writing.document()?;
         let mut document = before.clone();
         let mut counts = Vec::new();
         for wanted in &input.replacements {

@@ -3,7 +3,7 @@ use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, bug,
     fence::fenced, quote::quoted,
 };
-use lapidary_toolkit::{hash, reading};
+use lapidary_toolkit::{hash, naming, reading};
 use lapidary_vault::{CheckpointError, Diff, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,8 +51,13 @@ impl ReadTool for FileDiff {
     type Input = Input;
     type Output = Output;
 
-    fn run(&self, _: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = match naming::find(context, view, &input.file) {
+            Ok(found) => found.path,
+            // Of a file that is gone there may be versions.
+            Err(Reason::NoteMissing { .. }) => reading::parse_path(&input.file)?,
+            Err(reason) => return Err(reason),
+        };
         let name = Self::DECLARATION.name;
         let parsed = |argument, given| {
             hash::expected(name, argument, Some(given))?.ok_or_else(|| bug!("a hash was given and none was read"))
@@ -70,7 +75,7 @@ impl ReadTool for FileDiff {
         let mut diff = Diff::default();
         diff.compare(&path, Some(&old), Some(&new));
         Ok(Output {
-            file: input.file,
+            file: path.to_string(),
             unified_diff: diff.text,
             from_hash: from_hash.to_string(),
             to_hash: to_hash.to_string(),

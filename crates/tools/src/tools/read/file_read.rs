@@ -5,6 +5,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash,
+    naming::{self, Found},
     properties::Properties,
     reading::{self, NOT_UTF8},
 };
@@ -66,8 +67,7 @@ impl ReadTool for FileRead {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
-        let file = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let is_note = path.name().to_lowercase().ends_with(".md");
@@ -82,7 +82,7 @@ impl ReadTool for FileRead {
             Some(FrontmatterOutput { data: properties.json(), frontmatter_hash })
         });
         Ok(Output {
-            file: input.file,
+            file: path.to_string(),
             content_hash: file.hash().to_string(),
             total_lines: shown.lines(),
             frontmatter,

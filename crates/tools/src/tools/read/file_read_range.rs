@@ -6,6 +6,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash,
+    naming::{self, Found},
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -65,7 +66,6 @@ impl ReadTool for FileReadRange {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
         if input.to < input.from {
             let problem = Prose::ours(format_args!("must be >= {} (`from`)", input.from));
             return Err(Reason::InvalidArguments {
@@ -73,7 +73,7 @@ impl ReadTool for FileReadRange {
                 problems: vec![ArgumentProblem { at: "to".to_owned(), problem, nearest: None }],
             });
         }
-        let file = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let text = shown.text();
@@ -94,7 +94,7 @@ impl ReadTool for FileReadRange {
             eol: shown.eol(),
             bom: shown.bom(),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
-            file: input.file,
+            file: path.to_string(),
         })
     }
 

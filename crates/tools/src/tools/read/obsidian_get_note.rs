@@ -2,13 +2,15 @@ use lapidary_note::{ContentHash, Heading, HeadingMatch, Link, LinkKind, Note};
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, clipped,
     fence::fenced,
-    quote::{Prose, quoted, quoted_list, quoted_path},
+    quote::{Prose, quoted, quoted_list},
 };
 use lapidary_toolkit::{
-    hash, properties,
+    hash,
+    naming::Found,
+    properties,
     reading::{self, NOT_UTF8, Shown},
     section::{MOST_NAMES, Section, SectionOutput, SectionType, names},
-    target::{Found, Target},
+    target::Target,
     time::minute,
     whole::{Whole, readable_properties},
 };
@@ -132,17 +134,13 @@ impl ReadTool for ObsidianGetNote {
         if input.format == Format::Section && input.section.is_none() {
             return Err(Reason::SectionRequired);
         }
-        let Found { path, file, requested } = input.target.find(Self::DECLARATION.name, context, view)?;
+        let found = input.target.find(Self::DECLARATION.name, context, view)?;
+        let renamed = found.notice();
+        let Found { path, file, requested } = found;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let mut notices = Vec::new();
-        if let Some(requested) = &requested {
-            notices.push(format!(
-                "There is no {}; {} differs only in case.",
-                quoted_path(requested),
-                quoted_path(&path)
-            ));
-        }
+        notices.extend(renamed);
         notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
         let (format, body) = match (input.format, &input.section) {
             (Format::Content, _) => ("content", Body::Content { content: shown.text().to_owned() }),

@@ -5,6 +5,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     hash,
     heading::{DELIMITER, HashLength, HeadingOutput, Outline as Headings},
+    naming::{self, Found},
     page::Page,
     reading::{self, NOT_UTF8},
 };
@@ -89,8 +90,7 @@ impl ReadTool for Outline {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
-        let file = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
@@ -112,7 +112,7 @@ impl ReadTool for Outline {
             next_offset: page.next,
             total: (page.next.is_some() || input.offset > 0).then_some(page.total),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
-            file: input.file,
+            file: path.to_string(),
         })
     }
 

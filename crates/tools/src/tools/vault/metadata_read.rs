@@ -6,6 +6,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash, link,
+    naming::{self, Found},
     place::Places,
     properties,
     reading::{self, NOT_UTF8},
@@ -102,8 +103,7 @@ impl ReadTool for MetadataRead {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
-        let file = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
@@ -153,7 +153,7 @@ impl ReadTool for MetadataRead {
             tasks: (!note.tasks.is_empty()).then_some(TasksOutput { total: note.tasks.len(), done }),
             link_counts: link::counts(&note),
             notice,
-            file: input.file,
+            file: path.to_string(),
         })
     }
 
