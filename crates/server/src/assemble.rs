@@ -10,7 +10,8 @@ use lapidary_tools::{
 use lapidary_vault::{
     FolderNames, GlobError, Globs, InnerVault, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
     store::{
-        DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, SystemTrash, Waiting, place_within,
+        DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem, SystemTrash, Waiting,
+        is_ours_alone, place_within,
     },
 };
 
@@ -50,6 +51,8 @@ pub(crate) enum StartError {
     TokenVault { name: String, vaults: Vec<String> },
     #[error("no vault is configured")]
     NoVault,
+    #[error("the state folder {folder} is not used: {problem}; or set LAPIDARY_STATE_DIR to another folder")]
+    State { folder: String, problem: StateProblem },
     #[error("the system gives no random numbers: {0}")]
     Random(String),
 }
@@ -66,6 +69,7 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
         }
     };
     let state = demo.as_ref().map_or_else(|| config.state_dir.clone(), DemoFolder::state);
+    is_ours_alone(&state).map_err(|problem| StartError::State { folder: state.display().to_string(), problem })?;
     let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config));
     let first = served.next().ok_or(StartError::NoVault)??;
     let vaults = Vaults::new(first, served.collect::<Result<_, _>>()?);

@@ -67,6 +67,9 @@ pub trait Backend: Send + Sync {
     /// Sees to what a killed server left, before somebody reads. Only the first time there can be anything to do.
     fn settle(&self) {}
 
+    /// For the end of the process: what was written down is brought to where it is safest.
+    fn rest(&self) {}
+
     /// What has happened since somebody last asked, for the owner's log.
     fn take_news(&self) -> Vec<News> {
         Vec::new()

@@ -57,6 +57,11 @@ impl EntryRecord {
         Self { path, moved_to, before: None, after: None, bytes_before: 0, bytes_after: 0 }
     }
 
+    /// Whether it is about a file, or something in a folder, or a folder with it that came here.
+    pub fn touches(&self, path: &VaultPath) -> bool {
+        self.path.is_within(path) || self.moved_to.as_ref().is_some_and(|to| path.is_within(to))
+    }
+
     /// Whether it is of an empty folder, which is there afterwards if it was not before.
     pub fn is_of_folder(&self) -> bool {
         self.moved_to.as_ref() == Some(&self.path)
@@ -66,8 +71,8 @@ impl EntryRecord {
 /// Which checkpoints to look for.
 #[derive(Clone, Debug, Default)]
 pub struct PathFilter {
-    /// Only those that touched this file or something in this folder.
-    pub path: Option<VaultPath>,
+    /// Only those that touched one of these files or something in one of these folders; all if there are none.
+    pub paths: Vec<VaultPath>,
     /// Only those before this one.
     pub before: Option<i64>,
 }

@@ -29,7 +29,7 @@ pub use path::{PathError, VaultPath};
 pub use patience::lock;
 pub use scope::{
     Denied, FolderNames, GlobError, GlobProblem, Globs, InnerVault, PathPrefix, Policy, RuleProblem, RulesError,
-    RulesInForce, Scope, ScopeError, ScopeKeeper,
+    RulesInForce, Scope, ScopeError, ScopeKeeper, UnmatchedRule,
 };
 pub use stat::{Stamp, Stat, TextRoom, Walked};
 

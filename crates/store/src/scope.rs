@@ -10,6 +10,7 @@ mod keeper;
 mod policy;
 mod prefix;
 mod rules;
+mod unmatched;
 
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ pub use keeper::ScopeKeeper;
 pub use policy::{FolderNames, Policy};
 pub use prefix::{PathPrefix, ScopeError};
 pub use rules::{RuleProblem, RulesError};
+pub use unmatched::UnmatchedRule;
 
 /// Which part of a vault a caller may read and which it may change: what is configured, and what the rule files in the
 /// vault say.

@@ -122,8 +122,11 @@ impl<'v> Moving<'v> {
                     continue;
                 }
             };
-            let found =
-                if source.is_note() { self.in_note(&source, &before)? } else { self.in_canvas(&source, &before) };
+            let found = if source.is_note() {
+                self.in_note(context, &source, &before)?
+            } else {
+                self.in_canvas(&source, &before)
+            };
             let Some((count, content)) = found else { continue };
             match content {
                 Some(content) if view.may_write(&source).is_ok() => {
@@ -176,7 +179,7 @@ impl<'v> Moving<'v> {
     }
 
     /// Nothing if no link of the note has to change.
-    fn in_note(&self, source: &VaultPath, before: &File) -> Result<Option<Relinked>, Reason> {
+    fn in_note(&self, context: &Context<'_>, source: &VaultPath, before: &File) -> Result<Option<Relinked>, Reason> {
         // What is not text has no links.
         let Ok(shown) = reading::show(source, before) else { return Ok(None) };
         let note = shown.note();
@@ -196,6 +199,8 @@ impl<'v> Moving<'v> {
         let Shown::Exact(document) = &shown else { return Ok(Some((count, None))) };
         let mut document = retargeted(document, &found).map_err(|error| refusal(source, error))?;
         for (key, link, rewritten) in &properties {
+            // Each is an edit of all properties.
+            context.check()?;
             let path = PropertyPath::parse(key).map_err(|error| refusal(source, error.into()))?;
             let Some(retarget) = Retarget::link(link, &rewritten.linkpath) else { continue };
             let retarget = retarget.with_alias(link, rewritten.alias.as_deref());

@@ -23,7 +23,7 @@ pub use lapidary_search::{PassageSize, Ranked, RankedNotes, RankedPage};
 pub use lapidary_store::{
     Change, ChangeSet, Changed, CommitError, Denied, Diff, File, FolderNames, GlobError, Globs, Guard, InnerVault,
     JoinError, News, PathError, PathPrefix, Policy, Receipt, RuleProblem, RulesError, Scope, ScopeError, Trash, Turn,
-    TurnError, VaultLimits, VaultPath,
+    TurnError, UnmatchedRule, VaultLimits, VaultPath,
 };
 pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::Vault;
@@ -37,7 +37,7 @@ pub mod store {
         Stamp, Stat, StoreError, StoredFile, Walked,
         posix::{
             DemoFolder, ExportFolder, FolderStore, LogFile, Observer, PosixBackend, Progress, RotatedFile, SecondNames,
-            StateFolder, SystemTrash, Waiting, folder_exists, place_within, read_settings,
+            StateFolder, StateProblem, SystemTrash, Waiting, folder_exists, is_ours_alone, place_within, read_settings,
         },
     };
 }

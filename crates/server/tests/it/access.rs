@@ -273,3 +273,31 @@ fn links_lead_out_of_the_vault_only_where_the_owner_says() {
     let mut server = vault.serve().open(Era::Modern);
     assert_eq!(subreason(&server.call("file_read", json!({ "file": "ext/a.md" }))), "leads_outside");
 }
+
+#[test]
+fn a_closed_path_that_matches_nothing_is_warned_about_with_the_nearest_name() {
+    let vault = Vault::new(&[("Personen/Anna.md", b"a"), ("Tagebuch/x.md", b"x"), (".lapidaryignore", b"Personn/\n")]);
+    let environment = [("OBSIDIAN_DENY_PATHS", "Persnen,Tagebuch"), ("LAPIDARY_APPROVAL_RULES", "ask path=Tagbuch")];
+    let stderr = vault.path().parent().unwrap().join("stderr");
+    let mut command = vault.command();
+    command
+        .arg("--vault")
+        .arg(vault.path())
+        .envs(environment)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null());
+    let mut server = command.stderr(std::fs::File::create(&stderr).unwrap()).spawn().unwrap();
+    // The warnings come from a thread of their own.
+    let mut said = String::new();
+    while said.matches("matches nothing").count() < 3 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        said = std::fs::read_to_string(&stderr).unwrap();
+        assert!(server.try_wait().unwrap().is_none(), "{said}");
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    for (rule, nearest) in [("persnen", "Personen"), ("Personn/", "Personen"), ("path=tagbuch", "Tagebuch")] {
+        let line = said.lines().find(|line| line.contains(&format!("`{rule}`"))).unwrap_or_else(|| panic!("{said}"));
+        assert!(line.contains(&format!("did you mean `{nearest}`?")), "{line}");
+    }
+}

@@ -441,3 +441,84 @@ fn where_a_trashed_file_went_is_said() {
     assert_eq!(done["results"][1]["result"].get("trashedTo"), None);
     assert_eq!(vault.read(".trash/a 2.md"), b"2\n");
 }
+
+#[test]
+fn a_version_that_was_written_here_is_known_after_somebody_changed_it_and_after_a_move() {
+    let vault = Vault::new(&[("d/k.md", b"one\n")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let first = server.done("file_read", json!({ "file": "d/k.md" }))["contentHash"].clone();
+    let edit = json!({ "file": "d/k.md", "find": "one", "replace": "two" });
+    let second = server.done("str_replace", edit)["contentHash"].clone();
+    vault.write("d/k.md", b"two\nsomebody's\n");
+    let diff = server.done("file_diff", json!({ "file": "d/k.md", "fromHash": second }));
+    assert!(diff["unifiedDiff"].as_str().unwrap().contains("+somebody's"), "{diff:#}");
+    server.done("file_move", json!({ "from": "d/k.md", "to": "d/kk.md" }));
+    server.done("file_move", json!({ "from": "d", "to": "e" }));
+    for old in [&first, &second] {
+        let diff = server.done("file_diff", json!({ "file": "e/kk.md", "fromHash": old }));
+        assert!(diff["unifiedDiff"].as_str().unwrap().contains("+somebody's"), "{diff:#}");
+    }
+    let history = server.done("checkpoint_list", json!({ "path": "e/kk.md" }));
+    let tools: Vec<&str> =
+        history["checkpoints"].as_array().unwrap().iter().map(|kept| kept["tool"].as_str().unwrap()).collect();
+    assert_eq!(tools, ["file_move", "file_move", "str_replace"], "{history:#}");
+    // What has the old name now is another file.
+    server.done("file_create", json!({ "file": "d/k.md", "content": "new\n" }));
+    let history = server.done("checkpoint_list", json!({ "path": "e/kk.md" }));
+    assert_eq!(history["checkpoints"].as_array().unwrap().len(), 3, "{history:#}");
+}
+
+#[test]
+fn the_history_is_in_the_database_after_a_clean_end() {
+    let vault = Vault::new(&[("a.md", b"one\n")]);
+    let mut server = vault.serve().open(Era::Modern);
+    server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
+    server.end();
+    let state = vault.path().parent().unwrap().to_owned();
+    let left = crate::harness::files_below(&state);
+    let logs: Vec<&String> = left
+        .iter()
+        .filter(|(path, bytes)| path.ends_with("checkpoints.db-wal") && !bytes.is_empty())
+        .map(|(path, _)| path)
+        .collect();
+    assert!(left.keys().any(|path| path.ends_with("checkpoints.db")), "{:?}", left.keys());
+    assert!(logs.is_empty(), "{logs:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_state_folder_that_others_can_write_is_refused_at_the_start() {
+    use std::os::unix::fs::PermissionsExt;
+    let vault = Vault::new(&[("a.md", b"one\n")]);
+    let state = vault.path().parent().unwrap().join("shared");
+    std::fs::create_dir(&state).unwrap();
+    std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = vault.command();
+    command.env("LAPIDARY_STATE_DIR", &state).args(["call", "file_read", r#"{"file": "a.md"}"#]);
+    command.arg("--vault").arg(vault.path());
+    let refused = command.output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("other users can write into it"), "{said}");
+    assert_eq!(std::fs::read_dir(&state).unwrap().count(), 0);
+}
+
+#[test]
+fn old_checkpoints_go_without_any_further_change() {
+    let vault = Vault::new(&[("a.md", b"0\n")]);
+    let mut server = vault.serve().open(Era::Modern);
+    for number in 0..5 {
+        let edit = json!({ "file": "a.md", "find": number.to_string(), "replace": (number + 1).to_string() });
+        server.done("str_replace", edit);
+    }
+    server.end();
+    let mut server =
+        vault.serve_with(&[], &[("LAPIDARY_CHECKPOINT_BYTES", "3"), ("LAPIDARY_REPETITION", "off")]).open(Era::Modern);
+    let kept = |server: &mut crate::harness::Server| {
+        server.done("checkpoint_list", json!({}))["checkpoints"].as_array().unwrap().len()
+    };
+    // It is looked at soon after the start, by a thread of its own.
+    let looks = (0..1_000).take_while(|_| kept(&mut server) > 1);
+    let looks = looks.inspect(|_| std::thread::sleep(std::time::Duration::from_millis(50))).count();
+    assert!(looks < 1_000, "all are still there");
+}

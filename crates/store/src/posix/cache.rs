@@ -10,7 +10,7 @@ use std::{
 
 use rusqlite::{Connection, Error, Transaction, params};
 
-use super::state::{StateFolder, private_file};
+use super::state::{StateFolder, open_database, private_file};
 
 const NAME: &str = "index.db";
 const SEGMENTS: &str = "search.db";
@@ -122,7 +122,7 @@ fn open(path: &Path, format: u32) -> Result<Connection, Error> {
     // Made by us first, so that nobody else can read it.
     let made = private_file().append(true).create(true).open(path);
     made.map_err(|_| Error::InvalidPath(PathBuf::new()))?;
-    let database = Connection::open(path)?;
+    let database = open_database(path)?;
     database.busy_timeout(PATIENCE)?;
     // After a power cut it may be damaged, and then it is made anew.
     database.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;

@@ -99,7 +99,7 @@ impl ScopeKeeper {
         let mut rules = VaultRules::default();
         for (file, bytes) in self.files().zip(contents) {
             if let Some(bytes) = bytes {
-                rules.add(file.says, bytes).map_err(|problem| unreadable(file, problem))?;
+                rules.add_file(file, bytes).map_err(|problem| unreadable(file, problem))?;
             }
         }
         Ok(Scope { policy: Arc::clone(&self.policy), rules, ..Scope::default() })

@@ -1,6 +1,7 @@
 //! What the vault's own files say: which of its paths are not there for anybody, and which nobody may change.
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "git looks for rule files on a disk")]
 mod against_git;
 mod wildmatch;
 
@@ -10,6 +11,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use self::wildmatch::{Fits, Line};
 use super::{
+    UnmatchedRule,
     excluded::Excluded,
     fold::{FoldedPath, Wanted},
 };
@@ -77,12 +79,17 @@ pub(super) struct VaultRules {
 }
 
 impl VaultRules {
+    #[cfg(test)]
     pub(super) fn add(&mut self, says: Says, bytes: &[u8]) -> Result<(), RuleProblem> {
+        self.add_file(RuleFile { path: "", says }, bytes)
+    }
+
+    pub(super) fn add_file(&mut self, RuleFile { path, says }: RuleFile, bytes: &[u8]) -> Result<(), RuleProblem> {
         let text = std::str::from_utf8(bytes).map_err(|_| RuleProblem::NotUtf8)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match says {
-            Says::Ignored => self.ignored.push(Patterns::parse(text)?),
-            Says::Protected => self.protected.push(Patterns::parse(text)?),
+            Says::Ignored => self.ignored.push(Patterns { file: path, ..Patterns::parse(text)? }),
+            Says::Protected => self.protected.push(Patterns { file: path, ..Patterns::parse(text)? }),
             Says::Excluded => self.excluded = Excluded::parse(text).map_err(|_| RuleProblem::Filters)?,
         }
         Ok(())
@@ -100,6 +107,21 @@ impl VaultRules {
         self.ignored.iter().any(|patterns| patterns.cover(folded, wanted)) || self.excluded.covers(path, folded, wanted)
     }
 
+    /// The lines that are about none of these.
+    pub(super) fn unmatched(&self, files: &[FoldedPath], folders: &[FoldedPath]) -> Vec<UnmatchedRule> {
+        let mut unmatched = Vec::new();
+        for patterns in self.ignored.iter().chain(&self.protected) {
+            for line in patterns.lines.iter().filter(|line| !line.negated) {
+                let is_about =
+                    |paths: &[FoldedPath], is_folder| paths.iter().any(|path| line.is_about(path.as_str(), is_folder));
+                if !is_about(files, false) && !is_about(folders, true) {
+                    unmatched.push(UnmatchedRule { source: patterns.file, rule: line.written.trim_end().to_owned() });
+                }
+            }
+        }
+        unmatched
+    }
+
     /// Whether the same is ignored and protected in both folders.
     pub(super) fn close_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
         let mut files = self.ignored.iter().chain(&self.protected);
@@ -114,6 +136,7 @@ impl VaultRules {
 /// One file of patterns, as git reads them but without case. The last line that fits decides.
 #[derive(Clone, Debug, Default)]
 struct Patterns {
+    file: &'static str,
     lines: Vec<Line>,
     /// Lines without wildcards, by what they name; those for folders alone apart.
     names: [HashMap<String, usize>; 2],
@@ -192,15 +215,8 @@ impl Patterns {
         let by_name = self.names[tables].iter().filter_map(|table| table.get(name));
         let by_path = self.paths[tables].iter().filter_map(|table| table.get(path));
         let plain = by_name.chain(by_path).copied().max();
-        let wild = self.wild.iter().copied().take_while(|at| Some(*at) > plain).find(|at| {
-            let line = &self.lines[*at];
-            (is_folder || !line.folders_only)
-                && match &line.fits {
-                    Fits::NameLike(wild) => wild.fits(name),
-                    Fits::PathLike(wild) => wild.fits(path),
-                    Fits::Nothing | Fits::Name(_) | Fits::Path(_) => false,
-                }
-        });
+        let mut wild = self.wild.iter().copied().take_while(|at| Some(*at) > plain);
+        let wild = wild.find(|at| self.lines[*at].is_about(path, is_folder));
         wild.or(plain).is_some_and(|at| !self.lines[at].negated)
     }
 }

@@ -50,7 +50,7 @@ fn memory_is_given_back_after_mixed_calls() {
     }
     let environment = [("LAPIDARY_REPETITION", "off"), ("LAPIDARY_MAX_FAILURES", "0")];
     let mut server = vault.serve_with(&["--tools", "all"], &environment).open(Era::Modern);
-    let (time, rounds) = soak_time().map_or((Duration::ZERO, 60), |time| (time, usize::MAX));
+    let (time, rounds) = soak_time().map_or((Duration::ZERO, 30), |time| (time, usize::MAX));
     let (started, mut number, mut early) = (Instant::now(), 0, 0);
     let mut first_third = 0;
     while number < rounds && (rounds != usize::MAX || started.elapsed() < time) {

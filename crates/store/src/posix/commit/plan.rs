@@ -405,6 +405,16 @@ impl<'a> Planner<'a> {
 }
 
 impl<'s> Planned<'s> {
+    /// What the steps write, but for what is too large.
+    pub(super) fn written(&self, most: usize) -> Vec<(ContentHash, &'s [u8])> {
+        let steps = self.steps.iter().zip(&self.bytes);
+        let written = steps.filter_map(|(step, bytes)| match step {
+            Step::Replace { after, .. } | Step::Create { after, .. } => Some((*after, *bytes)),
+            Step::MakeFolder { .. } | Step::Remove { .. } | Step::Move { .. } => None,
+        });
+        written.filter(|(_, bytes)| bytes.len() <= most).collect()
+    }
+
     fn push(&mut self, step: Step, bytes: &'s [u8]) {
         self.steps.push(step);
         self.bytes.push(bytes);

@@ -6,6 +6,7 @@ use super::super::fold::folded;
 /// One line of a rule file.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
+    pub(super) written: String,
     /// `!`: what an earlier line covers is not covered.
     pub(super) negated: bool,
     /// `/` at the end: folders alone.
@@ -67,6 +68,19 @@ enum Item {
 pub(super) struct Dead;
 
 impl Line {
+    /// Whether it is about this path, which is folded.
+    pub(super) fn is_about(&self, path: &str, is_folder: bool) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        (is_folder || !self.folders_only)
+            && match &self.fits {
+                Fits::Nothing => false,
+                Fits::Name(wanted) => wanted == name,
+                Fits::Path(wanted) => wanted == path,
+                Fits::NameLike(wild) => wild.fits(name),
+                Fits::PathLike(wild) => wild.fits(path),
+            }
+    }
+
     /// A line that is not a comment, without its end.
     pub(super) fn parse(line: &str) -> Result<Self, Dead> {
         let pattern = without_trailing_blanks(line);
@@ -92,7 +106,7 @@ impl Line {
             let (start, rest) = pattern.split_at(plain);
             Fits::NameLike(Wild::parse(start, rest, false)?)
         };
-        Ok(Self { negated, folders_only, fits })
+        Ok(Self { written: line.to_owned(), negated, folders_only, fits })
     }
 }
 

@@ -11,7 +11,8 @@ use serde_json::json;
 
 pub(crate) struct FileDiff;
 
-/// What is different between two versions of a file, by their hashes. Versions that a change replaced are kept.
+/// What is different between two versions of a file, by their hashes. Versions that a change here replaced or wrote are
+/// kept, also from before the file was moved.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
