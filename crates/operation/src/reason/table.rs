@@ -631,12 +631,23 @@ reasons! { |offered|
         data: json!({}),
         hint: "Nothing was done. The owner can allow it in the approval settings, or use a client that can ask.",
     }
-    ApprovalPending { id: String } => {
+    ApprovalPending {
+        id: String,
+        /// By which a caller is known again that nothing else tells from others.
+        handle: Option<String>,
+    } => {
         kinds: [ApprovalPending("approval_pending", -32005, "PERMISSION_DENIED", "The change needs consent; it waits for a person, who answers with `lapidary approvals`.")],
         kind: Kind::ApprovalPending,
         message: format!("A person has to agree to this first. It waits for them as {id}."),
-        data: json!({ "approval": id }),
-        hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again to hear what came of it.", id.raw()),
+        data: json!({ "approval": id, "handle": handle }),
+        hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again{} to hear what came of it.", id.raw(), handle.map_or(String::new(), |handle| format!(" with `approval` {handle} added to its arguments"))),
+    }
+    TooMany { what: &'static str, limit: usize } => {
+        kinds: [],
+        kind: Kind::ApprovalUnavailable,
+        message: format!("No more than {limit} {what} may be open at a time."),
+        data: json!({ "limit": limit }),
+        hint: "Nothing was done. Try again when some of them have been answered or ended.",
     }
     ConsentExpired => {
         kinds: [ApprovalExpired("approval_expired", -32005, "PERMISSION_DENIED", "The consent came too late, was used before, or was given for something else.")],

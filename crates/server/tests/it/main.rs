@@ -40,6 +40,7 @@ mod reasons;
 mod resources;
 mod scenarios;
 mod search_notes;
+mod searching;
 mod skills;
 mod subscriptions;
 mod thrift;

@@ -348,7 +348,9 @@ fn of_the_server() -> Vec<Reason> {
     all.extend([
         Reason::Declined,
         Reason::NobodyToAsk,
-        Reason::ApprovalPending { id: "a1".to_owned() },
+        Reason::ApprovalPending { id: "a1".to_owned(), handle: None },
+        Reason::ApprovalPending { id: "a1".to_owned(), handle: Some(word("c0ffee")) },
+        Reason::TooMany { what: "questions to a person", limit: 20 },
         Reason::ConsentExpired,
         Reason::ChangedMeanwhile,
         Reason::DeniedByRule,
