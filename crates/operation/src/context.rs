@@ -13,7 +13,7 @@ use crate::{Catalogue, Interruption, MemoryBudget, Prompt, Reason};
 pub struct Context<'a> {
     pub cancel: &'a Cancel,
     pub catalogue: &'a Catalogue,
-    pub caller: Caller<'a>,
+    pub author: Author<'a>,
     /// The names of all vaults that there are for the caller.
     pub vaults: &'a [String],
     pub scan: ScanLimits,
@@ -33,14 +33,14 @@ pub struct Context<'a> {
 
 /// Who calls, as far as a change can be told to be its own.
 #[derive(Clone, Copy, Debug)]
-pub struct Caller<'a> {
+pub struct Author<'a> {
     /// Of this connection.
     pub id: &'a str,
     /// Under which it comes back, if anything tells that it is the same.
     pub name: Option<&'a str>,
 }
 
-impl Caller<'_> {
+impl Author<'_> {
     /// Whether the client that a change was recorded under is this one.
     pub fn is(&self, client: &str) -> bool {
         let of_name =

@@ -138,7 +138,7 @@ fn context<'c>(
     let setup = execution.setup();
     Context {
         cancel: execution.cancel,
-        caller: execution.principal().caller(),
+        author: execution.principal().author(),
         catalogue: &execution.profile().catalogue,
         vaults: names,
         scan: setup.limits.scan,

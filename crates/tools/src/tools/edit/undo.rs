@@ -80,7 +80,7 @@ impl WriteTool for Undo {
         let meant = match &input.id {
             Some(id) => {
                 let found = checkpoint::find(view, id)?;
-                if !context.caller.is(&found.client) {
+                if !context.author.is(&found.client) {
                     return Err(Reason::ChangeOfOther { id: found.id });
                 }
                 vec![found]
