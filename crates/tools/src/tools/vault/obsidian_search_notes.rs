@@ -113,7 +113,7 @@ impl ReadTool for ObsidianSearchNotes {
         if input.context_length > MAX_CONTEXT {
             return Err(Reason::ContextLengthTooLarge { given: input.context_length, limit: MAX_CONTEXT });
         }
-        let cursor = Cursor::parse(Self::DECLARATION.name, input.cursor.as_deref())?;
+        let cursor = Cursor::parse(input.cursor.as_deref())?;
         if mode != Mode::Text && input.path_prefix.is_some() {
             return Err(Reason::PathPrefixInvalidMode { mode: mode.name() });
         }
