@@ -674,7 +674,6 @@ reasons! { |offered|
     } => {
         kinds: [ApprovalPending("approval_pending", -32005, "PERMISSION_DENIED", "The change needs consent; it waits for a person, who answers with `lapidary approvals`.")],
         kind: Kind::ApprovalPending,
-    Kind::TooMany,
         message: format!("A person has to agree to this first. It waits for them as {id}."),
         data: json!({ "approval": id, "handle": handle }),
         hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again{} to hear what came of it.", id.raw(), handle.map_or(String::new(), |handle| format!(" with `approval` {handle} added to its arguments"))),

@@ -67,6 +67,7 @@ fn repeated_refusal(execution: &Execution<'_>, outcome: &Outcome) -> Option<Reas
             | Reason::Disk { .. }
             | Reason::KeepsChanging { .. }
             | Reason::ApprovalPending { .. }
+            | Reason::TooMany { .. }
             | Reason::Internal(_)
     );
     if is_passing { None } else { check_repetition(execution, rendered) }
