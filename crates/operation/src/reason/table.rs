@@ -364,7 +364,7 @@ reasons! { |offered|
         kind: Kind::SectionMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
-        hint: advice::available_sections(section_type, &available, offered),
+        hint: advice::available_sections(section_type, target, &available, offered),
     }
     Ambiguous { path: VaultPath, target: String, candidates: Candidates } => {
         kinds: [TargetAmbiguous("target_ambiguous", -32002, "DUPLICATE_TARGET", "Several headings or blocks have the name that was given.")],
@@ -412,6 +412,14 @@ reasons! { |offered|
         data: json!({ "path": path.as_str() }),
         hint: advice::edit(error, offered),
     }
+    /// A new name after which links could not follow.
+    LinkWouldBeLost { path: VaultPath, source: VaultPath, place: String } => {
+        kinds: [],
+        kind: Kind::EditRefused,
+        message: format!("{path} was left as it is: with the new name, no link could lead where {place} in {source} does now; another part of the note has that name, or it has nothing that a link can say."),
+        data: json!({ "path": path.as_str(), "source": source.as_str(), "link": place }),
+        hint: advice::leave_links("Choose another name", offered),
+    }
     /// One of several steps of a call was refused, so none was made.
     InStep { list: &'static str, index: usize, reason: Box<Reason> } => {
         kinds: [],
@@ -429,7 +437,7 @@ reasons! { |offered|
         kind: Kind::SectionTargetMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
-        hint: advice::available_sections(section_type, &available, offered),
+        hint: advice::available_sections(section_type, target, &available, offered),
     }
     AmbiguousSection { path: VaultPath, target: String, candidates: Vec<String> } => {
         kinds: [AmbiguousSection("ambiguous_section", -32002, "DUPLICATE_TARGET", "Several headings are meant.")],
