@@ -70,7 +70,7 @@ fn bad_paths_are_refused_by_every_tool_and_change_nothing() {
         ("folder", ["path_is_directory"; 4]),
         ("folder/inside.md/deeper.md", ["note_missing", "note_missing", "note_missing", "not_a_file"]),
         ("binary.png", ["not_text"; 4]),
-        ("invalid.md", ["-", "not_text", "-", "not_text"]),
+        ("invalid.md", ["-", "not_text", "-", "-"]),
         ("huge.md", ["file_too_large"; 4]),
         ("../outside.md", ["path_traversal"; 4]),
         ("folder/../../outside.md", ["path_traversal"; 4]),

@@ -104,6 +104,7 @@ impl WriteTool for ObsidianReplaceInNote {
         reasons: &[
             Kind::StalePrecondition,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::RegexInvalid,
             Kind::RegexUnsafe,
             Kind::PatchRejected,

@@ -123,6 +123,7 @@ impl ReadTool for ObsidianGetNote {
         reasons: &[
             Kind::SectionRequired,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::AmbiguousPath,
             Kind::SectionMissing,
             Kind::FrontmatterInvalid,
