@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use lapidary_note::ContentHash;
-use lapidary_tools::Profile;
+use lapidary_tools::{Author, Profile};
 use lapidary_vault::Policy;
 
 /// Who is calling. Each transport makes one in exactly one function.
@@ -46,6 +46,12 @@ impl Principal {
 
     pub(crate) fn is_anonymous(name: &str) -> bool {
         [Self::STDIO, Self::HTTP, Self::COMMAND_LINE].contains(&name)
+    }
+
+    /// Who that is when it comes to whose a change is. Those who are not known by name are told apart by their connection.
+    pub(crate) fn author(&self) -> Author<'_> {
+        let name = (!Self::is_anonymous(&self.name)).then_some(&*self.name);
+        Author { id: &self.id, name }
     }
 
     pub fn profile(&self) -> &Profile {

@@ -85,6 +85,7 @@ pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Asse
         chosen: config.tools.include.clone().unwrap_or_default(),
         excluded: config.tools.exclude.clone(),
         read_only: config.access.read_only,
+        dotted_names: config.tools.dotted_names,
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let mut profiles = Profiles { config, selection: &selection, made: BTreeMap::new() };

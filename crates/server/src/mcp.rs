@@ -149,7 +149,9 @@ impl ServerHandler for Mcp {
     ) -> Result<ListToolsResult, ErrorData> {
         let grant = self.grant_of(identity(&context.extensions));
         let listed = grant.profile.catalogue.entries().iter().filter(|entry| entry.standing == Standing::Listed);
-        let tools = listed.map(|entry| definition::tool(&entry.spec, self.shared.dotted_names)).collect();
+        let tools = listed
+            .map(|entry| definition::tool(&entry.spec, &grant.profile.catalogue, self.shared.dotted_names))
+            .collect();
         let mut list = ListToolsResult::with_all_items(tools);
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
@@ -157,8 +159,9 @@ impl ServerHandler for Mcp {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let entry = self.session_grant.profile.catalogue.find(name).ok()?;
-        Some(definition::tool(&entry.spec, self.shared.dotted_names))
+        let catalogue = &self.session_grant.profile.catalogue;
+        let entry = catalogue.find(name).ok()?;
+        Some(definition::tool(&entry.spec, catalogue, self.shared.dotted_names))
     }
 
     async fn call_tool(

@@ -19,6 +19,17 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// In words, behind a number.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wiki => "wiki",
+            Self::Embed => "embeds",
+            Self::HeaderRef => "to headings",
+            Self::BlockRef => "to blocks",
+            Self::Markdown => "markdown",
+        }
+    }
+
     /// An embed of a part of a note is an embed first: that is what a reader sees.
     pub fn of(kind: LinkKind, embed: bool, subpath: Option<&str>) -> Self {
         match (kind, subpath) {

@@ -32,6 +32,14 @@ reasons! { |offered|
         data: json!({ "problems": problems.iter().map(words::problem).collect::<Vec<_>>() }),
         hint: advice::arguments(tool, &problems),
     }
+    /// The same for the place in a list, with what was sent for it.
+    CursorInvalid { cursor: String } => {
+        kinds: [],
+        kind: Kind::InvalidArguments,
+        message: "Invalid arguments: `cursor` must be the `nextCursor` of an earlier answer.",
+        data: json!({ "cursor": cursor }),
+        hint: "Send `nextCursor` as it came, or leave it out for the first page.",
+    }
     ToolUnknown { name: String, nearest: Option<String> } => {
         kinds: [ToolUnknown("tool_unknown", -32602, "INVALID_ARGS", "`call_tool` names a tool that does not exist.")],
         kind: Kind::ToolUnknown,
@@ -291,6 +299,37 @@ reasons! { |offered|
         message: format!("Several checkpoints begin with {given}."),
         data: json!({ "id": given, "matches": ids }),
         hint: format!("Send more of its name: {}.", list(&ids)),
+    }
+    NothingToUndo => {
+        kinds: [NothingToUndo("nothing_to_undo", -32001, "NOT_FOUND", "The caller has made no change that is not undone already.")],
+        kind: Kind::NothingToUndo,
+        message: "There is no change of yours to undo.",
+        data: json!({}),
+        hint: match offered.has("checkpoint_list") {
+            true => "`checkpoint_list` shows all changes, those of others too.",
+            false => "Nothing needs to be done.",
+        },
+    }
+    ChangeOfOther { id: String } => {
+        kinds: [ChangeOfOther("change_of_other", -32005, "PERMISSION_DENIED", "The change to undo was made by another client.")],
+        kind: Kind::ChangeOfOther,
+        message: format!("The change {id} is not one of yours."),
+        data: json!({ "id": id }),
+        hint: match offered.has("checkpoint_restore") {
+            true => format!("Ask the person; `checkpoint_restore` with `id` {id} undoes it."),
+            false => "Ask the person whether it is to be undone.".to_owned(),
+        },
+    }
+    ChangedSince { path: VaultPath, id: String } => {
+        kinds: [ChangedSince("changed_since", -32002, "STALE_PRECONDITION", "A file was changed again after the change that is to be undone.")],
+        kind: Kind::ChangedSince,
+        message: format!("{path} was changed again after {id}, so undoing that would take back more."),
+        data: json!({ "path": path.as_str(), "id": id }),
+        hint: match (offered.has("checkpoint_diff"), offered.has("checkpoint_restore")) {
+            (true, true) => format!("`checkpoint_diff` with `id` {id} shows what would go; `checkpoint_restore` does it all the same."),
+            (_, true) => format!("`checkpoint_restore` with `id` {id} does it all the same."),
+            _ => "Read the file and edit it instead.".to_owned(),
+        },
     }
     NotInCheckpoint { path: VaultPath, checkpoint: String, files: Vec<VaultPath> } => {
         kinds: [],
@@ -586,11 +625,12 @@ reasons! { |offered|
             None => "Prompts are notes in `Prompts/` with the tag `mcp-tools-prompt` in their properties; list them again.".to_owned(),
         },
     }
-    Declined => {
+    /// `path` is the file the question was about, or the first of them.
+    Declined { path: Option<VaultPath> } => {
         kinds: [Cancelled("cancelled", -32600, "PERMISSION_DENIED", "A person was asked and said no.")],
         kind: Kind::Cancelled,
         message: "The person who was asked said no.",
-        data: json!({}),
+        data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
         hint: "Nothing was changed. Ask the person what to do instead.",
     }
     NobodyToAsk => {

@@ -64,7 +64,8 @@ fn show(execution: &mut Execution<'_>, Plan { change, token, .. }: Plan<'_>) -> 
         receipt: None,
         proposal_token: token.as_deref(),
     })?;
-    Ok(Flow::answer(render_dry_run(answer, &change.changes.diff().text, &execution.notices())))
+    let diff = change.shows_diff.then(|| change.changes.diff().text);
+    Ok(Flow::answer(render_dry_run(answer, diff.as_deref(), &execution.notices())))
 }
 
 /// Every file of the change lies in the principal's scope, by its path and by the place where a link leads, and can be

@@ -43,6 +43,7 @@ mod search_notes;
 mod searching;
 mod skills;
 mod subscriptions;
+mod thrift;
 mod tools_list;
 mod undo;
 mod way_back;

@@ -34,6 +34,7 @@ pub(crate) struct Input {
     limit: usize,
     /// How many of each to skip.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     offset: usize,
 }
 

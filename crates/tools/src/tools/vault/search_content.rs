@@ -440,6 +440,7 @@ mod tests {
             let cancel = Cancel::after(Duration::from_secs(60));
             let context = Context {
                 cancel: &cancel,
+                author: lapidary_operation::Author { id: "test", name: None },
                 catalogue: &catalogue,
                 vaults: &[],
                 scan: ScanLimits::default(),
