@@ -457,8 +457,7 @@ impl Notes {
         self.shown_mentioning(target).filter(move |state| state.path != *target)
     }
 
-    /// The links to a file from other notes, in the order of these. Definitions of reference links are not among them, as
-    /// they are no links to Obsidian either.
+    /// The links to a file from other notes, in the order of these. Reference links are among them.
     pub fn backlinks(&self, target: &VaultPath) -> Vec<Backlink<'_>> {
         let mut sources: Vec<&Arc<FileState>> = self.mentioning_states(target).collect();
         sources.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -466,7 +465,7 @@ impl Notes {
         let mut found = Vec::new();
         for state in sources {
             let links = digest_of(state).into_iter().flat_map(|digest| digest.links());
-            for link in links.filter(|link| link.kind != LinkKind::Reference) {
+            for link in links {
                 if leads_here.asked(link.target, &state.path) {
                     found.push(Backlink { source: &state.path, link });
                 }

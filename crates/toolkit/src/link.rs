@@ -54,9 +54,12 @@ pub struct OutLink {
     /// Of a Markdown link, what is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// Of a Markdown link, exactly what is written.
+    /// Of a Markdown link, its destination as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
+    /// Of an embed, `width` or `widthxheight`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<String>,
     /// The property it stands in.
     #[serde(skip_serializing_if = "Option::is_none")]
     property: Option<String>,
@@ -77,14 +80,7 @@ pub fn out_links(note: &Note<'_>, source: &VaultPath, notes: &Notes) -> Vec<OutL
     for link in &note.links {
         let written = match note.definition_of(link) {
             // Where a reference link leads is said elsewhere in the note.
-            Some(definition) => Link {
-                kind: LinkKind::Markdown,
-                internal: definition.internal,
-                destination: definition.destination.clone(),
-                path: definition.path.clone(),
-                subpath: definition.subpath.clone(),
-                ..link.clone()
-            },
+            Some(definition) => definition.followed_by(link),
             None => link.clone(),
         };
         let mut out = out_link(note.text, &written, source, notes);
@@ -107,7 +103,7 @@ fn out_link(text: &str, link: &Link, source: &VaultPath, notes: &Notes) -> OutLi
     };
     let alias = link.alias.clone().map(|alias| text[alias].to_owned());
     let markdown = kind == Kind::Markdown;
-    let url = markdown.then(|| text[link.destination.clone()].to_owned());
+    let url = markdown.then(|| link.address(text).into_owned());
     OutLink {
         kind,
         path: path.map(ToString::to_string),
@@ -117,6 +113,7 @@ fn out_link(text: &str, link: &Link, source: &VaultPath, notes: &Notes) -> OutLi
         alias: alias.filter(|_| !markdown),
         target: if link.internal { target.into_owned() } else { url.clone().unwrap_or_default() },
         url,
+        size: link.size.as_ref().map(ToString::to_string),
         property: None,
         line: 0,
         col: 0,

@@ -16,7 +16,7 @@ pub(super) struct Masked {
     pub(super) content: Range<usize>,
     pub(super) kind: MaskedKind,
     /// How many quotes it stands in.
-    quotes: usize,
+    pub(super) quotes: usize,
     /// A list item begins on the same line.
     in_item: bool,
 }
