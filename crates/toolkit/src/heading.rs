@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use lapidary_note::{ContentHash, Document, Heading, Note};
-use lapidary_operation::{Candidates, HeadingCandidate, MemoryBudget, Reason, bug, clipped};
+use lapidary_operation::{Candidates, HeadingCandidate, MemoryBudget, Reason, bug, clipped, quote::quoted};
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,15 @@ pub struct HeadingOutput {
     /// The others that have the same path, 20 at most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     duplicate_of: Vec<String>,
+}
+
+impl HeadingOutput {
+    /// Where it is, its level, its path and the hash of its section.
+    pub fn text(&self) -> String {
+        let marks = "#".repeat(usize::from(self.level));
+        let hash = self.section_hash.as_deref().map_or_else(String::new, |hash| format!(" {}", hash::digits(hash)));
+        format!("{}-{} {marks} {}{hash}", self.line, self.end_line, quoted(&self.path))
+    }
 }
 
 /// The headings of a note, ready to be shown.

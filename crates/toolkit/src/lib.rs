@@ -31,6 +31,7 @@ pub mod properties;
 pub mod reading;
 pub mod references;
 pub mod removing;
+pub mod restoring;
 pub mod section;
 pub mod tags;
 pub mod target;

@@ -50,6 +50,30 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
+impl ReferencesOutput {
+    /// How many links followed, behind what was renamed; nothing where there were none.
+    pub fn text(&self) -> String {
+        let Self { references_updated, files_updated, references_left, files_unread } = self;
+        links_followed(*references_updated, *files_updated, *references_left, *files_unread)
+    }
+}
+
+/// What became of links, behind what they lead to.
+pub(crate) fn links_followed(updated: usize, files: usize, left: usize, unread: usize) -> String {
+    let mut text = String::new();
+    if updated > 0 {
+        text += &format!(", {updated} links followed");
+        text += &if files > 0 { format!(" in {files} other files") } else { String::new() };
+    }
+    if left > 0 {
+        text += &format!(", {left} links left as they are in files that may not be changed");
+    }
+    if unread > 0 {
+        text += &format!(", {unread} files could not be read");
+    }
+    text
+}
+
 /// Says what a link to a place in the note has to say from now on.
 pub(crate) type Follow<'f> = &'f dyn Fn(&Place<'_>) -> Followed;
 

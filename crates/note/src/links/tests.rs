@@ -93,6 +93,13 @@ fn links_are_taken_apart_as_obsidian_does() {
             vec!["wiki! E.jpg size=200x-", "md u.md alias=t", "wiki b", "wiki c"],
         ),
         ("> | a | b |\n> | - | - |\n> | [[c]] |\n> | d | e | [[f]] |\n", vec!["wiki c", "wiki f"]),
+        // The text of `1. ` begins in the fifth column.
+        ("1. x\n  \n\t   ![[a]]\n", vec!["wiki! a"]),
+        ("1) x\n\n       a\n\t   [[b]] `[[no]]`\n\n\t\t[[no]]\n", vec!["wiki b"]),
+        ("1. x\n\n        [[no]]\n\n       [c](d)\n", vec!["md d alias=c"]),
+        ("- x\n\n\t   [[no]]\n\n10. x\n\n\t    [[no]]\n", vec![]),
+        ("1. x\n   y\n\n\t   [[no]]\n", vec![]),
+        ("H\n  ===\n    [[a]]\n\n<!-- [[no]] --> [[b]]\n---\n", vec!["wiki a", "wiki b"]),
         ("[[a`b]] c`d", vec!["wiki a`b"]),
         ("`a [[b` c]]", vec![]),
         ("# [[a]]\n\n> [[b]]\n\n- [[c]]\n\n[^1]: [[d]]", vec!["wiki a", "wiki b", "wiki c", "wiki d"]),

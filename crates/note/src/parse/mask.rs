@@ -260,7 +260,7 @@ fn prefix(line: &[u8]) -> Option<(usize, Option<usize>)> {
 }
 
 /// How wide the begin of a line is, with tabs to every fourth column.
-fn columns(line: &[u8]) -> usize {
+pub(super) fn columns(line: &[u8]) -> usize {
     line.iter().fold(0, |column, byte| if *byte == b'\t' { column / 4 * 4 + 4 } else { column + 1 })
 }
 

@@ -34,6 +34,9 @@ fn only_real_headings_count() {
         ("H\n--- \n", vec![]),
         ("H\n-\n", vec!["H"]),
         ("text\n# A\nmore\n", vec!["A"]),
+        ("H\n ===\nG\n===\t\n# yes\n", vec!["yes"]),
+        ("<!-- c -->\n---\n\n<b>x</b>\n===\n", vec!["<!-- c -->", "<b>x</b>"]),
+        ("<!-- c -->\n --- \n\n<div>\n<b>\n---\n\na\n<b>\n---\n", vec![]),
         ("   # A\n\n\t# no\n#\ttab\n#\u{a0}no\n", vec!["A", "tab"]),
         ("# a#\n# b \\#\n# c # \n## ##\n", vec!["a#", "b \\#", "c", "c::"]),
         ("# last", vec!["last"]),
@@ -170,6 +173,8 @@ fn an_id_names_the_block_that_obsidian_shows_for_it() {
         ("`x ^a`\n", vec![]),
         ("x %%c%% ^a\n", vec![("a", Paragraph, "x %%c%% ^a")]),
         ("x ^A-1\n", vec![("A-1", Paragraph, "x ^A-1")]),
+        ("1. x\n\n\t   y ^a\n2. z\n", vec![("a", Item, "1. x\n\n\t   y ^a")]),
+        ("H\n ===\nx ^a\n", vec![("a", Paragraph, "H\n ===\nx ^a")]),
         // Behind a link no blank is needed.
         ("![[a.png]]^a\n", vec![("a", Paragraph, "![[a.png]]^a")]),
         ("x [t](y.md)^a\n", vec![("a", Paragraph, "x [t](y.md)^a")]),

@@ -9,6 +9,7 @@ use super::{
     leaf::{Leaf, Token, TokenKind, scan},
     mask::{Masked, MaskedKind, mask, visible_parts},
     options,
+    reading::read_as_obsidian,
 };
 use crate::{
     BlockKind, Comment, Footnote, FootnoteKind, Form, ListItem, Math, NoteStructure,
@@ -27,6 +28,7 @@ mod names;
 pub(crate) fn walk(text: &str, note: &mut NoteStructure, start: usize) {
     let visible = without_returns(text);
     let (body, mut masked) = mask(&visible[start..]);
+    let body = read_as_obsidian(body);
     for region in &mut masked {
         for span in [&mut region.span, &mut region.content] {
             *span = span.start + start..span.end + start;
@@ -106,6 +108,8 @@ struct Walk<'n, 'm, 't> {
     cell_end: usize,
     /// In a block of code or HTML, where what the parser calls text is none.
     closed: bool,
+    /// An item with the answer whether Obsidian indents it further than the parser does, for the last one that was asked.
+    wider: Option<(usize, Option<usize>)>,
     /// The last finished block that stands in no other, with what blanks may follow it.
     previous: Option<(BlockKind, Range<usize>)>,
     /// Blocks that name an item, whose own content may not have ended yet.
@@ -133,6 +137,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             inline_end: 0,
             cell_end: 0,
             closed: false,
+            wider: None,
             previous: None,
             named_items: Vec::new(),
         }
@@ -281,8 +286,8 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             Tag::FootnoteDefinition(_) => self.start_footnote(range),
             Tag::Table(_) => self.containers.push(Container::Table(range)),
             Tag::CodeBlock(kind) => {
-                self.closed = true;
                 self.code_block(matches!(kind, CodeBlockKind::Fenced(_)), range);
+                self.closed = true;
             }
             Tag::HtmlBlock => self.closed = true,
             _ => {}
@@ -450,7 +455,13 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         let top = self.containers.is_empty();
         let found = if top { heading(text, level, span.clone()) } else { None };
         if let Some(found) = found {
-            self.scan(found.words.clone());
+            if text[found.words.clone()].starts_with('<') {
+                // The parser may not have seen this.
+                self.forget_tokens();
+                self.run(found.words.clone());
+            } else {
+                self.scan(found.words.clone());
+            }
             if let Some(Trailing::Behind(marker) | Trailing::Alone(marker)) =
                 trailing_id(text, found.words.clone(), &[], &self.note.links)
             {
@@ -495,6 +506,10 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         for span in visible_parts(self.masked, span) {
             scan(self.text, self.note, &Leaf { span, tokens, marks, ends, quotes }, &mut self.brackets);
         }
+        self.forget_tokens();
+    }
+
+    fn forget_tokens(&mut self) {
         self.tokens.clear();
         self.marks.clear();
         self.ends.clear();

@@ -105,6 +105,7 @@ pub(super) fn content_preexists(offered: &Offered<'_>) -> &'static str {
 
 /// A note is there, and the call could have replaced it.
 pub(super) fn file_exists(current: &ContentHash, offered: &Offered<'_>) -> String {
+    let current = current.short();
     let part = offered.first(REPLACE_TEXT).map(|tool| format!("to change part of it use `{tool}`"));
     let whole = offered
         .has("obsidian_write_note")
@@ -114,6 +115,7 @@ pub(super) fn file_exists(current: &ContentHash, offered: &Offered<'_>) -> Strin
 
 /// The same where only another tool could replace it.
 pub(super) fn destination_exists(current: &ContentHash, offered: &Offered<'_>) -> String {
+    let current = current.short();
     let part = offered.any(&["str_replace", "apply_edits"]).or_else(|| offered.any(&["obsidian_replace_in_note"]));
     let part = part.map(|tools| format!("to change part of it use {tools}"));
     let whole = offered
@@ -140,6 +142,7 @@ pub(super) fn on_conflict(offered: &Offered<'_>) -> &'static str {
 }
 
 pub(super) fn stale(argument: &str, current: &ContentHash, offered: &Offered<'_>) -> String {
+    let current = current.short();
     if offered.takes(argument) {
         format!(
             "It changed since you read it. Read it again, or repeat with `{argument}` {current} if the change does not matter."
@@ -159,14 +162,11 @@ pub(super) fn version_missing(offered: &Offered<'_>) -> String {
 }
 
 pub(super) fn available_sections(section_type: &str, available: &[Quoted<'_>], offered: &Offered<'_>) -> String {
-    const SHOWN: usize = 20;
     if available.is_empty() {
         let how = if offered.has("obsidian_get_note") { " with format `content`" } else { "" };
         return format!("The note has no {section_type} at all. Read it{how}.");
     }
-    let more = if available.len() > SHOWN { ", …" } else { "" };
-    let shown = &available[..available.len().min(SHOWN)];
-    format!("The note has: {}{more}.", list(shown))
+    format!("The note has: {}.", as_many_as_fit(available.iter().map(ToString::to_string), available.len()))
 }
 
 pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &Offered<'_>) -> String {
@@ -342,6 +342,24 @@ pub(super) fn disk(problem: Disk) -> &'static str {
         }
         Disk::Failing => "Nothing was changed. Try again; if it happens again, the disk needs attention.",
     }
+}
+
+/// How much of a hint may be a list: a refusal is read again and again.
+const LISTED_BYTES: usize = 180;
+
+/// The first of several names, and how many there are besides.
+pub(super) fn as_many_as_fit(names: impl Iterator<Item = String>, of: usize) -> String {
+    let (mut shown, mut bytes) = (Vec::new(), 0);
+    for name in names {
+        bytes += name.len() + 2;
+        if bytes > LISTED_BYTES && !shown.is_empty() {
+            break;
+        }
+        shown.push(name);
+    }
+    let more = of - shown.len().min(of);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
 }
 
 pub(super) fn list(names: &[Quoted<'_>]) -> String {

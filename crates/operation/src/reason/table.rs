@@ -292,6 +292,37 @@ reasons! { |offered|
         data: json!({ "id": given, "matches": ids }),
         hint: format!("Send more of its name: {}.", list(&ids)),
     }
+    NothingToUndo => {
+        kinds: [NothingToUndo("nothing_to_undo", -32001, "NOT_FOUND", "The caller has made no change that is not undone already.")],
+        kind: Kind::NothingToUndo,
+        message: "There is no change of yours to undo.",
+        data: json!({}),
+        hint: match offered.has("checkpoint_list") {
+            true => "`checkpoint_list` shows all changes, those of others too.",
+            false => "Nothing needs to be done.",
+        },
+    }
+    ChangeOfOther { id: String } => {
+        kinds: [ChangeOfOther("change_of_other", -32005, "PERMISSION_DENIED", "The change to undo was made by another client.")],
+        kind: Kind::ChangeOfOther,
+        message: format!("The change {id} is not one of yours."),
+        data: json!({ "id": id }),
+        hint: match offered.has("checkpoint_restore") {
+            true => format!("Ask the person; `checkpoint_restore` with `id` {id} undoes it."),
+            false => "Ask the person whether it is to be undone.".to_owned(),
+        },
+    }
+    ChangedSince { path: VaultPath, id: String } => {
+        kinds: [ChangedSince("changed_since", -32002, "STALE_PRECONDITION", "A file was changed again after the change that is to be undone.")],
+        kind: Kind::ChangedSince,
+        message: format!("{path} was changed again after {id}, so undoing that would take back more."),
+        data: json!({ "path": path.as_str(), "id": id }),
+        hint: match (offered.has("checkpoint_diff"), offered.has("checkpoint_restore")) {
+            (true, true) => format!("`checkpoint_diff` with `id` {id} shows what would go; `checkpoint_restore` does it all the same."),
+            (_, true) => format!("`checkpoint_restore` with `id` {id} does it all the same."),
+            _ => "Read the file and edit it instead.".to_owned(),
+        },
+    }
     NotInCheckpoint { path: VaultPath, checkpoint: String, files: Vec<VaultPath> } => {
         kinds: [],
         kind: Kind::CheckpointMissing,
@@ -600,12 +631,23 @@ reasons! { |offered|
         data: json!({}),
         hint: "Nothing was done. The owner can allow it in the approval settings, or use a client that can ask.",
     }
-    ApprovalPending { id: String } => {
+    ApprovalPending {
+        id: String,
+        /// By which a caller is known again that nothing else tells from others.
+        handle: Option<String>,
+    } => {
         kinds: [ApprovalPending("approval_pending", -32005, "PERMISSION_DENIED", "The change needs consent; it waits for a person, who answers with `lapidary approvals`.")],
         kind: Kind::ApprovalPending,
         message: format!("A person has to agree to this first. It waits for them as {id}."),
-        data: json!({ "approval": id }),
-        hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again to hear what came of it.", id.raw()),
+        data: json!({ "approval": id, "handle": handle }),
+        hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again{} to hear what came of it.", id.raw(), handle.map_or(String::new(), |handle| format!(" with `approval` {handle} added to its arguments"))),
+    }
+    TooMany { what: &'static str, limit: usize } => {
+        kinds: [],
+        kind: Kind::ApprovalUnavailable,
+        message: format!("No more than {limit} {what} may be open at a time."),
+        data: json!({ "limit": limit }),
+        hint: "Nothing was done. Try again when some of them have been answered or ended.",
     }
     ConsentExpired => {
         kinds: [ApprovalExpired("approval_expired", -32005, "PERMISSION_DENIED", "The consent came too late, was used before, or was given for something else.")],

@@ -16,7 +16,7 @@ use crate::{
 /// Of a diff, as much as a person will look at in a client's form.
 const SHOWN_DIFF: usize = 6_000;
 /// And at a terminal.
-const WHOLE_DIFF: usize = 1_000_000;
+const WHOLE_DIFF: usize = 200_000;
 
 /// Where the rules want it, a person is shown the very change that would be made.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
@@ -188,7 +188,7 @@ mod tests {
     fn where_nobody_can_be_asked_it_is_refused_or_waits() {
         assert_eq!(server(false, false).refused("str_replace", edit()), Reason::NobodyToAsk);
         let server = server(false, true);
-        let Reason::ApprovalPending { id } = server.refused("str_replace", edit()) else { panic!("does not wait") };
+        let Reason::ApprovalPending { id, .. } = server.refused("str_replace", edit()) else { panic!("does not wait") };
         let pending = server.executor.pending().unwrap().remove(0);
         assert_eq!(pending.id, id);
         let decided = server.executor.decide(&pending, true).unwrap();

@@ -69,15 +69,8 @@ fn translate_with(given: &str, keeps_groups: bool) -> Result<Translated, Pattern
         refers_back: false,
         places: Vec::new(),
     };
-    let mut translator = Translator {
-        given,
-        at: 0,
-        keeps_groups,
-        out,
-        groups: Vec::new(),
-        captures: Vec::new(),
-        ahead: Vec::new(),
-    };
+    let mut translator =
+        Translator { given, at: 0, keeps_groups, out, groups: Vec::new(), captures: Vec::new(), ahead: Vec::new() };
     while let Some(c) = translator.begin_piece() {
         match c {
             '\\' => translator.escape(false)?,

@@ -336,13 +336,13 @@ fn s16_budgets_of_the_server_cut_short_and_say_so() {
     let vault = many();
     let environment = [("MCP_MAX_FILES_SCANNED", "3"), ("MCP_MAX_BULK_OPS", "2"), ("LAPIDARY_REPETITION", "off")];
     let mut server = vault.serve_with(&["--tools", "files"], &environment).open(Era::Modern);
-    let search = server.done("search.content", json!({ "query": "needle" }));
+    let search = server.done("search.content", json!({ "query": "needle", "limit": 100 }));
     assert_eq!((&search["truncated"], &search["scanned"]), (&json!(true), &json!(3)), "{search}");
     assert!(search["hint"].is_string() && search["resumeFrom"] == "n/03.md", "{search}");
     // Resuming sees every note once, whatever the budget.
     let (mut total, mut from) = (75, search["resumeFrom"].clone());
     while !from.is_null() {
-        let next = server.done("search.content", json!({ "query": "needle", "resume_from": from }));
+        let next = server.done("search.content", json!({ "query": "needle", "resume_from": from, "limit": 100 }));
         total += next["total"].as_u64().unwrap();
         from = next["resumeFrom"].clone();
     }

@@ -132,14 +132,13 @@ fn the_tree_is_drawn_as_it_is() {
     };
     assert_eq!(
         text(&mut server, json!({})),
-        "**(vault root)** — 10 entries · 5 files, 5 directories · depth=2\n\n\
-         Folders end in `/`.\n\n\
+        "(vault root): 5 files, 5 folders, depth 2\n\
          ````\n\
          ├── a b/\n\
          │   └── ```.md\n\
          ├── a.md\n\
          ├── a/\n\
-         │   ├── b/ [truncated — pass deeper `depth` to expand]\n\
+         │   ├── b/ …\n\
          │   └── d.png\n\
          └── z/\n\
          \u{20}   ├── Grüße 石.MD\n\
@@ -148,8 +147,7 @@ fn the_tree_is_drawn_as_it_is() {
     );
     assert_eq!(
         text(&mut server, json!({ "path": "/z/", "extension": ".md", "nameRegex": "^Gr" })),
-        "**/z/** — 1 entries · 1 files, 0 directories · depth=2 · filters: extension=`.md`, nameRegex=`^Gr`\n\n\
-         Folders end in `/`.\n\n```\n└── Grüße 石.MD\n```"
+        "`/z/`: 1 files, 0 folders, depth 2 · filters: extension=`.md`, nameRegex=`^Gr`\n```\n└── Grüße 石.MD\n```"
     );
     let empty = server.call("obsidian_list_notes", json!({ "path": "empty" }));
     assert_eq!(empty["content"][1]["text"], "\n\n> The directory is empty.", "{empty}");

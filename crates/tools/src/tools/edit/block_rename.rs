@@ -102,6 +102,11 @@ impl WriteTool for BlockRename {
         Ok(plan)
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        let done = format!("block id renamed{}", output.references.text());
+        Some(output.written.text_of_part(&done, Part::Block, &output.block_hash))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "- Slates\n- Lead ^lead\n";
         const EDITED: &str = "- Slates\n- Lead ^metal\n";

@@ -64,6 +64,10 @@ impl WriteTool for FileAppend {
         }
     }
 
+    fn text(&self, output: &Made) -> Option<String> {
+        Some(output.text("appended"))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTES: &[(&str, &str)] = &[("Log.md", "one\r\ntwo")];
         const EDITED: &str = "one\r\ntwo\r\nthree\r\n";

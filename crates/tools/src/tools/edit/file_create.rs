@@ -54,6 +54,10 @@ impl WriteTool for FileCreate {
         }
     }
 
+    fn text(&self, output: &Made) -> Option<String> {
+        Some(output.text("created"))
+    }
+
     fn examples(&self) -> Vec<Example> {
         vec![
             Example {

@@ -19,19 +19,20 @@ use serde_json::json;
 
 pub(crate) struct FileMove;
 
-/// Rename or move a file or a folder; links to it are updated in the same change, as Obsidian does it.
+/// Rename or move a file or folder; links to it follow in the same change.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path of the file or folder, e.g. `Inbox/Idea.md`.
+    /// Path of the file or folder.
     from: String,
-    /// Its whole new path, e.g. `Projects/Idea.md`; missing folders are made.
+    /// Its whole new path, e.g. `Projects/Idea.md`.
     to: String,
-    /// What to do if a file is there: refuse, put that one into the trash, or take a free name (`Idea (1).md`).
+    /// If a file is there: refuse, put that one into the trash, or take a free name.
     #[serde(default)]
     on_conflict: OnConflict,
     /// Rewrite the links that would break.
     #[serde(default = "yes")]
+    #[schemars(extend("x-rare" = true))]
     update_links: bool,
     /// Refuse if the file has another hash.
     #[serde(default)]
@@ -103,6 +104,18 @@ impl WriteTool for FileMove {
             Some(folder) => move_folder(context, view, &input, folder, to),
             None => move_file(context, view, &input, from, to),
         }
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { from, to, moved, content_hash, files_moved, links, dry_run } = output;
+        let done = match (moved, dry_run) {
+            (false, false) => "Not moved",
+            (true, false) => "Moved",
+            (_, true) => "Dry run: would move",
+        };
+        let files = files_moved.map_or_else(String::new, |files| format!(", {files} files"));
+        let hash = content_hash.as_ref().map_or_else(String::new, |hash| format!(", hash {}", hash::digits(hash)));
+        Some(format!("{done} {} → {}{files}{}{hash}", quoted(from), quoted(to), links.text()))
     }
 
     fn examples(&self) -> Vec<Example> {

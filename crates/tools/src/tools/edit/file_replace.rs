@@ -58,6 +58,10 @@ impl WriteTool for FileReplace {
         }
     }
 
+    fn text(&self, output: &Made) -> Option<String> {
+        Some(output.text("replaced"))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTES: &[(&str, &str)] = &[("a.md", "old\r\ntext\r\n")];
         let hash = ContentHash::of(b"old\r\ntext\r\n").to_string();

@@ -107,6 +107,11 @@ impl WriteTool for HeadingRename {
         Ok(plan)
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        let done = format!("heading renamed{}", output.references.text());
+        Some(output.written.text_of_part(&done, Part::Section, &output.section_hash))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "# Plan\nSee [[#Log]].\n## Log\nDry.\n";
         const EDITED: &str = "# Plan\nSee [[#Diary]].\n## Diary\nDry.\n";

@@ -90,6 +90,11 @@ impl WriteTool for HeadingReplaceBody {
         Ok(editing.plan(&edited, |written| Output { written, heading_line, section_hash }))
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        let done = format!("section at line {} replaced", output.heading_line);
+        Some(output.written.text_of_part(&done, Part::Section, &output.section_hash))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "# Plan\n## Tasks\n- Slates\n\n### Later\n- Lead\n\n## Log\nDry.\n";
         const EDITED: &str = "# Plan\n## Tasks\n- Gold\n\n## Log\nDry.\n";

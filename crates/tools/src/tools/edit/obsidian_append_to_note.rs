@@ -15,10 +15,8 @@ use serde_json::json;
 
 pub(crate) struct ObsidianAppendToNote;
 
-/// Add text at the end of a note, or of one of its sections. A note that is missing is created, a periodic one from its
-/// template.
-///
-/// The text begins a line; items join a list. In a section, text that is there already is refused.
+/// Add text on a line of its own at the end of a note or of one of its sections, where items join a list. A note that is
+/// missing is created, a periodic one from its template.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -26,13 +24,14 @@ pub(crate) struct Input {
     target: Target,
     /// What to add.
     content: String,
-    /// Add it at the end of this instead; the note has to be there.
+    /// Add it at the end of this.
     #[serde(default)]
     section: Option<Section>,
     /// `json`, in a section: a value for a property, or rows of a table.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     content_type: ContentType,
-    /// Make the section if the note has none.
+    /// Make the section if it is missing.
     #[serde(default)]
     create_target_if_missing: bool,
     /// Refuse if the note has another hash.
@@ -101,7 +100,7 @@ impl WriteTool for ObsidianAppendToNote {
     }
 
     fn text(&self, output: &NoteTextWritten) -> Option<String> {
-        let note = output.notice.as_ref().map_or(String::new(), |notice| format!("\n*Note:* {notice}"));
+        let note = output.notice.as_ref().map_or(String::new(), |notice| format!("\n{notice}"));
         Some(format!("{}{note}", output.text("Appended to", "Would append to")))
     }
 

@@ -61,6 +61,8 @@ struct LeftOutput {
 
 /// Longer lists help nobody.
 const MOST_NAMES: usize = 100;
+/// In the text, where the numbers tell more.
+const SHOWN_NAMES: usize = 20;
 
 impl WriteTool for TagRename {
     const DECLARATION: Declaration = Declaration {
@@ -122,6 +124,26 @@ impl WriteTool for TagRename {
             dry_run,
         };
         Ok(Plan { changes: ChangeSet { changes }, output, dry_run })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { from, to, replaced_count, files_changed, files, left, files_left, dry_run, .. } = output;
+        let dry = if *dry_run { "Dry run: " } else { "" };
+        let mut text = format!("{dry}#{from} → #{to}: {replaced_count} in {files_changed} notes");
+        for FileOutput { file, replaced_count } in files.iter().take(SHOWN_NAMES) {
+            text += &format!("\n{file} {replaced_count}");
+        }
+        if *files_changed > files.len().min(SHOWN_NAMES) {
+            text += &format!("\n… {} more", files_changed - files.len().min(SHOWN_NAMES));
+        }
+        for LeftOutput { file, why } in left.iter().take(SHOWN_NAMES) {
+            text += &format!("\nLeft: {file}: {why}");
+        }
+        let unnamed = files_left.unwrap_or_default().saturating_sub(left.len().min(SHOWN_NAMES));
+        if unnamed > 0 {
+            text += &format!("\n… {unnamed} more left");
+        }
+        Some(text)
     }
 
     fn examples(&self) -> Vec<Example> {

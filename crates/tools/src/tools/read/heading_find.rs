@@ -3,6 +3,7 @@ use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
 };
 use lapidary_toolkit::{
+    hash,
     heading::{HashLength, HeadingInput, HeadingOutput, Outline},
     naming::{self, Found},
     reading::{self, NOT_UTF8},
@@ -19,7 +20,7 @@ pub(crate) struct HeadingFind;
 /// All that match are given; none is an empty list.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
     #[serde(flatten)]
     heading: HeadingInput,
@@ -64,6 +65,14 @@ impl ReadTool for HeadingFind {
             content_hash: file.hash().to_string(),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
         })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let mut text = format!("{} found, hash {}", output.matches.len(), hash::digits(&output.content_hash));
+        for found in &output.matches {
+            text += &format!("\n{}", found.text());
+        }
+        Some(text)
     }
 
     fn examples(&self) -> Vec<Example> {

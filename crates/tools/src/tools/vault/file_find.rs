@@ -130,6 +130,15 @@ impl ReadTool for FileFind {
         Ok(Output { matches, total: page.total, next_offset: page.next, notice: None })
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        let mut text = format!("{} found", output.total);
+        for found in &output.matches {
+            text += &format!("\n{}", found.path);
+        }
+        text += &output.next_offset.map_or_else(String::new, |next| format!("\n… go on with `offset: {next}`"));
+        Some(text)
+    }
+
     fn examples(&self) -> Vec<Example> {
         const FILES: &[(&str, &str)] =
             &[("Daily/2026-04-13.md", ""), ("Gems/gem.png", ""), ("Gems/Gem Cutting.md", "")];
