@@ -135,7 +135,7 @@ pub(crate) fn take_result(waiting: &Waiting, id: &str, now: SystemTime) -> io::R
     }
     let settled: Value = serde_json::from_str(&text).unwrap_or_default();
     if settled["rejected"] == true {
-        return Ok(Some(ApprovalResult::Refused(Reason::Declined)));
+        return Ok(Some(ApprovalResult::Refused(Reason::Declined { path: None })));
     }
     if settled["mayRead"] == true {
         return Ok(Some(ApprovalResult::MayRead));

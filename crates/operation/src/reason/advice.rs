@@ -13,6 +13,9 @@ use crate::{
 /// Tools that replace an exact text.
 const REPLACE_TEXT: &[&str] = &["str_replace", "obsidian_replace_in_note"];
 
+/// The same, for reasons that note tools alone give.
+const REPLACE_IN_NOTE: &[&str] = &["obsidian_replace_in_note", "str_replace"];
+
 pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem]) -> String {
     match problems.iter().find_map(|problem| problem.nearest.as_ref()) {
         Some(nearest) => format!("Did you mean {}?", quoted(nearest)),
@@ -106,7 +109,10 @@ pub(super) fn content_preexists(offered: &Offered<'_>) -> &'static str {
 /// A note is there, and the call could have replaced it.
 pub(super) fn file_exists(current: &ContentHash, offered: &Offered<'_>) -> String {
     let current = current.short();
-    let part = offered.first(REPLACE_TEXT).map(|tool| format!("to change part of it use `{tool}`"));
+    let part = offered
+        .any(&["obsidian_patch_note", "obsidian_append_to_note", "obsidian_replace_in_note"])
+        .or_else(|| offered.any(REPLACE_TEXT))
+        .map(|tools| format!("to change part of it use {tools}"));
     let whole = offered
         .has("obsidian_write_note")
         .then(|| format!("to replace all of it repeat the call with `overwrite: true` and `expectedHash` {current}"));
@@ -189,15 +195,11 @@ pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &Offered<'_
 
 /// How to change one of several sections with the same name.
 fn among_repeated(offered: &Offered<'_>) -> String {
+    let by_text = offered.first(REPLACE_IN_NOTE).map(|tool| format!("`{tool}` finds one by its text"));
     let by_number =
-        offered.has("heading_replace_body").then(|| "`heading_replace_body` takes an `occurrence`".to_owned());
-    let by_text = offered.first(REPLACE_TEXT).map(|tool| format!("`{tool}` the exact text"));
-    match (by_number, by_text) {
-        (Some(number), Some(text)) => format!(": {number}, {text}"),
-        (Some(number), None) => format!(": {number}"),
-        (None, Some(_)) => format!(": {} takes the exact text", offered.any(REPLACE_TEXT).unwrap_or_default()),
-        (None, None) => String::new(),
-    }
+        offered.has("heading_replace_body").then(|| "`heading_replace_body` by its `occurrence`".to_owned());
+    let ways: Vec<String> = by_text.into_iter().chain(by_number).collect();
+    if ways.is_empty() { String::new() } else { format!(": {}", ways.join(", ")) }
 }
 
 pub(super) fn empty_file(offered: &Offered<'_>) -> String {
@@ -247,7 +249,7 @@ fn or(sentence: &str, way: &str, tools: &[&'static str], offered: &Offered<'_>) 
 }
 
 pub(super) fn patch_rejected(offered: &Offered<'_>) -> String {
-    or("Read the section again and send content that fits it", "or edit the text with {}", REPLACE_TEXT, offered)
+    or("Read the section again and send content that fits it", "or edit the text with {}", REPLACE_IN_NOTE, offered)
 }
 
 pub(super) fn would_break(offered: &Offered<'_>) -> &'static str {

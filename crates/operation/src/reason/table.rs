@@ -32,6 +32,14 @@ reasons! { |offered|
         data: json!({ "problems": problems.iter().map(words::problem).collect::<Vec<_>>() }),
         hint: advice::arguments(tool, &problems),
     }
+    /// The same for the place in a list, with what was sent for it.
+    CursorInvalid { cursor: String } => {
+        kinds: [],
+        kind: Kind::InvalidArguments,
+        message: "Invalid arguments: `cursor` must be the `nextCursor` of an earlier answer.",
+        data: json!({ "cursor": cursor }),
+        hint: "Send `nextCursor` as it came, or leave it out for the first page.",
+    }
     ToolUnknown { name: String, nearest: Option<String> } => {
         kinds: [ToolUnknown("tool_unknown", -32602, "INVALID_ARGS", "`call_tool` names a tool that does not exist.")],
         kind: Kind::ToolUnknown,
@@ -617,11 +625,12 @@ reasons! { |offered|
             None => "Prompts are notes in `Prompts/` with the tag `mcp-tools-prompt` in their properties; list them again.".to_owned(),
         },
     }
-    Declined => {
+    /// `path` is the file the question was about, or the first of them.
+    Declined { path: Option<VaultPath> } => {
         kinds: [Cancelled("cancelled", -32600, "PERMISSION_DENIED", "A person was asked and said no.")],
         kind: Kind::Cancelled,
         message: "The person who was asked said no.",
-        data: json!({}),
+        data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
         hint: "Nothing was changed. Ask the person what to do instead.",
     }
     NobodyToAsk => {

@@ -30,7 +30,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
         match take_approval_result(execution) {
             None => {}
             Some(ApprovalResult::Reply(rendered)) => return Ok(Flow::answer(rendered)),
-            Some(ApprovalResult::Refused(reason)) => return Err(reason),
+            Some(ApprovalResult::Refused(reason)) => return Err(approve::of_file(execution, reason)),
             Some(ApprovalResult::MayRead) => execution.approved = Some(ChangeSet::default().digest()),
         }
     }

@@ -58,7 +58,7 @@ pub(super) fn ask(
         }
         Some(Answer { state, verdict: Verdict::Declined }) => {
             tokens.revoke(state, &subject, now);
-            Err(Reason::Declined)
+            Err(of_file(execution, Reason::Declined { path: None }))
         }
         Some(Answer { state, verdict: Verdict::Unanswered }) => {
             tokens.revoke(state, &subject, now);
@@ -73,6 +73,17 @@ pub(super) fn ask(
             tracing::warn!("a question cannot be written down for `lapidary approvals`: {error}");
             Reason::NobodyToAsk
         })),
+    }
+}
+
+/// A refusal that names the file which the caller named.
+pub(super) fn of_file(execution: &Execution<'_>, reason: Reason) -> Reason {
+    match reason {
+        Reason::Declined { path: None } => {
+            let path = execution.files.first().and_then(|file| VaultPath::parse(file).ok());
+            Reason::Declined { path }
+        }
+        reason => reason,
     }
 }
 

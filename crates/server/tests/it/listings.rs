@@ -140,6 +140,7 @@ fn the_tree_is_drawn_as_it_is() {
          ├── a/\n\
          │   ├── b/ …\n\
          │   └── d.png\n\
+         ├── empty/\n\
          └── z/\n\
          \u{20}   ├── Grüße 石.MD\n\
          \u{20}   └── \\u2028> said.md\n\

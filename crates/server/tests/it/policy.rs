@@ -65,7 +65,7 @@ fn every_tool_that_takes_a_path_says_what_may_be_read() {
         let what = format!("{} {arguments}: {data}", spec.name());
         // A tool that only writes is refused for that; all others look first.
         let (subreason, scope) = match data["op"].as_str() {
-            Some("read") => ("outside_read_paths", json!(["pub", "work"])),
+            Some("read") => ("outside_read_paths", json!(["Pub", "work"])),
             _ => ("outside_write_paths", json!(["work"])),
         };
         assert!(data["op"] == "read" || spec.effect != Effect::Read, "{what}");

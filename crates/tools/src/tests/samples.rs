@@ -298,6 +298,7 @@ fn of_searches() -> Vec<Reason> {
         Reason::QueryRequired { mode: "text" },
         Reason::LogicRequired { mode: "jsonlogic" },
         Reason::LogicInvalid { problem: "`foo` is no operator".into() },
+        Reason::CursorInvalid { cursor: word("abc") },
         Reason::ContextLengthTooLarge { given: 9000, limit: 1000 },
         Reason::Repeated { times: 3, last: "2026-11-16T12:00:00.000Z".to_owned(), similar: false },
         Reason::Repeated { times: 3, last: "2026-11-16T12:00:00.000Z".to_owned(), similar: true },
@@ -346,7 +347,7 @@ fn of_the_server() -> Vec<Reason> {
     ];
     all.extend(interruptions.map(Reason::Interrupted));
     all.extend([
-        Reason::Declined,
+        Reason::Declined { path: Some(path("a.md")) },
         Reason::NobodyToAsk,
         Reason::ApprovalPending { id: "a1".to_owned(), handle: None },
         Reason::ApprovalPending { id: "a1".to_owned(), handle: Some(word("c0ffee")) },

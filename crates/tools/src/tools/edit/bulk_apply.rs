@@ -216,11 +216,25 @@ fn hash_now(result: &Map<String, Value>) -> Option<(&str, &str)> {
 }
 
 fn hint(steps: &[Result<StepAnswer, StepRefusal>]) -> String {
-    let refused: Vec<String> =
-        (0..).zip(steps).filter(|(_, step)| step.is_err()).map(|(at, _)| at.to_string()).collect();
+    let refused = || (0..).zip(steps).filter_map(|(at, step)| Some((at, step.as_ref().err()?)));
+    // Nothing that a caller could send would be allowed.
+    let is_final = |refusal: &StepRefusal| {
+        matches!(
+            refusal.reason.kind(),
+            Kind::DeniedByRule | Kind::PathForbidden | Kind::ToolDisabled | Kind::NotInBatch | Kind::ToolUnknown
+        )
+    };
+    let all: Vec<String> = refused().map(|(at, _): (usize, _)| at.to_string()).collect();
+    let next = match refused().all(|(_, refusal)| is_final(refusal)) {
+        true => "Leave it out",
+        false if refused().any(|(_, refusal)| is_final(refusal)) => {
+            "Correct it or, where it is not allowed, leave it out,"
+        }
+        false => "Correct it",
+    };
     format!(
-        "Nothing was changed, because of operation {}. Correct it and send the batch again, or set `atomic: false`.",
-        refused.join(", ")
+        "Nothing was changed, because of operation {}. {next} and send the batch again, or set `atomic: false`.",
+        all.join(", ")
     )
 }
 

@@ -121,7 +121,7 @@ impl ReadTool for ObsidianSearchNotes {
         }
         let cursor = match input.cursor.as_deref() {
             None if mode == Mode::Omnisearch => Cursor { offset: 0, limit: RANKED_HITS },
-            given => Cursor::parse(Self::DECLARATION.name, given)?,
+            given => Cursor::parse(given)?,
         };
         if mode != Mode::Text && input.path_prefix.is_some() {
             return Err(Reason::PathPrefixInvalidMode { mode: mode.name() });
