@@ -531,7 +531,7 @@ reasons! { |offered|
         hint: "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.",
     }
     RegexUnsafe { argument: &'static str, pattern: String, problem: Prose } => {
-        kinds: [RegexUnsafe("regex_unsafe", -32007, "INVALID_ARGS", "The regular expression is too long, nests repetitions, or took too many attempts.")],
+        kinds: [RegexUnsafe("regex_unsafe", -32007, "INVALID_ARGS", "The regular expression is too long, nests repetitions with lookaround or backreferences, or took too many attempts.")],
         kind: Kind::RegexUnsafe,
         message: format!("Unsafe {argument}: {problem}"),
         data: json!({ *argument: pattern }),

@@ -26,8 +26,9 @@ pub(crate) struct Input {
     #[serde(rename = "newText")]
     #[schemars(length(min = 1))]
     new_text: String,
-    /// The `sectionHash` of the heading.
-    expected_section_hash: String,
+    /// Refuse if the section has another hash; `dry_run` shows what would change.
+    #[serde(default)]
+    expected_section_hash: Option<String>,
     #[serde(flatten)]
     references: ReferencesInput,
 }
@@ -76,8 +77,9 @@ impl WriteTool for HeadingRename {
         let note = document.note();
         let hash_of = |heading: &Heading| document.hash_of(heading.section.clone());
         let heading = input.heading.find(editing.path(), &note, hash_of)?;
-        let span = Some(heading.section.clone());
-        editing.expect_part(&document, Part::Section, &input.expected_section_hash, span)?;
+        if let Some(expected) = &input.expected_section_hash {
+            editing.expect_part(&document, Part::Section, expected, Some(heading.section.clone()))?;
+        }
         let line = heading.line;
         let rename = |document: &Document, heading: &Heading| match document.rename_heading(heading, &input.new_text) {
             Ok(edited) => Ok(edited.document),
@@ -148,6 +150,22 @@ impl WriteTool for HeadingRename {
                     "dry_run": false,
                 })),
                 after: &[("Plan.md", EDITED), ("Other.md", FOLLOWED)],
+            },
+            Example {
+                says: "By its name alone, and only shown",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "heading": "Log", "newText": "Diary", "dry_run": true }),
+                gives: Gives::Including(json!({ "referencesUpdated": 4, "filesUpdated": 1, "dry_run": true })),
+                after: NOTES,
+            },
+            Example {
+                says: "A section that is not the expected one",
+                before: NOTES,
+                input: json!({
+                    "file": "Plan.md", "heading": "Log", "newText": "Diary", "expected_section_hash": "00000000",
+                }),
+                gives: Gives::Refusal(Kind::StalePrecondition),
+                after: NOTES,
             },
             Example {
                 says: "The heading alone",

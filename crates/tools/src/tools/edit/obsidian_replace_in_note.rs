@@ -105,6 +105,7 @@ impl WriteTool for ObsidianReplaceInNote {
         reasons: &[
             Kind::StalePrecondition,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::RegexInvalid,
             Kind::RegexUnsafe,
             Kind::PatchRejected,
