@@ -386,7 +386,7 @@ impl Files {
         sources
     }
 
-    /// The links to a file from other notes, in the order of these, definitions of reference links included. If not all
+    /// The links to a file from other notes, in the order of these, reference links included. If not all
     /// notes were looked into, only those are that may mention it.
     pub fn find_backlinks(&self, target: &VaultPath, go_on: GoOn<'_>) -> Result<Vec<Backlink<'_>>, IndexError> {
         if self.snapshot.is_indexed() {
@@ -520,12 +520,9 @@ impl Notes {
         sources
     }
 
-    /// The links to a file from other notes, in the order of these. Definitions of reference links are not among them, as
-    /// they are no links to Obsidian either.
+    /// The links to a file from other notes, in the order of these. Reference links are among them.
     pub fn backlinks(&self, target: &VaultPath) -> Vec<Backlink<'_>> {
-        let mut found = self.links_to(target, self.mentioning_states(target).collect());
-        found.retain(|found| found.link.kind != LinkKind::Reference);
-        found
+        self.links_to(target, self.mentioning_states(target).collect())
     }
 }
 

@@ -65,9 +65,12 @@ pub struct OutLink {
     /// Of a Markdown link, what is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Of a Markdown link, exactly what is written.
+    /// Of a Markdown link, its destination as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// Of an embed, `width` or `widthxheight`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<String>,
     /// The property it stands in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub property: Option<String>,
@@ -86,36 +89,13 @@ pub fn out_links(note: &Note<'_>, source: &VaultPath, files: &Files) -> Vec<OutL
         found.push(link);
     }
     for link in &note.links {
-        let written = defined(note, link).unwrap_or_else(|| link.clone());
-        let mut out = out_link(note.text, &written, source, files);
+        // Where a reference link leads is said elsewhere in the note.
+        let written = note.definition_of(link).map(|definition| definition.followed_by(link));
+        let mut out = out_link(note.text, written.as_ref().unwrap_or(link), source, files);
         (out.line, out.col) = (places.line(link.span.start), places.column(link.span.start));
         found.push(out);
     }
     found
-}
-
-/// A reference link with where it leads, which is said elsewhere in the note.
-fn defined(note: &Note<'_>, link: &Link) -> Option<Link> {
-    let definition = note.definition_of(link)?;
-    Some(Link {
-        kind: LinkKind::Markdown,
-        internal: definition.internal,
-        destination: definition.destination.clone(),
-        path: definition.path.clone(),
-        subpath: definition.subpath.clone(),
-        ..link.clone()
-    })
-}
-
-/// The reference links of a note.
-pub fn reference_links(note: &Note<'_>, source: &VaultPath, files: &Files) -> Vec<OutLink> {
-    let places = Places::of(note.text);
-    let one = |link: &Link| {
-        let mut out = out_link(note.text, &defined(note, link)?, source, files);
-        (out.line, out.col) = (places.line(link.span.start), places.column(link.span.start));
-        Some(out)
-    };
-    note.links.iter().filter_map(one).collect()
 }
 
 /// A link on a canvas, and the text that it stands in, if it is in one.
@@ -168,6 +148,7 @@ impl OutLink {
             alias: None,
             text: None,
             url: None,
+            size: None,
             property: None,
             line: 0,
             col: 0,
@@ -193,7 +174,7 @@ fn out_link(text: &str, link: &Link, source: &VaultPath, files: &Files) -> OutLi
     let (heading, block_id) = written.as_deref().map(place).unwrap_or_default();
     let alias = link.alias.clone().map(|alias| text[alias].to_owned());
     let markdown = kind == Kind::Markdown;
-    let url = markdown.then(|| text[link.destination.clone()].to_owned());
+    let url = markdown.then(|| link.address(text).into_owned());
     OutLink {
         path: path.map(ToString::to_string),
         heading: heading.filter(|_| link.internal),
@@ -201,6 +182,7 @@ fn out_link(text: &str, link: &Link, source: &VaultPath, files: &Files) -> OutLi
         text: alias.clone().filter(|_| markdown),
         alias: alias.filter(|_| !markdown),
         url: url.clone(),
+        size: link.size.as_ref().map(ToString::to_string),
         ..OutLink::to(kind, if link.internal { target.into_owned() } else { url.unwrap_or_default() })
     }
 }

@@ -391,7 +391,7 @@ reasons! { |offered|
         kind: Kind::SectionMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
-        hint: advice::available_sections(section_type, &available, offered),
+        hint: advice::available_sections(section_type, target, &available, offered),
     }
     Ambiguous { path: VaultPath, target: String, candidates: Candidates } => {
         kinds: [TargetAmbiguous("target_ambiguous", -32002, "DUPLICATE_TARGET", "Several headings or blocks have the name that was given.")],
@@ -439,6 +439,14 @@ reasons! { |offered|
         data: json!({ "path": path.as_str() }),
         hint: advice::edit(error, offered),
     }
+    /// A new name after which links could not follow.
+    LinkWouldBeLost { path: VaultPath, source: VaultPath, place: String } => {
+        kinds: [],
+        kind: Kind::EditRefused,
+        message: format!("{path} was left as it is: with the new name, no link could lead where {place} in {source} does now; another part of the note has that name, or it has nothing that a link can say."),
+        data: json!({ "path": path.as_str(), "source": source.as_str(), "link": place }),
+        hint: advice::leave_links("Choose another name", offered),
+    }
     /// One of several steps of a call was refused, so none was made.
     InStep { list: &'static str, index: usize, reason: Box<Reason> } => {
         kinds: [],
@@ -456,7 +464,7 @@ reasons! { |offered|
         kind: Kind::SectionTargetMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
-        hint: advice::available_sections(section_type, &available, offered),
+        hint: advice::available_sections(section_type, target, &available, offered),
     }
     AmbiguousSection { path: VaultPath, target: String, candidates: Vec<String> } => {
         kinds: [AmbiguousSection("ambiguous_section", -32002, "DUPLICATE_TARGET", "Several headings are meant.")],
@@ -550,7 +558,7 @@ reasons! { |offered|
         hint: "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.",
     }
     RegexUnsafe { argument: &'static str, pattern: String, problem: Prose } => {
-        kinds: [RegexUnsafe("regex_unsafe", -32007, "INVALID_ARGS", "The regular expression is too long, nests repetitions, or took too many attempts.")],
+        kinds: [RegexUnsafe("regex_unsafe", -32007, "INVALID_ARGS", "The regular expression is too long, nests repetitions with lookaround or backreferences, or took too many attempts.")],
         kind: Kind::RegexUnsafe,
         message: format!("Unsafe {argument}: {problem}"),
         data: json!({ *argument: pattern }),

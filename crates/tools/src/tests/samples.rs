@@ -266,6 +266,7 @@ fn of_edits() -> Vec<Reason> {
             index: 1,
             reason: Box::new(Reason::FileExists { path: path("a.md"), current: hash("now") }),
         },
+        Reason::LinkWouldBeLost { path: path("a.md"), source: path("b.md"), place: text() },
         Reason::ContentPreexists { path: path("a.md"), target: text() },
         Reason::HeadingOutsideSection { path: path("a.md"), target: text(), heading: word("# B") },
         Reason::PatchRejected { path: path("a.md"), problem: "no table".into() },

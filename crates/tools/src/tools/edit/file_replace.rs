@@ -51,11 +51,11 @@ impl WriteTool for FileReplace {
             }
             EditTarget::File(editing) => {
                 let content = editing.document()?.in_own_form(&input.content);
-                Ok(editing.plan_content(content, |written| Made { written, created: false }))
+                Ok(editing.plan_content(content, |written| Made { written, created: false, notice: None }))
             }
             EditTarget::Nothing(creating) if !input.create_if_missing => Err(creating.missing(context, view)),
             EditTarget::Nothing(creating) => {
-                Ok(creating.plan(input.content, |written| Made { written, created: true }))
+                Ok(creating.plan(input.content, |written| Made { written, created: true, notice: None }))
             }
         }
     }

@@ -208,6 +208,31 @@ impl ReadTool for LinksGet {
                 after: &[],
             },
             Example {
+                says: "Both ends of a reference link, addresses on the web, and the size of an image",
+                before: &[
+                    (
+                        "a.md",
+                        "[see][b] ![[map.png|200]] ![[map.png|30x20]]\n[x](<https://x.y>) <me@x.y>\n\n[b]: b.md#H\n",
+                    ),
+                    ("b.md", "[c]: a.md\n\n[c]\n"),
+                ],
+                input: json!({ "file": "a.md" }),
+                gives: Gives::Including(json!({
+                    "outlinks": [
+                        {
+                            "kind": "markdown", "target": "b.md", "path": "b.md", "heading": "H", "text": "see",
+                            "url": "b.md#H", "line": 1, "col": 1,
+                        },
+                        { "kind": "embed", "target": "map.png", "size": "200", "line": 1, "col": 10 },
+                        { "kind": "embed", "target": "map.png", "size": "30x20", "line": 1, "col": 27 },
+                        { "kind": "markdown", "target": "https://x.y", "url": "https://x.y", "text": "x", "line": 2, "col": 1 },
+                        { "kind": "markdown", "target": "mailto:me@x.y", "url": "mailto:me@x.y", "line": 2, "col": 20 },
+                    ],
+                    "backlinks": [{ "file": "b.md", "line": 3, "kind": "markdown", "alias": "c" }],
+                })),
+                after: &[],
+            },
+            Example {
                 says: "A page of many",
                 before: &[("a.md", ""), ("b.md", "[[a]] [[a|x]]"), ("c.md", "[[a]]")],
                 input: json!({ "file": "a.md", "direction": "backlinks", "limit": 1, "offset": 1 }),

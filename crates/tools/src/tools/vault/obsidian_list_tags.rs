@@ -153,9 +153,9 @@ impl ReadTool for ObsidianListTags {
                 after: &[],
             },
             Example {
-                says: "An expression that repeats a repetition",
+                says: "An expression with a lookahead that repeats a repetition",
                 before: NOTES,
-                input: json!({ "nameRegex": "(a+)+$" }),
+                input: json!({ "nameRegex": "(?!b)(a+)+$" }),
                 gives: Gives::Refusal(Kind::RegexUnsafe),
                 after: &[],
             },

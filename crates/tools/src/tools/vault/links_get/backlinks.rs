@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use lapidary_note::{LinkKind, Note};
 use lapidary_operation::{Context, Reason};
-use lapidary_toolkit::link::{self, OutLink, canvas_links, reference_links};
+use lapidary_toolkit::link::{self, OutLink, canvas_links};
 use lapidary_vault::{Files, VaultPath};
 
 use super::BackLink;
@@ -18,26 +17,17 @@ pub(super) fn find(context: &Context<'_>, files: &Files, target: &VaultPath) -> 
     let go_on = || context.cancel.check().is_ok();
     let refused = |error| Reason::from_index(&error, context.cancel);
     let mut found: Vec<BackLink> = Vec::new();
-    let mut by_reference: Option<&VaultPath> = None;
     for backlink in files.find_backlinks(target, &go_on).map_err(refused)? {
         let (source, link) = (backlink.source, backlink.link);
-        if link.kind != LinkKind::Reference {
-            found.push(BackLink {
-                file: source.to_string(),
-                line: link.line,
-                kind: link::Kind::of(link.kind, link.embed, link.subpath),
-                alias: link.alias.map(str::to_owned),
-                subpath: link.subpath.map(str::to_owned),
-                property: link.property.map(str::to_owned),
-                context: None,
-            });
-        } else if by_reference != Some(source) {
-            // What was found says where such links lead; the links themselves stand elsewhere in the note.
-            by_reference = Some(source);
-            let text = files.shown_text(source).unwrap_or_default();
-            let links = reference_links(&Note::parse(&text), source, files);
-            found.extend(leading_to(target, links).map(|link| backlink_of(source, link, None)));
-        }
+        found.push(BackLink {
+            file: source.to_string(),
+            line: link.line,
+            kind: link::Kind::of(link.kind, link.embed, link.subpath),
+            alias: link.alias.map(str::to_owned),
+            subpath: link.subpath.map(str::to_owned),
+            property: link.property.map(str::to_owned),
+            context: None,
+        });
     }
     for (source, text) in files.canvases_mentioning(target, &go_on).map_err(refused)? {
         for card in canvas_links(&text, &source, files) {
@@ -49,10 +39,6 @@ pub(super) fn find(context: &Context<'_>, files: &Files, target: &VaultPath) -> 
     }
     found.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(found)
-}
-
-fn leading_to(target: &VaultPath, links: Vec<OutLink>) -> impl Iterator<Item = OutLink> {
-    links.into_iter().filter(move |link| link.path.as_deref() == Some(target.as_str()))
 }
 
 fn backlink_of(source: &VaultPath, link: OutLink, context: Option<String>) -> BackLink {
