@@ -74,6 +74,8 @@ pub struct Made {
     #[serde(flatten)]
     pub written: FileWritten,
     pub created: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
 }
 
 pub const EXPECTED_CONTENT: &str = "expected_content_hash";

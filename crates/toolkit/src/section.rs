@@ -73,7 +73,7 @@ impl Section {
 }
 
 /// Longer lists help nobody.
-pub const MOST_NAMES: usize = 50;
+pub const MOST_NAMES: usize = 20;
 
 /// Of the names of a note's parts, as much as a refusal lists.
 pub fn names(all: &[String]) -> Vec<String> {

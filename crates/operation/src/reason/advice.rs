@@ -2,6 +2,7 @@
 //! step has several ways, they come in order of preference.
 
 use lapidary_note::{ContentHash, EditError, PatchError};
+use lapidary_query::nearest_several;
 use lapidary_vault::Denied;
 
 use super::{ArgumentProblem, Disk, Offered, Refused};
@@ -158,6 +159,16 @@ pub(super) fn stale(argument: &str, current: &ContentHash, offered: &Offered<'_>
     }
 }
 
+/// Without the hash of now: a caller that repeats with it would overwrite what it has not seen.
+pub(super) fn overtaken(changed: &[Quoted<'_>], lost: &[Quoted<'_>]) -> String {
+    let shown = match (changed, lost) {
+        ([], []) => String::new(),
+        ([], lost) => format!(" It has lines that your text lacks: {}.", list(lost)),
+        (changed, _) => format!(" Since then: {}.", list(changed)),
+    };
+    format!("Nothing was changed.{shown} Read the whole file again, then repeat with its hash.")
+}
+
 pub(super) fn nothing_to_expect(gone: &str, argument: &str, make: &str, offered: &Offered<'_>) -> String {
     if offered.takes(argument) { format!("{gone} Leave out `{argument}` to {make}.") } else { gone.to_owned() }
 }
@@ -167,12 +178,28 @@ pub(super) fn version_missing(offered: &Offered<'_>) -> String {
     format!("Only versions that a change here replaced are kept, and for a limited time{list}.")
 }
 
-pub(super) fn available_sections(section_type: &str, available: &[Quoted<'_>], offered: &Offered<'_>) -> String {
+/// The names that were probably meant, else the first; all that are told are in the data.
+pub(super) fn available_sections(
+    section_type: &str,
+    target: Quoted<'_>,
+    available: &[Quoted<'_>],
+    offered: &Offered<'_>,
+) -> String {
+    const SHOWN: usize = 5;
     if available.is_empty() {
         let how = if offered.has("obsidian_get_note") { " with format `content`" } else { "" };
         return format!("The note has no {section_type} at all. Read it{how}.");
     }
-    format!("The note has: {}.", as_many_as_fit(available.iter().map(ToString::to_string), available.len()))
+    let near = nearest_several(target.raw(), available.iter().map(|name| name.raw()), SHOWN);
+    if !near.is_empty() {
+        return format!(
+            "Did you mean {}?",
+            near.iter().map(|name| quoted(name).to_string()).collect::<Vec<_>>().join(", ")
+        );
+    }
+    let more = if available.len() > SHOWN { ", …" } else { "" };
+    let shown = &available[..available.len().min(SHOWN)];
+    format!("The note has: {}{more}.", list(shown))
 }
 
 pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &Offered<'_>) -> String {
@@ -275,6 +302,18 @@ pub(super) fn not_in_batch(offered: &Offered<'_>) -> String {
     format!("A batch takes tools that change notes and files{such}; call this one by itself.")
 }
 
+/// Links that cannot be rewritten can stay as they are.
+pub(super) fn leave_links(otherwise: &str, offered: &Offered<'_>) -> String {
+    let arguments: Vec<String> = ["update_references", "update_links"]
+        .into_iter()
+        .filter(|argument| offered.takes(argument))
+        .map(|argument| format!("`{argument}: false`"))
+        .collect();
+    let how = if arguments.is_empty() { String::new() } else { format!(" with {}", arguments.join(" or ")) };
+    let tool = offered.first(REPLACE_TEXT).map_or_else(String::new, |tool| format!(" with `{tool}`"));
+    format!("{otherwise}, or leave the links alone{how} and change them one by one{tool}.")
+}
+
 pub(super) fn edit(error: &EditError, offered: &Offered<'_>) -> String {
     match error {
         EditError::OutsideText { .. } | EditError::OutsideLines { .. } => "Read the file again and repeat the call.",
@@ -311,8 +350,7 @@ pub(super) fn edit(error: &EditError, offered: &Offered<'_>) -> String {
             );
         }
         EditError::BadLinkTarget { .. } | EditError::LinkLost { .. } => {
-            let tool = offered.first(REPLACE_TEXT).map_or_else(String::new, |tool| format!(" with `{tool}`"));
-            return format!("Choose another text, or leave the links alone and change them one by one{tool}.");
+            return leave_links("Choose another text", offered);
         }
         EditError::Property(_) => {
             let read = offered.first(&["frontmatter_get", "obsidian_get_note"]);

@@ -261,6 +261,33 @@ reasons! { |offered|
             None => advice::nothing_to_expect("Nothing is there any more.", argument, "create it", offered),
         },
     }
+    /// The same where all of the file was to be replaced: what another program wrote would be lost.
+    Overtaken {
+        path: VaultPath,
+        /// By which the caller named what it replaces; nothing if it has read the file and named no hash.
+        argument: Option<&'static str>,
+        expected: ExpectedHash,
+        current: ContentHash,
+        /// Lines that went and came since, where the version that the caller saw is kept.
+        changed: Vec<String>,
+        /// Lines that would be lost, where it is not.
+        lost: Vec<String>,
+    } => {
+        kinds: [],
+        kind: Kind::StalePrecondition,
+        message: match argument {
+            Some(argument) => format!("{argument} mismatch: {path} is not what was expected."),
+            None => format!("{path} changed since you read it."),
+        },
+        data: json!({
+            "path": path.as_str(),
+            "expected": expected.to_string(),
+            "actual": current.to_string(),
+            "changed": (!changed.is_empty()).then_some(changed),
+            "lost": (!lost.is_empty()).then_some(lost),
+        }),
+        hint: advice::overtaken(&changed, &lost),
+    }
     StalePart {
         path: VaultPath,
         part: Part,
@@ -364,7 +391,7 @@ reasons! { |offered|
         kind: Kind::SectionMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
-        hint: advice::available_sections(section_type, &available, offered),
+        hint: advice::available_sections(section_type, target, &available, offered),
     }
     Ambiguous { path: VaultPath, target: String, candidates: Candidates } => {
         kinds: [TargetAmbiguous("target_ambiguous", -32002, "DUPLICATE_TARGET", "Several headings or blocks have the name that was given.")],
@@ -412,6 +439,14 @@ reasons! { |offered|
         data: json!({ "path": path.as_str() }),
         hint: advice::edit(error, offered),
     }
+    /// A new name after which links could not follow.
+    LinkWouldBeLost { path: VaultPath, source: VaultPath, place: String } => {
+        kinds: [],
+        kind: Kind::EditRefused,
+        message: format!("{path} was left as it is: with the new name, no link could lead where {place} in {source} does now; another part of the note has that name, or it has nothing that a link can say."),
+        data: json!({ "path": path.as_str(), "source": source.as_str(), "link": place }),
+        hint: advice::leave_links("Choose another name", offered),
+    }
     /// One of several steps of a call was refused, so none was made.
     InStep { list: &'static str, index: usize, reason: Box<Reason> } => {
         kinds: [],
@@ -429,7 +464,7 @@ reasons! { |offered|
         kind: Kind::SectionTargetMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
-        hint: advice::available_sections(section_type, &available, offered),
+        hint: advice::available_sections(section_type, target, &available, offered),
     }
     AmbiguousSection { path: VaultPath, target: String, candidates: Vec<String> } => {
         kinds: [AmbiguousSection("ambiguous_section", -32002, "DUPLICATE_TARGET", "Several headings are meant.")],
@@ -652,8 +687,8 @@ reasons! { |offered|
         hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again{} to hear what came of it.", id.raw(), handle.map_or(String::new(), |handle| format!(" with `approval` {handle} added to its arguments"))),
     }
     TooMany { what: &'static str, limit: usize } => {
-        kinds: [],
-        kind: Kind::ApprovalUnavailable,
+        kinds: [TooMany("too_many", -32005, "BUDGET_EXCEEDED", "The caller has as many questions, sessions or subscriptions open as it may, or all callers together have.")],
+        kind: Kind::TooMany,
         message: format!("No more than {limit} {what} may be open at a time."),
         data: json!({ "limit": limit }),
         hint: "Nothing was done. Try again when some of them have been answered or ended.",

@@ -387,3 +387,44 @@ fn an_unknown_tool_is_answered_alike_however_it_is_called() {
         assert_eq!(done["results"][0]["error"]["details"]["nearest"].as_str(), meant, "{name}");
     }
 }
+
+#[test]
+fn a_heading_that_would_take_links_from_another_is_refused_with_the_cause() {
+    let server = TestServer::new(&[("a.md", "# A\n# B\n"), ("l.md", "[[a#B]]\n")]);
+    let hash =
+        server.done("heading_find", json!({ "file": "a.md", "heading": "B" }))["matches"][0]["sectionHash"].clone();
+    let mut rename = json!({ "file": "a.md", "heading": "B", "newText": "A", "expected_section_hash": hash });
+    let refused = server.refused("heading_rename", rename.clone());
+    assert_eq!((&refused.data()["path"], &refused.data()["source"]), (&json!("a.md"), &json!("l.md")));
+    assert!(refused.to_string().contains("another part of the note has that name"), "{refused}");
+    let told = advice(&server, "heading_rename", rename.clone());
+    assert!(told.contains("`update_references: false`"), "{told}");
+    rename["update_references"] = json!(false);
+    server.done("heading_rename", rename);
+    assert_eq!((server.text("a.md"), server.text("l.md")), ("# A\n# A\n".into(), "[[a#B]]\n".into()));
+}
+
+#[test]
+fn a_heading_that_is_not_there_is_answered_with_few_that_are() {
+    let text: String = (0..100).map(|number| format!("# Heading {number}\n")).collect();
+    let server = TestServer::new(&[("a.md", &*text), ("b.md", "# Tasks\n# Log\n")]);
+    let section = |file: &str, target: &str| json!({ "format": "section", "target": file, "section": { "type": "heading", "target": target } });
+    let refused = server.refused("obsidian_get_note", section("a.md", "zzzzz"));
+    assert_eq!(refused.data()["available"].as_array().unwrap().len(), 20);
+    assert!(advice(&server, "obsidian_get_note", section("a.md", "zzzzz")).ends_with("`Heading 4`, …."));
+    assert_eq!(advice(&server, "obsidian_get_note", section("b.md", "Taks")), "Did you mean `Tasks`?");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_answered_with_the_nearest() {
+    let server = TestServer::new(&[("Work/Projekte/a.md", "x\n"), ("Archive/b.md", "x\n")]);
+    for (given, meant) in [("Archiv", "Archive"), ("Projekte", "Work/Projekte"), ("Home/Projekte", "Work/Projekte")] {
+        let Reason::DirectoryMissing { nearest, .. } = server.refused("obsidian_list_notes", json!({ "path": given }))
+        else {
+            panic!("{given}")
+        };
+        assert_eq!(nearest.unwrap().as_str(), meant);
+        let notice = server.done("file_list", json!({ "directory": given }))["notice"].to_string();
+        assert!(notice.contains(&format!("Did you mean `{meant}`?")), "{given}: {notice}");
+    }
+}

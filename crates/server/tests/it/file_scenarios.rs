@@ -385,7 +385,8 @@ fn s17_a_call_sets_its_own_budget_higher_or_lower() {
     assert_eq!((&all["total"], all.get("truncated")), (&json!(750), None));
     let some = server.done("search.content", search(json!({ "maxFilesScanned": 5, "maxBytesRead": 0 })));
     assert_eq!((&some["total"], &some["scanned"]), (&json!(125), &json!(5)));
-    let info = server.done("vault.info", json!({ "_budget": { "maxFilesScanned": 0, "deadlineMs": 60_000 } }));
+    let info = server
+        .done("vault.info", json!({ "_budget": { "maxFilesScanned": 0, "maxBytesRead": 0, "deadlineMs": 60_000 } }));
     assert_eq!((&info["fileCount"], info.get("truncated")), (&json!(30), None));
     let op = |text: &str| json!({ "tool": "file_append", "args": { "file": "n/00.md", "content": text } });
     let batch = |budget: Value| json!({ "ops": [op("1"), op("2")], "_budget": budget });

@@ -161,7 +161,7 @@ fn reasons_of_every_writer() {
         assert_eq!(refused("Plan.md", &json!({ "expectedHash": "nonsense" })), "invalid_arguments", "{tool}");
         assert_eq!(refused("Plan.md", &json!({ "nonsense": 1 })), "invalid_arguments", "{tool}");
         if !matches!(tool, "obsidian_write_note" | "obsidian_append_to_note") {
-            assert_eq!(refused("plan.md", &none), "note_missing", "{tool}");
+            assert_eq!(refused("Nowhere/plan.md", &none), "note_missing", "{tool}");
         }
         if matches!(tool, "obsidian_manage_frontmatter" | "obsidian_manage_tags") {
             assert_eq!(refused("broken.md", &none), "frontmatter_invalid", "{tool}");

@@ -224,6 +224,8 @@ fn told(vault: &Vault, environment: &[(&str, &str)]) -> (String, String) {
     let mut server = vault.serve_with(&[], environment);
     let discovered = server.request("server/discover", json!({}))["result"]["instructions"].clone();
     let (_, said) = server.end();
+    // Warnings are for the owner who wrote the rules, and quote them.
+    let said = said.lines().filter(|line| !line.starts_with("lapidary: warning:")).collect::<Vec<_>>().join("\n");
     (discovered.as_str().unwrap().chars().take(512).collect(), said)
 }
 

@@ -47,7 +47,7 @@ impl WriteTool for FileCreate {
         }
         match EditTarget::begin(Self::DECLARATION.name, context, view, input.file)? {
             EditTarget::Nothing(creating) => {
-                Ok(creating.plan(input.content, |written| Made { written, created: true }))
+                Ok(creating.plan(input.content, |written| Made { written, created: true, notice: None }))
             }
             // A view does not change.
             EditTarget::File(_) => Err(bug!("a file appeared in a view that does not change")),

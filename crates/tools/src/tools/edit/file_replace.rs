@@ -42,18 +42,20 @@ impl WriteTool for FileReplace {
     type Output = Made;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
-        match EditTarget::begin(Self::DECLARATION.name, context, view, input.file)? {
+        let target = EditTarget::begin(Self::DECLARATION.name, context, view, input.file)
+            .map_err(|reason| reason.with_what_changed(view, input.content.as_bytes()))?;
+        match target {
             EditTarget::File(editing) if !editing.is_expected() => {
                 let problem = "is required where the file exists: the `contentHash` that `file_read` gives";
                 Err(editing.bad_argument(EXPECTED_CONTENT, problem))
             }
             EditTarget::File(editing) => {
                 let content = editing.document()?.in_own_form(&input.content);
-                Ok(editing.plan_content(content, |written| Made { written, created: false }))
+                Ok(editing.plan_content(content, |written| Made { written, created: false, notice: None }))
             }
             EditTarget::Nothing(creating) if !input.create_if_missing => Err(creating.missing(context, view)),
             EditTarget::Nothing(creating) => {
-                Ok(creating.plan(input.content, |written| Made { written, created: true }))
+                Ok(creating.plan(input.content, |written| Made { written, created: true, notice: None }))
             }
         }
     }

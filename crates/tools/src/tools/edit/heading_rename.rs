@@ -182,6 +182,16 @@ impl WriteTool for HeadingRename {
                 after: &[("b.canvas", BOARD_AFTER)],
             },
             Example {
+                says: "No link is lost to another heading of that name",
+                before: &[("a.md", "# A\n# B\n"), ("l.md", "[[a#B]]\n")],
+                input: json!({
+                    "file": "a.md", "heading": "B", "newText": "A",
+                    "expected_section_hash": ContentHash::of(b"# B\n").to_string(),
+                }),
+                gives: Gives::Refusal(Kind::EditRefused),
+                after: &[("a.md", "# A\n# B\n"), ("l.md", "[[a#B]]\n")],
+            },
+            Example {
                 says: "One line is one heading",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Log", "newText": "A\n# B", "expected_section_hash": hash }),

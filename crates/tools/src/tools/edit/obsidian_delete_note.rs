@@ -57,7 +57,7 @@ impl WriteTool for ObsidianDeleteNote {
         listed: true,
         idempotent: false,
         paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
-        reasons: &[Kind::NoteMissing, Kind::StalePrecondition],
+        reasons: &[Kind::NoteMissing, Kind::PeriodicNotFound, Kind::StalePrecondition],
         words: "delete remove trash a note",
     };
     const EFFECT: Effect = Effect::Destroy;

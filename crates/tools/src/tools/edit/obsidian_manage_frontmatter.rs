@@ -98,6 +98,7 @@ impl WriteTool for ObsidianManageFrontmatter {
         reasons: &[
             Kind::StalePrecondition,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::ValueRequired,
             Kind::FrontmatterInvalid,
             Kind::PatchRejected,

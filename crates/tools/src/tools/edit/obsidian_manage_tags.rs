@@ -110,6 +110,7 @@ impl WriteTool for ObsidianManageTags {
         reasons: &[
             Kind::StalePrecondition,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::TagsRequired,
             Kind::FrontmatterInvalid,
             Kind::PatchRejected,

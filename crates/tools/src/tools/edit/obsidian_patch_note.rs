@@ -95,6 +95,7 @@ impl WriteTool for ObsidianPatchNote {
         reasons: &[
             Kind::StalePrecondition,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::SectionTargetMissing,
             Kind::AmbiguousSection,
             Kind::ContentPreexists,

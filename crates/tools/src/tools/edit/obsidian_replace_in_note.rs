@@ -79,6 +79,8 @@ pub(crate) struct Output {
     per_replacement: Vec<Count>,
     #[serde(flatten)]
     written: NoteWritten,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -103,6 +105,7 @@ impl WriteTool for ObsidianReplaceInNote {
         reasons: &[
             Kind::StalePrecondition,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::RegexInvalid,
             Kind::RegexUnsafe,
             Kind::PatchRejected,
@@ -140,11 +143,13 @@ impl WriteTool for ObsidianReplaceInNote {
             &document,
             counts.iter().any(|count| count.frontmatter_count > 0),
         )?;
+        let notice = in_scope::found_elsewhere(context, writing.path(), &before, &input, &counts);
         Ok(writing.plan(document.content().clone(), |path, written| Output {
             path: path.to_string(),
             total_replacements: counts.iter().map(|count| count.count).sum(),
             per_replacement: counts,
             written,
+            notice,
         }))
     }
 
@@ -182,6 +187,16 @@ impl WriteTool for ObsidianReplaceInNote {
                 ] }),
                 gives: Gives::Including(json!({ "totalReplacements": 1 })),
                 after: &[("Stone.md", "---\nstone: agate\n---\nAn agate, 13.04.2026. Agate and agates.\n")],
+            },
+            Example {
+                says: "What is in the properties alone is left, and that is said",
+                before: &[("a.md", "---\nstatus: open\n---\ntext\n")],
+                input: json!({ "target": "a.md", "replacements": [{ "search": "open", "replace": "done" }] }),
+                gives: Gives::Including(json!({
+                    "totalReplacements": 0,
+                    "notice": "`open` is in the properties: set `scope` to `frontmatter` or `both`.",
+                })),
+                after: &[("a.md", "---\nstatus: open\n---\ntext\n")],
             },
             Example {
                 says: "Properties that could not be read afterwards stay as they are",

@@ -59,11 +59,12 @@ impl ReadTool for HeadingFind {
         let outline = Outline::of(&note, input.heading.delimiter());
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
         let found = input.heading.chosen(&note);
+        let none_found = found.is_empty().then(|| input.heading.none_found(&note));
         let shown_heading = |heading| outline.show(&context.budget, heading, HashLength::Whole, hash_of);
         Ok(Output {
             matches: found.into_iter().map(shown_heading).collect::<Result<_, Reason>>()?,
             content_hash: file.hash().to_string(),
-            notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
+            notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()).or(none_found),
         })
     }
 
@@ -110,7 +111,18 @@ impl ReadTool for HeadingFind {
                 says: "A heading that is not there",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Budget" }),
-                gives: Gives::Including(json!({ "matches": [] })),
+                gives: Gives::Including(json!({
+                    "matches": [], "notice": "The note has no such heading; it has `Plan`, `Plan::Notes`, `Log`, `Log::Notes`.",
+                })),
+                after: &[],
+            },
+            Example {
+                says: "A heading with a typing error in it",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "heading": "lgo" }),
+                gives: Gives::Including(json!({
+                    "matches": [], "notice": "The note has no such heading. Did you mean `Log`?",
+                })),
                 after: &[],
             },
             Example {

@@ -120,6 +120,7 @@ impl ReadTool for ObsidianGetNote {
         reasons: &[
             Kind::SectionRequired,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::AmbiguousPath,
             Kind::SectionMissing,
             Kind::FrontmatterInvalid,
