@@ -167,7 +167,10 @@ pub(crate) fn readme(readme: &str) -> Option<String> {
     let names: Vec<String> = deferred.iter().map(|spec| format!("`{}`", spec.name())).collect();
     line(
         &mut table,
-        &format!("\nFound with `find_tool` when they are needed, so that they cost nothing until then: {}.", names.join(", ")),
+        &format!(
+            "\nFound with `find_tool` when they are needed, so that they cost nothing until then: {}.",
+            names.join(", ")
+        ),
     );
     Some(format!("{before}{BEGIN}{table}{END}{after}"))
 }

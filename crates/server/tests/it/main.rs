@@ -25,6 +25,7 @@ mod load;
 mod logging;
 mod next_steps;
 mod notes;
+mod old_state;
 mod operations;
 mod pending;
 mod periodic;
