@@ -1,6 +1,6 @@
 # The commands of the README. Each does all of its own set-up.
 
-.PHONY: run test bench fuzz docs
+.PHONY: run test bench fuzz soak docs
 
 # Serve the bundled demo vault over HTTP on loopback.
 run:
@@ -22,6 +22,11 @@ fuzz:
 	BOLERO_RANDOM_TEST_TIME_MS=$(SECONDS)000 BOLERO_RANDOM_ITERATIONS=1000000000 \
 		cargo test --release --package lapidary-note --package lapidary-query \
 			--test fuzz_edits --test structure --test fuzz_pattern --test fuzz_jsonlogic --test fuzz_search
+
+# The long forms of all tests that have one, SECONDS long each, and a table: crashes, power cuts, races, faults, hostile calls,
+# memory, rule files, fuzzing. `tests/soak 1200 memory` runs one of them.
+soak:
+	tests/soak $(SECONDS)
 
 # Measure; the results are kept in benches/results/.
 bench:

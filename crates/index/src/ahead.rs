@@ -68,6 +68,11 @@ impl Snapshot {
                         }
                     }
                 }
+                Change::TrashFolder { path } => self.remove(path),
+                Change::MakeFolder { path } => {
+                    self.put_folders_around(path);
+                    self.put_folder(path.clone());
+                }
                 Change::Trash { path, .. } | Change::Delete { path, .. } => self.remove(&self.spelt(path)),
             }
         }

@@ -89,11 +89,12 @@ impl Cache {
         }
         let anew = unsaved.len() > WORTH_RECALLING.max(notes.len() / 8) || self.crowded.load(Ordering::Acquire);
         let chosen = if anew { &notes } else { &unsaved };
-        let rows = chosen.chunks(BATCH).map(|batch| {
+        let row = |batch: &[&Arc<FileState>]| {
             let mut bytes = Vec::new();
             batch.iter().for_each(|state| pack(state, &mut bytes));
             (xxh3_64(&bytes), bytes)
-        });
+        };
+        let rows = || chosen.chunks(BATCH).map(row);
         let written = if anew { self.file.replace(FORMAT, rows) } else { self.file.add(FORMAT, rows) };
         // A cache that cannot be written only makes the next start slower.
         let rows = match written {

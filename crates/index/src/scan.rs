@@ -118,7 +118,7 @@ pub(crate) fn scan<S: Source + ?Sized>(source: &S, pattern: &Pattern, window: Wi
     let mut next = start;
     while next < end && scanned.stopped.is_none() {
         let wave = next..next.saturating_add(WAVE).min(end);
-        for outcome in count_wave(source, pattern, wave, scanned.total < window.end(), &watch) {
+        for outcome in count_wave(source, pattern, wave, start, scanned.total < window.end(), &watch) {
             match outcome {
                 Outcome::Later => break,
                 Outcome::Stopped => {
@@ -227,17 +227,20 @@ fn count_wave<S: Source + ?Sized>(
     source: &S,
     pattern: &Pattern,
     wave: Range<usize>,
+    // Scanned however little time there is, so that every scan gets on.
+    surely: usize,
     keeps_texts: bool,
     watch: &Watch<'_>,
 ) -> Vec<Outcome> {
     let first = wave.start;
     let kept = AtomicUsize::new(0);
     let count = |file: usize| {
-        if watch.stops() {
+        let stops = || if file == surely { watch.cancelled() } else { watch.stops() };
+        if stops() {
             return Outcome::Stopped;
         }
         let Some(text) = source.text(file) else { return Outcome::Unread };
-        let LineCount { lines, undecided, stopped } = pattern.count_lines(text.lines(), &|| watch.stops());
+        let LineCount { lines, undecided, stopped } = pattern.count_lines(text.lines(), &stops);
         if stopped {
             return Outcome::Stopped;
         }

@@ -83,7 +83,7 @@ impl Snapshot {
         files.take_while(move |state| state.path.as_str().starts_with(&below))
     }
 
-    pub(crate) fn folders(&self) -> impl Iterator<Item = &VaultPath> {
+    pub fn folders(&self) -> impl Iterator<Item = &VaultPath> {
         self.folders.iter().map(|(folder, ())| folder)
     }
 

@@ -100,6 +100,12 @@ impl Live {
     }
 }
 
+/// Of the files that Obsidian shows, and of none.
+const ENDINGS: [&str; 19] = [
+    "", ".md", ".canvas", ".base", ".txt", ".pdf", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".mp3", ".m4a",
+    ".wav", ".mp4", ".webm", ".csv", ".json",
+];
+
 /// The files of a vault at one moment, as far as the caller may see them.
 #[derive(Clone)]
 pub struct Files {
@@ -245,6 +251,48 @@ impl Files {
         self.get(path).or_else(|| other().map(FileEntry))
     }
 
+    /// The files that people mean by a path or the end of one, in path order: in whatever case, with or without the ending
+    /// of a note. The whole path of a file goes before the end of others.
+    pub fn meant_by(&self, name: &str) -> Vec<&VaultPath> {
+        let Some(keys) = links::keys(name) else { return Vec::new() };
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let folder = links::folded_name(folder);
+        let (mut whole, mut ending): (Vec<&VaultPath>, Vec<&VaultPath>) = (Vec::new(), Vec::new());
+        for path in self.named(keys.as_written()).chain(self.named(keys.as_note())) {
+            let own = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
+            let own = links::folded_name(own);
+            match own.strip_suffix(&*folder) {
+                Some("") => whole.push(path),
+                Some(front) if folder.is_empty() || front.ends_with('/') => ending.push(path),
+                _ => {}
+            }
+        }
+        let mut found = if whole.is_empty() { ending } else { whole };
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Files in the same folder whose names differ from that of a path only in case or in their ending, in path order. They
+    /// are asked for by name: whoever looked through the folder would take longer the more is hidden in it.
+    pub fn similar(&self, path: &VaultPath) -> Vec<VaultPath> {
+        let name = path.name();
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let others = ENDINGS.iter().flat_map(|ending| [format!("{stem}{ending}"), format!("{name}{ending}")]);
+        let folder = path.folder();
+        let letters = |folder: Option<VaultPath>| folder.map(|folder| folder.as_str().nfc().collect::<String>());
+        let folder = letters(folder);
+        let mut found: Vec<VaultPath> = others
+            .chain([name.to_owned()])
+            .flat_map(|name| self.snapshot.named(&links::folded_name(&name)))
+            .filter(|state| self.visible.shows(state.id) && letters(state.path.folder()) == folder)
+            .map(|state| state.path.clone())
+            .collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
     /// Looks for lines in all notes below a folder, in path order; with `from`, in those from this path on. Works also
     /// while nothing is known of the notes yet.
     pub fn scan(
@@ -266,11 +314,6 @@ impl Files {
         let texts = Texts { source, states };
         let scanned = scan(&texts, pattern, window, budget);
         ScannedNotes { scanned, states: texts.states }
-    }
-
-    /// Whether there is nothing below a folder that the caller may not see. Not to be told to callers.
-    pub fn shows_all_below(&self, folder: &VaultPath) -> bool {
-        self.snapshot.files_below(folder).all(|state| self.visible.shows(state.id))
     }
 
     /// What `look` makes of the texts of all notes, on all cores, in path order. A note that cannot be read is passed over.

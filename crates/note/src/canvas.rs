@@ -1,7 +1,7 @@
 //! What a canvas (JSON Canvas, `.canvas`) says: which files and what of them it shows, the text of its cards, and what stands at groups
 //! and lines. Nothing else of it is understood, and only files and texts are changed.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 /// A string in a canvas that names a file or is Markdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,35 +42,94 @@ pub fn canvas_values(text: &str) -> Option<Vec<CanvasValue>> {
     Some(reader.found)
 }
 
-/// The canvas with other values at these spans, which are in order.
+/// The canvas with other values at these spans, which are in order; every byte that need not change stays.
 pub fn with_canvas_values(text: &str, values: &[(Range<usize>, String)]) -> Option<String> {
     let mut edited = String::with_capacity(text.len());
     let mut end = 0;
     for (span, value) in values {
         edited += text.get(end..span.start)?;
-        edited += &quoted(value);
+        edited += &requoted(text.get(span.clone())?, value)?;
         end = span.end;
     }
     edited += text.get(end..)?;
     Some(edited)
 }
 
-fn quoted(value: &str) -> String {
-    let mut quoted = String::with_capacity(value.len() + 2);
-    quoted.push('"');
-    for letter in value.chars() {
-        match letter {
-            '"' => quoted += "\\\"",
-            '\\' => quoted += "\\\\",
-            '\n' => quoted += "\\n",
-            '\r' => quoted += "\\r",
-            '\t' => quoted += "\\t",
-            letter if letter < ' ' => quoted += &format!("\\u{:04x}", u32::from(letter)),
-            letter => quoted.push(letter),
+/// How far to look for where two texts go on alike, and how much has to be alike.
+const REACH: usize = 256;
+const ALIKE: usize = 12;
+
+/// A JSON string for another value that keeps the bytes of what is the same in both. Writers differ in what they
+/// escape, and what nobody asked to change stays as it was written; what is new is written as the rest is.
+fn requoted(written: &str, value: &str) -> Option<String> {
+    let old = letters(written)?;
+    let new: Vec<char> = value.chars().collect();
+    let own: HashMap<char, &str> = old.iter().rev().copied().collect();
+    let mut quoted = String::with_capacity(written.len() + value.len());
+    let add = |quoted: &mut String, letters: &[char]| {
+        for letter in letters {
+            match own.get(letter) {
+                Some(form) => *quoted += form,
+                None => push_escaped(quoted, *letter),
+            }
         }
+    };
+    quoted.push('"');
+    let (mut read, mut done) = (0, 0);
+    while done < new.len() {
+        if let Some((letter, form)) = old.get(read)
+            && *letter == new[done]
+        {
+            quoted += form;
+            (read, done) = (read + 1, done + 1);
+            continue;
+        }
+        let (left, added) = alike_again(&old[read..], &new[done..]);
+        add(&mut quoted, &new[done..done + added]);
+        (read, done) = (read + left, done + added);
     }
     quoted.push('"');
-    quoted
+    Some(quoted)
+}
+
+/// After how many letters of each the two texts go on alike, or are over.
+fn alike_again(old: &[(char, &str)], new: &[char]) -> (usize, usize) {
+    let goes_on = |left: usize, added: usize| {
+        let (old, new) = (&old[left..], &new[added..]);
+        let alike = old.iter().zip(new).take(ALIKE).take_while(|((one, _), other)| one == *other).count();
+        alike == ALIKE || (alike == old.len() && alike == new.len())
+    };
+    let near = (1..=REACH).flat_map(|both| (0..=both).map(move |left| (left, both - left)));
+    let mut near = near.filter(|(left, added)| *left <= old.len() && *added <= new.len());
+    let end = || {
+        let alike = old.iter().rev().zip(new.iter().rev()).take_while(|((one, _), other)| one == *other).count();
+        (old.len() - alike, new.len() - alike)
+    };
+    near.find(|(left, added)| goes_on(*left, *added)).unwrap_or_else(end)
+}
+
+/// The letters of a JSON string, and how each is written.
+fn letters(written: &str) -> Option<Vec<(char, &str)>> {
+    let mut reader = Reader { text: written, at: 0, depth: 0, found: Vec::new() };
+    reader.take(b'"')?;
+    let mut letters = Vec::new();
+    loop {
+        let start = reader.at;
+        let Some(letter) = reader.letter()? else { return Some(letters) };
+        letters.push((letter, &written[start..reader.at]));
+    }
+}
+
+fn push_escaped(quoted: &mut String, letter: char) {
+    match letter {
+        '"' => *quoted += "\\\"",
+        '\\' => *quoted += "\\\\",
+        '\n' => *quoted += "\\n",
+        '\r' => *quoted += "\\r",
+        '\t' => *quoted += "\\t",
+        letter if letter < ' ' => *quoted += &format!("\\u{:04x}", u32::from(letter)),
+        letter => quoted.push(letter),
+    }
 }
 
 /// Where in a canvas a value stands, as far as that matters.
@@ -204,16 +263,21 @@ impl Reader<'_> {
         let start = self.at;
         self.take(b'"')?;
         let mut value = String::new();
-        loop {
-            let rest = self.text.get(self.at..)?;
-            let letter = rest.chars().next()?;
-            self.at += letter.len_utf8();
-            match letter {
-                '"' => return Some((start..self.at, value)),
-                '\\' => value.push(self.escape()?),
-                letter if letter < ' ' => return None,
-                letter => value.push(letter),
-            }
+        while let Some(letter) = self.letter()? {
+            value.push(letter);
+        }
+        Some((start..self.at, value))
+    }
+
+    /// The next letter of a string; nothing at its end.
+    fn letter(&mut self) -> Option<Option<char>> {
+        let letter = self.text.get(self.at..)?.chars().next()?;
+        self.at += letter.len_utf8();
+        match letter {
+            '"' => Some(None),
+            '\\' => self.escape().map(Some),
+            letter if letter < ' ' => None,
+            letter => Some(Some(letter)),
         }
     }
 
@@ -281,6 +345,28 @@ mod tests {
         let edited = with_canvas_values(CANVAS, &[(found[1].span.clone(), "New \"1\".md".to_owned())]).unwrap();
         assert_eq!(edited, CANVAS.replace("d/Old \\u00e4.md", "New \\\"1\\\".md"));
         assert_eq!(canvas_values(&edited).unwrap()[1].value, "New \"1\".md");
+    }
+
+    #[test]
+    fn letters_that_stay_keep_the_form_in_which_they_are_written() {
+        let written = r#""Gr\u00fc\u00DF\/e [[Old]] und ü \u00fc, \/ / [[d\/Old|x]]\ud83e\udd80 \u0041 \n""#;
+        for (value, expected) in [
+            (
+                "Grüß/e [[New]] und ü ü, / / [[e/New|x]]🦀 A \n",
+                written.replace("[[Old]]", "[[New]]").replace(r"d\/Old", r"e\/New"),
+            ),
+            ("Grüß/e [[Old]] und ü ü, / / [[d/Old|x]]🦀 A \n", written.to_owned()),
+            ("", "\"\"".to_owned()),
+            ("ü\"", r#""\u00fc\"""#.to_owned()),
+        ] {
+            let edited = requoted(written, value).unwrap();
+            assert_eq!(edited, expected);
+            assert_eq!(letters(&edited).unwrap().iter().map(|(letter, _)| letter).collect::<String>(), value);
+        }
+        let long = |middle: &str| format!("ü{middle}{}", "/".repeat(2_000));
+        let written = format!(r#""\u00fc{}""#, r"\/".repeat(2_000));
+        let edited = requoted(&written, &long(&"new".repeat(500))).unwrap();
+        assert_eq!(edited, written.replacen("fc", &format!("fc{}", "new".repeat(500)), 1));
     }
 
     #[test]

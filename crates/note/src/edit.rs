@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::Document;
+use crate::{Document, quoted};
 
 mod block;
 mod block_id;
@@ -57,41 +57,43 @@ pub enum EditError {
     OutsideText { span: Range<usize>, length: usize },
     #[error("line {line} is not in a text of {lines} lines")]
     OutsideLines { line: usize, lines: usize },
+    #[error("the new text would have {bytes} bytes or more; the limit is {limit}")]
+    TooLarge { bytes: usize, limit: usize },
     /// A lone carriage return and a line feed would come to stand side by side and be read as one line end.
     #[error("two line ends of different kinds would become one")]
     MergedLineEnds,
     #[error("the new text must be one line")]
     SeveralLines,
-    #[error("`{text}` would not be read as the text of this heading, or would change another")]
+    #[error("{} would not be read as the text of this heading, or would change another", quoted(.text))]
     HeadingLost { text: String },
-    #[error("the note already has a heading `{path}`")]
+    #[error("the note already has a heading {}", quoted(.path))]
     HeadingTaken { path: String },
-    #[error("several headings are meant by `{path}`")]
+    #[error("several headings are meant by {}", quoted(.path))]
     AmbiguousHeading { path: String },
-    #[error("`{path}` would need a heading below the sixth level")]
+    #[error("{} would need a heading below the sixth level", quoted(.path))]
     TooDeep { path: String },
     #[error("a heading or a named block outside the section would be lost or changed")]
     HeadingsLost,
     /// Code, a comment or HTML without an end would take the new text in.
     #[error("what stands before it is not closed and would take the text in")]
     Unclosed,
-    #[error("the content would not be read as the one block `^{id}`, or would change another")]
+    #[error("the content would not be read as the one block {}, or would change another", quoted(.id).after("^"))]
     BlockLost { id: String },
-    #[error("`{id}` is not a block id: only letters, digits and `-`")]
+    #[error("{} is not a block id: only letters, digits and `-`", quoted(.id))]
     BadBlockId { id: String },
-    #[error("the note already has a block `^{id}`")]
+    #[error("the note already has a block {}", quoted(.id).after("^"))]
     BlockIdTaken { id: String },
-    #[error("the block `^{id}` is not a table")]
+    #[error("the block {} is not a table", quoted(.id).after("^"))]
     NotATable { id: String },
     #[error("the table has {expected} columns, the new row {found}")]
     Columns { expected: usize, found: usize },
-    #[error("`{tag}` is not a tag that Obsidian reads")]
+    #[error("{} is not a tag that Obsidian reads", quoted(.tag))]
     BadTag { tag: String },
-    #[error("`#{tag}` would not be read as a tag there, or another tag would change")]
+    #[error("{} would not be read as a tag there, or another tag would change", quoted(.tag).after("#"))]
     TagLost { tag: String },
-    #[error("`{target}` cannot stand in a link")]
+    #[error("{} cannot stand in a link", quoted(.target))]
     BadLinkTarget { target: String },
-    #[error("a link to `{target}` would not be read as one there, or another link would change")]
+    #[error("a link to {} would not be read as one there, or another link would change", quoted(.target))]
     LinkLost { target: String },
     #[error(transparent)]
     Property(#[from] PropertyError),

@@ -2,6 +2,8 @@ use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
+use crate::quoted;
+
 /// What a written hash begins with.
 const PREFIX: &str = "sha256:";
 
@@ -75,7 +77,7 @@ pub struct ExpectedHash {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a hash: expected `sha256:` and 12 to 64 hex digits")]
+#[error("{} is not a hash: expected `sha256:` and 12 to 64 hex digits", quoted(.given))]
 pub struct HashError {
     pub given: String,
 }

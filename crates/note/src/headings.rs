@@ -6,6 +6,7 @@ mod find;
 mod normal;
 
 pub use find::HeadingMatch;
+pub(crate) use find::HeadingName;
 pub(crate) use normal::{heading_for_link, heading_key};
 
 /// A heading and what stands under it. Spans are offsets in the shown text.

@@ -20,6 +20,7 @@ mod note;
 mod parse;
 mod prompt;
 mod properties;
+mod quote;
 mod span;
 mod tags;
 mod tasks;
@@ -48,6 +49,7 @@ pub use links::{BlockRename, Followed, HeadingRename, Link, LinkDefinition, Link
 pub use marks::{Callout, Code, CodeKind, Comment, Fold, Footnote, FootnoteKind, Form, Math};
 pub use note::{Note, NoteStructure};
 pub use prompt::{PromptSlot, filled_prompt, prompt_slots};
+pub use quote::{Quoted, one_line, outside_quotations, quoted, visible, visible_json};
 pub use tags::{PropertyTag, Tag};
 pub use tasks::{Task, TaskField, TaskFieldKind};
 pub use text::{Eol, NotUtf8, shown_text};

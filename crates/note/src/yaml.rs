@@ -2,11 +2,14 @@ use std::{borrow::Cow, ops::Range};
 
 use granit_parser::ScalarStyle;
 
+use crate::quoted;
+
 mod document;
 mod reader;
 mod simple;
 
 pub(crate) use document::YamlDocument;
+pub(crate) use reader::MAX_DEPTH;
 
 /// A YAML value after the core schema of YAML 1.2, as Obsidian reads it: `yes` is a word, dates are words.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +24,23 @@ pub enum Value {
     Map(Vec<(String, Value)>),
 }
 
+impl Value {
+    /// How many lists and maps stand in each other.
+    pub(crate) fn depth(&self) -> usize {
+        let mut deepest = 0;
+        let mut left = vec![(self, 0)];
+        while let Some((value, depth)) = left.pop() {
+            deepest = deepest.max(depth);
+            match value {
+                Self::List(items) => left.extend(items.iter().map(|item| (item, depth + 1))),
+                Self::Map(entries) => left.extend(entries.iter().map(|(_, value)| (value, depth + 1))),
+                _ => {}
+            }
+        }
+        deepest
+    }
+}
+
 /// Why a text is not one YAML value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct YamlError {
@@ -31,7 +51,7 @@ pub(crate) struct YamlError {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Problem {
-    #[error("the property `{name}` stands there twice")]
+    #[error("the property {} stands there twice", quoted(.name))]
     Repeated { name: String },
     #[error("{0}")]
     Other(String),

@@ -402,12 +402,12 @@ fn tags_and_links() {
         let tags: Vec<Range<usize>> = note.tags.iter().map(|tag| tag.span.clone()).collect();
         let all = tags.first().map_or(0, |tag| tag.start)..tags.last().map_or(0, |tag| tag.end);
         keeps(document, all.clone(), document.rename_tags(&tags, "renamed/tag"));
-        let spaces = all.start.saturating_sub(1)..(all.end + 1).min(document.shown().len());
-        if document.shown().get(spaces.clone()).is_some() {
-            keeps(document, spaces, document.remove_tags(&tags));
-        }
-        let end = document.shown().len();
-        keeps(document, end..end, document.append_tags(&["one", content.trim()]));
+        // A line of tags goes as a whole, at the end with the blank line before it.
+        let shown = document.shown();
+        let line = shown[..all.start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = shown[all.end..].find('\n').map_or(shown.len(), |at| all.end + at + 1);
+        keeps(document, line.saturating_sub(1)..line_end, document.remove_tags(&tags));
+        keeps(document, shown.trim_end().len()..shown.len(), document.append_tags(&["one", content.trim()]));
         let target = content.trim();
         for link in &note.links {
             let Some(retarget) = Retarget::link(link, target) else { continue };

@@ -6,7 +6,12 @@ use std::collections::HashMap;
 use lapidary_query::{nearest, words};
 use serde_json::{Map, Value, json};
 
-use crate::{ArgumentProblem, Reason, reason::clipped, renamed::successor_of_argument};
+use crate::{
+    ArgumentProblem, Reason,
+    quote::{Prose, quoted},
+    reason::clipped,
+    renamed::successor_of_argument,
+};
 
 /// Arguments that fit the schema, and what had to be repaired for that.
 #[derive(Debug, PartialEq)]
@@ -39,7 +44,7 @@ struct Check {
 }
 
 impl Check {
-    fn problem(&mut self, at: &str, problem: impl Into<String>) {
+    fn problem(&mut self, at: &str, problem: impl Into<Prose>) {
         self.problems.push(ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None });
     }
 
@@ -59,6 +64,11 @@ impl Check {
             // `null` for an optional argument means that it is left out.
             let known = properties.get(&name);
             if value.is_null() && known.is_some() && !is_required(schema, &name) && !allows_null(known) {
+                continue;
+            }
+            // So does an empty text, which many clients send for every field that a model left empty. Whoever expects a
+            // hash has to name one.
+            if value == "" && is_optional_text(known) && !is_required(schema, &name) && !name.starts_with("expected") {
                 continue;
             }
             let place = join(at, &name);
@@ -95,7 +105,7 @@ impl Check {
         let mut folded = properties.keys().filter(|name| words(name) == meant);
         // Two spellings of one name are two readings: which of them counts?
         if let (Some(name), None, Some(1)) = (folded.next(), folded.next(), spellings.get(&meant)) {
-            self.repairs.push(format!("`{}` was read as `{name}`", join(at, key)));
+            self.repairs.push(format!("{} was read as `{name}`", quoted(&join(at, key))));
             return Some(name.clone());
         }
         if self.problems.len() >= MOST_PROBLEMS {
@@ -124,7 +134,7 @@ impl Check {
         let given = if wanted == "integer" { whole(given) } else { given };
         if !fits(wanted, &given) {
             let article = if matches!(wanted, "object" | "integer" | "array") { "an" } else { "a" };
-            self.problem(at, format!("must be {article} {wanted}"));
+            self.problem(at, Prose::ours(format_args!("must be {article} {wanted}")));
             return given;
         }
         self.constant(at, schema, &given);
@@ -167,8 +177,8 @@ impl Check {
         if !allowed.contains(given) {
             let names: Vec<&str> = allowed.iter().filter_map(|value| value.as_str()).collect();
             let nearest = given.as_str().and_then(|text| nearest(text, names.iter().copied())).map(str::to_owned);
-            let problem =
-                format!("must be {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "));
+            let names: Vec<String> = names.iter().map(|name| quoted(name).to_string()).collect();
+            let problem = Prose::ours(format_args!("must be {}", names.join(" or ")));
             self.problems.push(ArgumentProblem { at: at.to_owned(), problem, nearest });
         }
     }
@@ -177,13 +187,17 @@ impl Check {
         if let Some(fewest) = schema.get("minItems").and_then(Value::as_u64)
             && (items.len() as u64) < fewest
         {
-            self.problem(at, format!("must have at least {fewest} entries"));
+            self.problem(at, Prose::ours(format_args!("must have at least {fewest} entries")));
         }
         let Some(Value::Object(each)) = schema.get("items") else { return Value::Array(items) };
         items.into_iter().enumerate().map(|(index, item)| self.value(&format!("{at}[{index}]"), each, item)).collect()
     }
 
     fn text(&mut self, at: &str, schema: &Map<String, Value>, text: String) -> Value {
+        // A file with one is no text any more, and nobody could edit it.
+        if text.contains('\0') {
+            self.problem(at, "must not hold a NUL character");
+        }
         if let Some(fewest) = schema.get("minLength").and_then(Value::as_u64)
             && (text.chars().count() as u64) < fewest
         {
@@ -197,12 +211,12 @@ impl Check {
         if let Some(least) = schema.get("minimum").and_then(Value::as_f64)
             && value < least
         {
-            self.problem(at, format!("must be >= {least}"));
+            self.problem(at, Prose::ours(format_args!("must be >= {least}")));
         }
         if let Some(most) = schema.get("maximum").and_then(Value::as_f64)
             && value > most
         {
-            self.problem(at, format!("must be <= {most}"));
+            self.problem(at, Prose::ours(format_args!("must be <= {most}")));
         }
         given
     }
@@ -213,17 +227,17 @@ impl Check {
         let Value::String(text) = &given else { return given };
         let parsed = serde_json::from_str::<Value>(text).ok().filter(|value| wanted != "string" && fits(wanted, value));
         if let Some(value) = parsed {
-            self.repairs.push(format!("`{at}` came as text and was read as {wanted}"));
+            self.repairs.push(format!("{} came as text and was read as {wanted}", quoted(at)));
             return value;
         }
         match wanted {
             "array" if item_type(schema) == Some("string") => {
-                self.repairs.push(format!("`{at}` was read as a list of one"));
+                self.repairs.push(format!("{} was read as a list of one", quoted(at)));
                 json!([text])
             }
             "object" => match only_text_field(schema) {
                 Some((name, mut object)) => {
-                    self.repairs.push(format!("`{at}` was read as its `{name}`"));
+                    self.repairs.push(format!("{} was read as its {}", quoted(at), quoted(&name)));
                     object.insert(name, json!(text));
                     Value::Object(object)
                 }
@@ -288,6 +302,15 @@ fn only_text_field(schema: &Map<String, Value>) -> Option<(String, Map<String, V
 
 fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
     schema.get("required").and_then(Value::as_array).is_some_and(|required| required.contains(&json!(name)))
+}
+
+/// A field that takes text and nothing else, or `null` beside it, and means nothing else where it is left out.
+fn is_optional_text(schema: Option<&Value>) -> bool {
+    let Some(schema) = schema.filter(|schema| schema.get("default").is_none_or(Value::is_null)) else { return false };
+    let is_text = |schema: &Value| schema["type"] == "string";
+    let choices = schema.get("anyOf").and_then(Value::as_array);
+    let text_or_null = |choice: &Value| is_text(choice) || choice["type"] == "null";
+    is_text(schema) || choices.is_some_and(|choices| choices.iter().all(text_or_null))
 }
 
 /// A field without a type takes any JSON, `null` included, and so does one that lists it.

@@ -1,5 +1,5 @@
 use std::{
-    cell::Cell,
+    cell::{Cell, LazyCell},
     sync::atomic::{AtomicU8, Ordering},
     time::{Duration, Instant},
 };
@@ -7,7 +7,7 @@ use std::{
 use jiff::Zoned;
 use lapidary_vault::{Stop, VaultPath};
 
-use crate::{Catalogue, Interruption, Prompt, Reason};
+use crate::{Catalogue, Interruption, MemoryBudget, Prompt, Reason};
 
 /// What a call knows besides the vault. The same context and view give the same answer.
 pub struct Context<'a> {
@@ -16,10 +16,12 @@ pub struct Context<'a> {
     /// The names of all vaults that there are for the caller.
     pub vaults: &'a [String],
     pub scan: ScanLimits,
+    /// What it may hold in memory.
+    pub budget: MemoryBudget,
     /// The folder of the vaults in which every note is a playbook.
     pub skills: Option<&'a VaultPath>,
-    /// When the call was made, by the clock on the owner's wall.
-    pub now: Zoned,
+    /// When the call was made, by the clock on the owner's wall. Few ask, and a zone takes a while to look up.
+    pub now: LazyCell<Zoned, &'a dyn Fn() -> Zoned>,
     /// The latest lines of the vault's log, oldest first, for a tool that needs them.
     pub log: &'a [String],
     /// The playbooks of all vaults, for a tool that needs them.
@@ -60,6 +62,8 @@ pub struct Cancel {
     state: AtomicU8,
     started: Instant,
     allowed: Duration,
+    /// What a call that answers with what it has may take beyond that.
+    to_answer: Duration,
 }
 
 const RUNNING: u8 = 0;
@@ -70,7 +74,13 @@ const CHANGING_LAST: u8 = 3;
 
 impl Cancel {
     pub fn after(allowed: Duration) -> Self {
-        Self { state: AtomicU8::new(RUNNING), started: Instant::now(), allowed }
+        Self { state: AtomicU8::new(RUNNING), started: Instant::now(), allowed, to_answer: Duration::ZERO }
+    }
+
+    /// For a call that looks at [`Self::left`] itself and answers with what it has: only if it does not, it is cut off.
+    #[must_use]
+    pub fn with_time_to_answer(self, to_answer: Duration) -> Self {
+        Self { to_answer, ..self }
     }
 
     /// Whether the call can still be stopped; if so, it is.
@@ -106,8 +116,14 @@ impl Cancel {
         self.allowed
     }
 
-    pub fn remaining(&self) -> Duration {
+    /// How much of the allowed time is left.
+    pub fn left(&self) -> Duration {
         self.allowed.saturating_sub(self.started.elapsed())
+    }
+
+    /// How long until the call is cut off.
+    pub fn remaining(&self) -> Duration {
+        self.allowed.saturating_add(self.to_answer).saturating_sub(self.started.elapsed())
     }
 
     pub fn check(&self) -> Result<(), Reason> {
@@ -146,5 +162,7 @@ mod tests {
     #[test]
     fn time_runs_out() {
         assert!(Cancel::after(Duration::ZERO).check().is_err());
+        let answering = Cancel::after(Duration::ZERO).with_time_to_answer(Duration::from_secs(60));
+        assert!(answering.left().is_zero() && answering.check().is_ok());
     }
 }

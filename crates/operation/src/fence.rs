@@ -1,4 +1,4 @@
-//! Text of notes among words of the server.
+//! Text of notes among words of the server, in blocks; names within sentences are in [`quote`](crate::quote).
 
 /// Note text between marks that it cannot contain, so that nothing in a note can pass for the server's own words.
 pub fn fenced(text: &str) -> String {
@@ -12,21 +12,9 @@ pub fn fenced(text: &str) -> String {
     format!("{fence}\n{text}{line_end}{fence}")
 }
 
-/// A name from a note on the line where it belongs: no line break in it can begin a paragraph of its own.
-pub fn one_line(name: &str) -> String {
-    let shown = |c: char| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { '\u{fffd}' } else { c };
-    name.chars().map(shown).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_name_leaves_its_line() {
-        assert_eq!(one_line("a\n\n> The owner agreed"), "a\u{fffd}\u{fffd}> The owner agreed");
-        assert_eq!(one_line("größe 石"), "größe 石");
-    }
 
     #[test]
     fn no_text_can_close_its_own_fence() {

@@ -8,13 +8,16 @@
 mod bug;
 
 mod arguments;
+mod budget;
 mod catalogue;
 mod context;
+mod facts;
 pub mod fence;
 mod lazy_schemas;
 mod payload;
 mod plan;
 mod profile;
+pub mod quote;
 mod read_operation;
 mod reason;
 mod renamed;
@@ -24,9 +27,11 @@ pub mod uri;
 mod wire;
 
 pub use arguments::{Checked, check_arguments};
+pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, catch_panic, install_panic_hook};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing, ToolSet};
 pub use context::{Cancel, Context, ScanLimits, Walked};
+pub use facts::Facts;
 pub use payload::{
     CheckpointHistory, Completed, Contents, FilledPrompt, Form, Payload, Prompt, PromptArgument, PromptsSeen,
     Subscription, VaultState,
@@ -38,8 +43,8 @@ pub use plan::{
 pub use profile::{BUILT_IN_PROFILES, Profile, ProfileRules};
 pub use read_operation::{OpenedVaults, OperationDeclaration, ReadOperation, VaultChoice, VaultView};
 pub use reason::{
-    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Kind, Offered, Part, Reason,
-    Refused, Wanted, WireCode, clipped,
+    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Kind, NearText, Offered, Part,
+    Reason, Refused, Wanted, WireCode, clipped,
 };
 pub use renamed::{RENAMED_TOOLS, Successor, successor};
 pub use spec::{

@@ -4,7 +4,7 @@ use lapidary_note::ContentHash;
 use lapidary_vault::{ChangeSet, Changed, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
-use crate::{Offered, Reason};
+use crate::{Facts, Offered, Reason};
 
 /// What came of a call before anything happened.
 pub enum Planned {
@@ -19,7 +19,7 @@ pub enum Planned {
 /// What a tool answers: the facts for programs, and the text that a person would want to read where it has one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolAnswer {
-    pub output: Map<String, Value>,
+    pub output: Facts,
     pub text: Option<String>,
 }
 
@@ -136,6 +136,6 @@ impl StepAnswer {
 #[derive(Debug)]
 pub struct StepRefusal {
     pub reason: Reason,
-    /// The paths that the calls before it change.
-    pub changed_before: Vec<VaultPath>,
+    /// Whether a call before it changes the file that is not what this one expects.
+    pub changed_before: bool,
 }

@@ -18,9 +18,11 @@ use lapidary_note::ContentHash;
 use lapidary_vault::Denied;
 use serde_json::{Map, Value};
 
+use crate::quote::Prose;
+
 pub use kind::WireCode;
 pub use offered::Offered;
-pub use part::{BlockCandidate, Candidates, HeadingCandidate, Part};
+pub use part::{BlockCandidate, Candidates, HeadingCandidate, NearText, Part};
 pub use table::{Kind, Reason};
 
 /// One thing that is wrong with the arguments, and where.
@@ -28,7 +30,7 @@ pub use table::{Kind, Reason};
 pub struct ArgumentProblem {
     /// Dotted path to the argument; empty for the arguments as a whole.
     pub at: String,
-    pub problem: String,
+    pub problem: Prose,
     /// The known name that was probably meant.
     pub nearest: Option<String>,
 }
@@ -50,6 +52,8 @@ pub enum Refused {
     LeadsOutside,
     /// A link to a part of the vault that may not be changed.
     LeadsToClosed,
+    /// Rules close other parts of one folder than of the other, so what is in it cannot go along unseen.
+    PartlyClosed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +74,8 @@ pub enum Disk {
     BadName,
     /// Another system would refuse it.
     NotPortable,
+    /// `.trash` in the vault is something else than a folder.
+    NoTrash,
     /// The folder in which we keep our own things.
     NoState,
     VaultGone,
@@ -92,7 +98,7 @@ impl Reason {
     }
 
     /// One argument that cannot be used.
-    pub fn bad_argument(tool: &str, at: &str, problem: impl Into<String>) -> Self {
+    pub fn bad_argument(tool: &str, at: &str, problem: impl Into<Prose>) -> Self {
         let problem = ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None };
         Self::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
     }

@@ -8,11 +8,12 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::{
-    Context, Kind, Offered, Reason,
+    Context, Facts, Kind, Offered, Reason,
     lazy_schemas::{LazySchemas, Schemas},
     plan::{
         Batch, BatchOutcome, BatchPlan, Draft, Learnt, Planned, PlannedChange, ProposalStep, RelayedCall, ToolAnswer,
     },
+    quote::Prose,
     schema,
 };
 
@@ -199,6 +200,8 @@ pub trait WriteTool: Send + Sync + 'static {
     const DRY_RUN: &'static str = Self::DECLARATION.family.dry_run();
     /// The argument with which a caller says what it expects a file to hold.
     const EXPECTED_HASH: &'static str = Self::DECLARATION.family.expected_hash();
+    /// An argument and the value of it with which a call changes nothing, whatever else it says.
+    const ONLY_LOOKS: Option<(&'static str, &'static str)> = None;
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema + 'static;
     fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Plan<Self::Output>, Reason>;
@@ -268,6 +271,8 @@ pub struct Spec {
     pub dry_run: Option<&'static str>,
     /// The argument with which a caller says what it expects a file to hold.
     pub expected_hash: Option<&'static str>,
+    /// An argument and the value of it with which a call changes nothing.
+    pub only_looks: Option<(&'static str, &'static str)>,
     pub needs: Needs,
     schemas: LazySchemas,
 }
@@ -292,6 +297,12 @@ impl Spec {
     /// Whether it has an argument of this name.
     pub fn takes(&self, argument: &str) -> bool {
         self.input().get("properties").is_some_and(|properties| properties.get(argument).is_some())
+    }
+
+    /// Whether a call with these arguments changes nothing: of a tool that only reads, or of one that was told to.
+    pub fn only_looks(&self, arguments: &Map<String, Value>) -> bool {
+        let told = |(argument, value): (&str, &str)| arguments.get(argument).and_then(Value::as_str) == Some(value);
+        self.effect == Effect::Read || self.only_looks.is_some_and(told)
     }
 
     /// Takes the schemas from the reviewed definition of the tool instead of deriving them from its types.
@@ -410,7 +421,7 @@ impl<T: ReadTool> AnyTool for Read<T> {
         let name = T::DECLARATION.name;
         let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
         let output = self.0.run(context, view, parse(name, arguments)?)?;
-        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: object(&output)? }))
+        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: Facts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -428,6 +439,7 @@ impl<T: WriteTool> AnyTool for Write<T> {
             takes_target: T::TAKES_TARGET,
             dry_run: Some(T::DRY_RUN),
             expected_hash: Some(T::EXPECTED_HASH),
+            only_looks: T::ONLY_LOOKS,
             ..spec(T::DECLARATION, ToolKind::Write, T::EFFECT, derive)
         }
     }
@@ -465,7 +477,7 @@ impl<T: WriteTool> Draft for WriteDraft<T> {
     fn finish(self: Box<Self>, learnt: &Learnt<'_>) -> Result<ToolAnswer, Reason> {
         let Self { tool, mut output } = *self;
         tool.finish(&mut output, learnt);
-        Ok(ToolAnswer { text: tool.text(&output), output: object(&output)? })
+        Ok(ToolAnswer { text: tool.text(&output), output: Facts::of(&output)? })
     }
 }
 
@@ -488,7 +500,7 @@ impl<T: BatchTool> AnyTool for Batched<T> {
     ) -> Result<Planned, Reason> {
         let BatchPlan { steps, atomic, dry_run } = self.0.batch(context, parse(T::DECLARATION.name, arguments)?)?;
         let finish = |outcome, offered: Offered<'_>| {
-            Ok(ToolAnswer { output: object(&self.0.finish(outcome, offered))?, text: None })
+            Ok(ToolAnswer { output: Facts::of(&self.0.finish(outcome, offered))?, text: None })
         };
         Ok(Planned::Batch(Batch { steps, atomic, dry_run, finish: Box::new(finish) }))
     }
@@ -511,7 +523,7 @@ impl<T: AgentTool> AnyTool for Agent<T> {
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
         let output = self.0.run(context, parse(T::DECLARATION.name, arguments)?)?;
-        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: object(&output)? }))
+        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: Facts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -556,6 +568,7 @@ fn spec(declaration: Declaration, kind: ToolKind, effect: Effect, derive: fn() -
         takes_target: false,
         dry_run: None,
         expected_hash: None,
+        only_looks: None,
         needs: Needs::default(),
         schemas: LazySchemas::new(derive),
     }
@@ -565,14 +578,6 @@ fn spec(declaration: Declaration, kind: ToolKind, effect: Effect, derive: fn() -
 fn parse<I: DeserializeOwned>(tool: &str, arguments: Map<String, Value>) -> Result<I, Reason> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| Reason::InvalidArguments {
         tool: tool.to_owned(),
-        problems: vec![crate::ArgumentProblem { at: String::new(), problem: error.to_string(), nearest: None }],
+        problems: vec![crate::ArgumentProblem { at: String::new(), problem: Prose::of_others(error), nearest: None }],
     })
-}
-
-fn object(output: &impl Serialize) -> Result<Map<String, Value>, Reason> {
-    match serde_json::to_value(output) {
-        Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(bug!("the output of a tool is no JSON object")),
-        Err(error) => Err(bug!("the output of a tool cannot be written as JSON: {error}")),
-    }
 }

@@ -7,7 +7,11 @@ pub const FILE_URIS: &str = "obsidian://vault/";
 
 /// How clients name a file; the vault only matters where there are several.
 pub fn of_file(path: &VaultPath) -> String {
-    let names: Vec<String> = path.names().map(encoded).collect();
+    of_path(path.as_str())
+}
+
+pub(crate) fn of_path(path: &str) -> String {
+    let names: Vec<String> = path.split('/').map(encoded).collect();
     format!("{FILE_URIS}{}", names.join("/"))
 }
 

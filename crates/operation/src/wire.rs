@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use lapidary_note::ContentHash;
 use serde_json::{Map, Value, json};
 
-use crate::{Family, Offered, Reason, ToolAnswer, fence::fenced};
+use crate::{Facts, Family, Offered, Reason, ToolAnswer, fence::fenced};
 
 /// A reply: the text that a model reads and the same facts for programs. The facts are serialised once, when the reply
 /// is made; its length, its digest, the text of those tools that have none of their own, and the wire all use that.
@@ -13,55 +13,48 @@ use crate::{Family, Offered, Reason, ToolAnswer, fence::fenced};
 pub struct Rendered {
     /// `None` if the text is the facts themselves.
     text: Option<Vec<String>>,
-    facts: Map<String, Value>,
-    json: String,
+    facts: Facts,
     pub is_error: bool,
 }
 
 impl Rendered {
-    fn new(text: Option<Vec<String>>, facts: Map<String, Value>, is_error: bool) -> Self {
-        let json = serialised(&facts);
-        Self { text, facts, json, is_error }
-    }
-
     /// The parts of the text.
     pub fn text(&self) -> Vec<&str> {
         match &self.text {
             Some(parts) => parts.iter().map(String::as_str).collect(),
-            None => vec![&self.json],
+            None => vec![self.facts.as_json()],
         }
     }
 
     /// The facts as JSON.
     pub fn structured(&self) -> &str {
-        &self.json
+        self.facts.as_json()
     }
 
     /// The facts, for those who look into them.
-    pub fn facts(&self) -> &Map<String, Value> {
-        &self.facts
+    pub fn facts(&self) -> Map<String, Value> {
+        self.facts.to_map()
     }
 
-    /// The parts of the text, the facts and the same as JSON, for those who send them on.
-    pub fn into_parts(self) -> (Vec<String>, Map<String, Value>, String) {
-        let text = self.text.unwrap_or_else(|| vec![self.json.clone()]);
-        (text, self.facts, self.json)
+    /// The parts of the text, and the facts, for those who send them on.
+    pub fn into_parts(self) -> (Vec<String>, Facts) {
+        let text = self.text.unwrap_or_else(|| vec![self.facts.as_json().to_owned()]);
+        (text, self.facts)
     }
 
     /// What goes over the wire: the text, and the facts.
     pub fn bytes(&self) -> usize {
-        self.text().iter().map(|part| part.len()).sum::<usize>() + self.json.len()
+        self.text().iter().map(|part| part.len()).sum::<usize>() + self.facts.as_json().len()
     }
 
     /// What tells one reply from another.
     pub fn digest(&self) -> ContentHash {
-        ContentHash::of(self.json.as_bytes())
+        ContentHash::of(self.facts.as_json().as_bytes())
     }
 
     /// Says something besides to whoever called.
     pub fn add_notice(&mut self, notice: &str) {
-        self.facts.insert("notice".to_owned(), json!(notice));
-        self.json = serialised(&self.facts);
+        self.facts.insert("notice", notice);
         if let Some(parts) = &mut self.text {
             parts.push(format!("\n\n> {notice}"));
         }
@@ -69,7 +62,7 @@ impl Rendered {
 
     /// To be kept until it is asked for.
     pub fn to_json(&self) -> Value {
-        json!({ "structured": self.facts, "text": self.text(), "isError": self.is_error })
+        json!({ "structured": self.facts(), "text": self.text(), "isError": self.is_error })
     }
 
     /// What was kept, if it is one.
@@ -78,37 +71,28 @@ impl Rendered {
             return None;
         };
         let parts: Vec<String> = parts.iter().filter_map(|part| part.as_str().map(str::to_owned)).collect();
-        let reply = Self::new(None, facts, kept["isError"] == true);
-        let is_own = parts.len() != 1 || parts[0] != reply.json;
-        Some(Self { text: is_own.then_some(parts), ..reply })
+        let facts = Facts::from(facts);
+        let is_own = parts.len() != 1 || parts[0] != facts.as_json();
+        Some(Self { text: is_own.then_some(parts), facts, is_error: kept["isError"] == true })
     }
 }
 
-/// The one place where the facts of a reply become text.
-fn serialised(facts: &Map<String, Value>) -> String {
-    #[cfg(test)]
-    tests::SERIALISED.set(tests::SERIALISED.get() + 1);
-    // Keys of a map are strings and nothing else can fail.
-    serde_json::to_string(facts).unwrap_or_default()
-}
-
 pub fn render_answer(ToolAnswer { mut output, text }: ToolAnswer, notices: &[String]) -> Rendered {
-    let own = output.get("notice").and_then(Value::as_str).map(str::to_owned);
-    let notice = own.into_iter().chain(notices.iter().cloned()).collect::<Vec<_>>().join(" ");
+    let notice = output.text("notice").into_iter().chain(notices.iter().cloned()).collect::<Vec<_>>().join(" ");
     if !notice.is_empty() {
-        output.insert("notice".to_owned(), json!(notice));
+        output.insert("notice", notice.as_str());
     }
     let text = text.map(|text| match notice.is_empty() {
         true => vec![text],
         false => vec![text, format!("\n\n> {notice}")],
     });
-    Rendered::new(text, output, false)
+    Rendered { text, facts: output, is_error: false }
 }
 
 /// An answer with the name of what undoes the change.
 pub fn render_change(mut answer: ToolAnswer, checkpoint: Option<&str>, notices: &[String]) -> Rendered {
     if let Some(checkpoint) = checkpoint {
-        answer.output.insert("checkpoint".to_owned(), json!(checkpoint));
+        answer.output.insert("checkpoint", checkpoint);
         answer.text = answer.text.map(|text| format!("{text}\n\nCheckpoint: `{checkpoint}`"));
     }
     render_answer(answer, notices)
@@ -132,7 +116,7 @@ pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
 /// What would have been answered, and what would have changed.
 pub fn render_dry_run(mut answer: ToolAnswer, diff: &str, notices: &[String]) -> Rendered {
     let diff = clip_diff(diff, SHOWN_DIFF);
-    answer.output.insert("diff".to_owned(), json!(diff));
+    answer.output.insert("diff", &*diff);
     let shown = if diff.is_empty() { "Nothing would change.".to_owned() } else { fenced(&diff) };
     answer.text = answer.text.map(|text| format!("{text}\n\n{shown}"));
     render_answer(answer, notices)
@@ -151,7 +135,8 @@ fn note_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
     let data = refusal_data(reason, offered);
     let error = json!({ "code": reason.kind().wire_code().number, "message": message, "data": data });
     let text = vec![format!("Error: {message}\n\nRecovery: {hint}")];
-    Rendered::new(Some(text), Map::from_iter([("error".to_owned(), error)]), true)
+    let facts = Map::from_iter([("error".to_owned(), error)]).into();
+    Rendered { text: Some(text), facts, is_error: true }
 }
 
 /// What is known of a refusal, for programs: in the answer of a tool of the note family, and in an error of the protocol.
@@ -170,7 +155,7 @@ fn file_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
     let mut structured = Map::from_iter([("ok".to_owned(), json!(false))]);
     structured.extend(said(reason, offered));
     structured.insert("error".to_owned(), json!(error));
-    Rendered::new(None, structured, true)
+    Rendered { text: None, facts: structured.into(), is_error: true }
 }
 
 fn said(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
@@ -192,37 +177,33 @@ pub fn operation_error(reason: &Reason, offered: Offered<'_>) -> Map<String, Val
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
     use lapidary_note::ExpectedHash;
     use lapidary_vault::VaultPath;
 
     use super::*;
-    use crate::{Catalogue, ProfileRules, Selection, ToolSet};
+    use crate::{Catalogue, ProfileRules, Selection, ToolSet, facts::tests::SERIALISED};
 
-    thread_local! {
-        /// How often the facts of a reply became text on this thread.
-        pub(super) static SERIALISED: Cell<usize> = const { Cell::new(0) };
+    fn facts(facts: &Value) -> Facts {
+        Facts::of(facts).unwrap()
     }
 
     #[test]
     fn a_reply_is_serialised_once_whatever_is_asked_of_it() {
-        let answer = || ToolAnswer { output: Map::from_iter([("a".to_owned(), json!([1, 2]))]), text: None };
+        let answer = || ToolAnswer { output: facts(&json!({ "a": [1, 2] })), text: None };
         let before = SERIALISED.get();
         let rendered = render_answer(answer(), &["Read as x.".into()]);
         let text: Vec<String> = rendered.text().into_iter().map(str::to_owned).collect();
         assert_eq!(rendered.bytes(), 2 * rendered.structured().len());
         assert_eq!(rendered.digest(), render_answer(answer(), &["Read as x.".into()]).digest());
         assert_eq!(SERIALISED.get() - before, 2, "two replies");
-        let (parts, facts, json) = rendered.into_parts();
-        assert_eq!((parts, serde_json::to_string(&facts).unwrap()), (text, json));
+        assert_eq!(rendered.into_parts().0, text);
         assert_eq!(SERIALISED.get() - before, 2);
     }
 
     #[test]
     fn a_reply_that_was_kept_is_the_same_again() {
         for text in [None, Some("text".to_owned())] {
-            let reply = render_answer(ToolAnswer { output: Map::from_iter([("a".to_owned(), json!(1))]), text }, &[]);
+            let reply = render_answer(ToolAnswer { output: facts(&json!({ "a": 1 })), text }, &[]);
             assert_eq!(Rendered::from_json(reply.to_json()), Some(reply));
         }
         assert_eq!(Rendered::from_json(json!({ "rejected": true })), None);
@@ -243,17 +224,17 @@ mod tests {
         let none = ToolSet { tools: &[], definition: |_| None };
         let all = Catalogue::new(none, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
         let note = render_refusal(Family::Obsidian, &stale(), Offered::of(&all));
-        assert_eq!(note.facts["error"]["code"], -32002);
-        assert_eq!(note.facts["error"]["data"]["reason"], "stale_precondition");
-        assert_eq!(note.facts["error"]["data"]["actual"], now);
+        assert_eq!(note.facts()["error"]["code"], -32002);
+        assert_eq!(note.facts()["error"]["data"]["reason"], "stale_precondition");
+        assert_eq!(note.facts()["error"]["data"]["actual"], now);
         assert!(note.text()[0].starts_with("Error: ") && note.text()[0].contains("\n\nRecovery: "));
 
         let file = render_refusal(Family::Files, &stale(), Offered::of(&all));
-        assert_eq!(file.facts["ok"], false);
-        assert_eq!(file.facts["code"], "STALE_PRECONDITION");
-        assert_eq!(file.facts["details"]["actual"], now);
-        assert_eq!(file.facts["error"]["current_content_hash"], now);
-        assert_eq!(serde_json::from_str::<Value>(file.text()[0]).unwrap(), Value::Object(file.facts));
+        assert_eq!(file.facts()["ok"], false);
+        assert_eq!(file.facts()["code"], "STALE_PRECONDITION");
+        assert_eq!(file.facts()["details"]["actual"], now);
+        assert_eq!(file.facts()["error"]["current_content_hash"], now);
+        assert_eq!(serde_json::from_str::<Value>(file.text()[0]).unwrap(), Value::Object(file.facts()));
     }
 
     #[test]
@@ -271,8 +252,8 @@ mod tests {
     #[test]
     fn notices_stand_in_both_renderings() {
         let rendered =
-            render_answer(ToolAnswer { output: Map::new(), text: Some("text".into()) }, &["Read as x.".into()]);
+            render_answer(ToolAnswer { output: facts(&json!({})), text: Some("text".into()) }, &["Read as x.".into()]);
         assert_eq!(rendered.text(), ["text", "\n\n> Read as x."]);
-        assert_eq!(rendered.facts["notice"], "Read as x.");
+        assert_eq!(rendered.facts()["notice"], "Read as x.");
     }
 }

@@ -3,6 +3,8 @@
 use lapidary_tools::{Effect, Group, Spec};
 use lapidary_vault::{Change, ChangeSet, PathPrefix, VaultPath};
 
+use crate::places::Places;
+
 /// From the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
@@ -32,7 +34,8 @@ impl Rule {
     /// Whether it is about what a change does to one of its paths.
     fn fits(&self, spec: &Spec, change: &Change, path: &VaultPath) -> bool {
         // A folder takes along what is in it. To allow a part of that is not to allow the whole.
-        let takes_along = matches!(change, Change::MoveFolder { .. }) && self.decision != Decision::Allow;
+        let takes_along = matches!(change, Change::MoveFolder { .. } | Change::TrashFolder { .. })
+            && self.decision != Decision::Allow;
         let touches = |prefix: &PathPrefix| prefix.covers(path) || (takes_along && prefix.is_within(path));
         self.effect.is_none_or(|effect| effect == effect_of(change))
             && self.group.is_none_or(|group| group == spec.declaration.group)
@@ -53,13 +56,26 @@ pub struct Rules(pub Vec<Rule>);
 impl Rules {
     /// Each path of each change is decided on its own, and the strictest word on any of them holds: what is allowed in
     /// one folder must not open another that happens to be part of the same change.
-    pub(crate) fn decide(&self, spec: &Spec, changes: &ChangeSet) -> Decision {
+    ///
+    /// Where a path leads by a link is decided on as well.
+    pub(crate) fn decide(&self, spec: &Spec, changes: &ChangeSet, places: &Places) -> Decision {
         let on = |change: &Change, path: &VaultPath| {
             // Without any rule nobody has allowed it.
             self.0.iter().find(|rule| rule.fits(spec, change, path)).map_or(Decision::Ask, |rule| rule.decision)
         };
-        let all = changes.changes.iter().flat_map(|change| change.paths().map(move |path| on(change, path)));
+        let on_both = |change, path| on(change, path).max(on(change, places.of_path(path)));
+        let all = changes.changes.iter().flat_map(|change| change.paths().map(move |path| on_both(change, path)));
         all.max().unwrap_or(Decision::Ask)
+    }
+
+    /// Whether what they say of a change is only what they say of its effect, whatever tool and path.
+    pub(crate) fn decide_by_effect(&self, spec: &Spec, changes: &ChangeSet, places: &Places) -> bool {
+        let on = |change: &Change, path: &VaultPath| {
+            let decides = self.0.iter().find(|rule| rule.fits(spec, change, path));
+            decides.is_none_or(|rule| (&rule.group, &rule.tool, &rule.path) == (&None, &None, &None))
+        };
+        let on_both = |change, path| on(change, path) && on(change, places.of_path(path));
+        changes.changes.iter().all(|change| change.paths().all(|path| on_both(change, path)))
     }
 
     /// What is said of a tool that only looks: it may, unless a rule is about it.
@@ -146,7 +162,7 @@ mod tests {
             (vec![Rule { path: below("work"), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Deny),
             (vec![Rule { path: below("home"), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Allow),
         ] {
-            assert_eq!(Rules(rules.clone()).decide(&spec, &changes), decision, "{rules:?}");
+            assert_eq!(Rules(rules.clone()).decide(&spec, &changes, &Places::default()), decision, "{rules:?}");
         }
     }
 
@@ -178,7 +194,8 @@ mod tests {
             (part(), vec![folder("Work", "Work 2")], Decision::Ask),
         ] {
             let changes = ChangeSet { changes };
-            assert_eq!(Rules(rules.clone()).decide(&spec, &changes), decision, "{rules:?}: {changes:?}");
+            let decided = Rules(rules.clone()).decide(&spec, &changes, &Places::default());
+            assert_eq!(decided, decision, "{rules:?}: {changes:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use lapidary_tools::{
     Batch, BatchOutcome, BatchStep, Checked, Context, Draft, Entry, Learnt, Planned, PlannedChange, Reason, Spec,
     StepAnswer, StepRefusal, ToolAnswer, bug, clipped,
 };
-use lapidary_vault::{Change, ChangeSet, Scope, VaultPath, View};
+use lapidary_vault::{Change, ChangeSet, Scope, View};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -48,7 +48,9 @@ pub(crate) fn plan<'a>(
         let planned = plan_step(execution, context, now, scope, &tool, arguments, batch.dry_run);
         let joined = planned.and_then(|(entry, step, planned)| {
             let joined = changes.join(planned.clone(), |folder| view.had_folder(folder));
-            joined.map_err(Reason::NotJoined).map(|()| (entry, step, planned))
+            joined.map_err(Reason::NotJoined)?;
+            context.budget.hold_all(&changes)?;
+            Ok((entry, step, planned))
         });
         match joined {
             Ok((entry, step, planned)) => {
@@ -57,12 +59,15 @@ pub(crate) fn plan<'a>(
                 steps.push(Ok(step));
             }
             // The call itself has to end, and not only this step.
-            Err(reason @ (Reason::Interrupted(_) | Reason::Internal(_))) => return Err(reason),
+            Err(reason @ (Reason::Interrupted(_) | Reason::Internal(_) | Reason::ChangeTooLarge { .. })) => {
+                return Err(reason);
+            }
             Err(reason) => {
                 if execution.refused_steps.len() < LOGGED {
                     execution.refused_steps.push((clipped(&tool), reason.kind()));
                 }
-                steps.push(Err(StepRefusal { reason, changed_before: paths(&changes) }));
+                let changed_before = is_stale_by(&reason, &changes);
+                steps.push(Err(StepRefusal { reason, changed_before }));
             }
         }
     }
@@ -92,20 +97,31 @@ fn plan_step<'a>(
         return Err(Reason::NotInBatch { tool: name.to_owned() });
     }
     let Checked { mut arguments, repairs } = check::step_arguments(entry, view.vault(), arguments)?;
-    // Whether anything is written is for the batch to say.
+    check::write_scope(entry, &arguments, scope)?;
+    // Whether anything is written is for the batch to say, and it says so for all of its steps.
     let dry = entry.spec.dry_run.ok_or_else(|| bug!("`{name}` may run in batches and has no dry run"))?;
+    if !dry_run && arguments.get(dry) == Some(&json!(true)) {
+        return Err(check::bad_argument(
+            entry,
+            dry,
+            "is for the whole batch: set it beside `ops`, or leave this one out",
+        ));
+    }
     arguments.insert(dry.to_owned(), json!(dry_run));
     let Planned::Change(PlannedChange { changes, draft, .. }) = entry.tool.plan(context, Some(view), arguments)? else {
         return Err(bug!("`{name}` may run in batches and planned no change"));
     };
-    match judge::judge(&changes, &[&entry.spec], scope, execution.setup(), execution.principal())? {
+    let vault = &execution.concerned_vault().vault;
+    match judge::judge(&changes, &[&entry.spec], scope, vault, execution.setup(), execution.principal())?.0 {
         Decision::Deny => Err(Reason::DeniedByRule),
         Decision::Allow | Decision::Ask => Ok((entry, PlannedStep { draft, repairs, dry_run: dry }, changes)),
     }
 }
 
-fn paths(changes: &ChangeSet) -> Vec<VaultPath> {
-    changes.changes.iter().flat_map(Change::paths).cloned().collect()
+/// Whether the file that is not what a step expects is one that the steps before it change.
+fn is_stale_by(reason: &Reason, changes: &ChangeSet) -> bool {
+    let (Reason::Stale { path, .. } | Reason::StalePart { path, .. }) = reason else { return false };
+    changes.changes.iter().flat_map(Change::paths).any(|changed| changed == path)
 }
 
 impl Draft for BatchDraft {
@@ -122,7 +138,7 @@ impl Draft for BatchDraft {
 
 impl PlannedStep {
     fn finish(self, learnt: &Learnt<'_>) -> Result<StepAnswer, Reason> {
-        let mut output = self.draft.finish(learnt)?.output;
+        let mut output = self.draft.finish(learnt)?.output.to_map();
         if !self.repairs.is_empty() {
             output.insert("notice".to_owned(), json!(format!("Arguments repaired: {}.", self.repairs.join("; "))));
         }
@@ -132,9 +148,10 @@ impl PlannedStep {
 
 #[cfg(test)]
 mod tests {
+    use lapidary_tools::Kind;
     use serde_json::json;
 
-    use crate::testing::TestServer;
+    use crate::testing::{TestServer, TestSetup};
 
     #[test]
     fn steps_are_planned_one_on_another_and_are_one_change() {
@@ -151,6 +168,42 @@ mod tests {
         assert_eq!(server.text("b.md"), "three\n");
         assert_eq!(server.log().len(), 1, "one line for all of them");
         assert!(done["checkpoint"].is_string(), "{done:#}");
+    }
+
+    #[test]
+    fn a_dry_run_of_one_step_alone_changes_nothing() {
+        let edit = |file: &str| json!({ "file": file, "find": "one", "replace": "two" });
+        let mut dry = edit("a.md");
+        dry["dry_run"] = json!(true);
+        for atomic in [true, false] {
+            let server = TestServer::new(&[("a.md", "one\n"), ("b.md", "one\n")]);
+            let ops = json!([{ "tool": "str_replace", "args": dry }, { "tool": "str_replace", "args": edit("b.md") }]);
+            let done = server.done("bulk_apply", json!({ "ops": ops, "atomic": atomic }));
+            assert_eq!(done["results"][0]["ok"], false, "{done:#}");
+            assert!(done["results"][0].to_string().contains("whole batch"), "{done:#}");
+            assert_eq!(server.text("a.md"), "one\n");
+            assert_eq!(server.text("b.md"), if atomic { "one\n" } else { "two\n" });
+            let whole = server.done("bulk_apply", json!({ "ops": ops, "atomic": atomic, "dry_run": true }));
+            assert_eq!(whole["results"][0]["ok"], true, "{whole:#}");
+        }
+    }
+
+    #[test]
+    fn a_batch_holds_no_more_than_a_change_may_have() {
+        let setup = TestSetup { max_change_bytes: 10_000, ..TestSetup::default() };
+        let server = setup.serve(&[("a.md", "x")]);
+        let grow =
+            json!({ "tool": "str_replace", "args": { "file": "a.md", "find": "x", "replace": "x".repeat(3000) } });
+        let make = |number: usize| json!({ "tool": "file_create", "args": { "file": format!("{number}.md"), "content": "y".repeat(3000) } });
+        // What is changed twice is held once.
+        let again = json!({ "tool": "str_replace", "args": { "file": "a.md", "find": "xx", "replace": "yx", "occurrence": 1 } });
+        let ops = |more: usize| {
+            let steps = [grow.clone()].into_iter().chain(vec![again.clone(); 20]).chain((0..more).map(make));
+            json!({ "ops": steps.collect::<Vec<_>>(), "atomic": false })
+        };
+        assert_eq!(server.refused("bulk_apply", ops(3)).kind(), Kind::BudgetExceeded);
+        assert_eq!(server.text("a.md"), "x");
+        server.done("bulk_apply", ops(2));
     }
 
     #[test]

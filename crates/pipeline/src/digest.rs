@@ -3,19 +3,44 @@ use serde_json::{Map, Value};
 
 /// The same for the same arguments, in whatever order their keys come.
 pub(crate) fn digest(arguments: &Map<String, Value>) -> ContentHash {
-    fn sorted(value: &Value) -> Value {
-        match value {
-            Value::Object(map) => Value::Object(sorted_map(map)),
-            Value::Array(items) => items.iter().map(sorted).collect(),
-            other => other.clone(),
+    let mut text = String::new();
+    put_map(&mut text, arguments);
+    ContentHash::of(text.as_bytes())
+}
+
+/// Writes JSON without blanks, the keys of each object in order.
+fn put(text: &mut String, value: &Value) {
+    match value {
+        Value::Object(map) => put_map(text, map),
+        Value::Array(items) => {
+            text.push('[');
+            put_list(text, items, put);
+            text.push(']');
         }
+        other => *text += &other.to_string(),
     }
-    fn sorted_map(map: &Map<String, Value>) -> Map<String, Value> {
-        let mut keys: Vec<&String> = map.keys().collect();
-        keys.sort();
-        keys.into_iter().map(|key| (key.clone(), sorted(&map[key]))).collect()
+}
+
+fn put_map(text: &mut String, map: &Map<String, Value>) {
+    let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+    entries.sort_by_key(|(key, _)| *key);
+    text.push('{');
+    put_list(text, entries, |text, (key, value)| {
+        // Written as a key is, with what has to be escaped.
+        put(text, &Value::String(key.clone()));
+        text.push(':');
+        put(text, value);
+    });
+    text.push('}');
+}
+
+fn put_list<T>(text: &mut String, items: impl IntoIterator<Item = T>, put: impl Fn(&mut String, T)) {
+    for (number, item) in items.into_iter().enumerate() {
+        if number > 0 {
+            text.push(',');
+        }
+        put(text, item);
     }
-    ContentHash::of(Value::Object(sorted_map(arguments)).to_string().as_bytes())
 }
 
 #[cfg(test)]
@@ -33,5 +58,8 @@ mod tests {
         );
         assert_ne!(of(json!({ "a": [1, 2] })), of(json!({ "a": [2, 1] })));
         assert_ne!(of(json!({ "a": "1" })), of(json!({ "a": 1 })));
+        let text = "{\"a\":[1.5,null,{}],\"b \\\"\":{\"x\":\"\\n\",\"y\":[]}}";
+        let value = json!({ "b \"": { "y": [], "x": "\n" }, "a": [1.5, null, {}] });
+        assert_eq!(of(value), ContentHash::of(text.as_bytes()), "logs of older versions have the same");
     }
 }

@@ -1,6 +1,7 @@
 //! Every example of every tool, through all stages.
 
 mod batches;
+mod everyday;
 mod hashes;
 
 use lapidary_tools::{Example, Gives, TOOLS, check_arguments};
@@ -63,7 +64,8 @@ fn examples_do_what_they_say() {
                 (Outcome::Refused(refusal), _) => panic!("{name}, {says}: {}", refusal.reason),
                 (outcome, gives) => {
                     let rendered = outcome.rendered().expect("a reply");
-                    let mut output = Value::Object(rendered.facts().clone());
+                    let mut output = Value::Object(rendered.facts());
+                    assert_eq!(rendered.structured().len(), output.to_string().len(), "{name}, {says}: a key twice");
                     fits(spec.output(), &output);
                     match gives {
                         Gives::Output(expected) => {

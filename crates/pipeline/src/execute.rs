@@ -18,6 +18,9 @@ use crate::{
 /// No call goes on for ever, whatever it asks for.
 const LONGEST_DEADLINE: Duration = Duration::from_secs(600);
 
+/// A call that stops by itself when its time is up answers with what it has until then, and gets on in any case.
+const TIME_TO_ANSWER: Duration = Duration::from_secs(5);
+
 /// How long a disk may take to finish a change before the caller is told that the outcome is unknown.
 const COMMIT_GRACE: Duration = Duration::from_secs(30);
 
@@ -26,7 +29,7 @@ impl Executor {
     pub async fn execute(self: &Arc<Self>, invocation: Invocation, cancel: Arc<Cancel>) -> Outcome {
         let too_late = || Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() });
         let lane = self.lanes.enter(effect_of(&invocation));
-        let Ok(_place) = tokio::time::timeout(cancel.remaining(), lane).await else {
+        let Ok(place) = tokio::time::timeout(cancel.remaining(), lane).await else {
             let execution = Execution::new(self, &invocation, &cancel);
             let outcome = execution.refusal(too_late());
             record::run(&execution, &outcome);
@@ -35,7 +38,11 @@ impl Executor {
         let invocation = Arc::new(invocation);
         let work = {
             let (this, invocation, cancel) = (Arc::clone(self), Arc::clone(&invocation), Arc::clone(&cancel));
-            tokio::task::spawn_blocking(move || this.run(&invocation, &cancel))
+            tokio::task::spawn_blocking(move || {
+                // Kept until the work has really ended, and not only until somebody stops waiting for it.
+                let _place = place;
+                this.run(&invocation, &cancel)
+            })
         };
         tokio::pin!(work);
         let refuse = |reason| Execution::new(self, &invocation, &cancel).refusal(reason);
@@ -71,10 +78,14 @@ impl Executor {
     pub fn cancel(&self, invocation: &Invocation) -> Arc<Cancel> {
         let usual = self.setup.limits.deadline;
         let asked = with_tool(invocation, |spec, arguments| {
-            let asked = argument_at(arguments, spec.deadline?)?.as_u64()?;
-            Some(if asked == 0 { LONGEST_DEADLINE } else { Duration::from_millis(asked).min(LONGEST_DEADLINE) })
+            let deadline = spec.deadline?;
+            let asked = argument_at(arguments, deadline).and_then(Value::as_u64);
+            let asked = asked.map_or(usual, |asked| {
+                if asked == 0 { LONGEST_DEADLINE } else { Duration::from_millis(asked).min(LONGEST_DEADLINE) }
+            });
+            Some(Cancel::after(asked.max(usual)).with_time_to_answer(TIME_TO_ANSWER))
         });
-        Arc::new(Cancel::after(asked.flatten().map_or(usual, |asked| asked.max(usual))))
+        Arc::new(asked.flatten().unwrap_or_else(|| Cancel::after(usual)))
     }
 }
 
@@ -134,7 +145,10 @@ fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&Spec, &Map<String, Va
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{ListPrompts, PromptsSeen, WatchPrompts};
+    use lapidary_tools::{
+        Context, Group, ListPrompts, OpenedVaults, OperationDeclaration, Payload, PromptsSeen, ReadOperation,
+        VaultChoice, WatchPrompts,
+    };
     use serde_json::json;
     use tracing::Level;
 
@@ -159,6 +173,48 @@ mod tests {
         );
         assert_eq!(allowed("call_tool", json!({ "name": "search_content", "arguments": hour })), LONGEST_DEADLINE);
         assert_eq!(allowed("file_read", hour), usual, "it has no budget");
+    }
+
+    /// Looks for as long as it is not let go, whatever its deadline says.
+    struct Stuck(std::sync::Mutex<std::sync::mpsc::Receiver<()>>);
+
+    impl ReadOperation for Stuck {
+        fn declaration(&self) -> &'static OperationDeclaration {
+            const { &OperationDeclaration { name: "stuck", recorded: false } }
+        }
+
+        fn arguments(&self) -> Map<String, Value> {
+            Map::new()
+        }
+
+        fn group(&self) -> Result<Option<Group>, Reason> {
+            Ok(None)
+        }
+
+        fn vaults(&self, _: &[String]) -> Result<VaultChoice, Reason> {
+            Ok(VaultChoice::States)
+        }
+
+        fn answer(&self, _: &Context<'_>, _: OpenedVaults) -> Result<Payload, Reason> {
+            // Ends when the sender is gone.
+            self.0.lock().unwrap().recv().unwrap_or_default();
+            Err(Reason::Declined)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_whose_time_is_over_keeps_its_place_until_it_has_stopped() {
+        let server = TestServer::new(&[]);
+        let (let_go, waits) = std::sync::mpsc::channel();
+        let free = server.executor.lanes.free_reads();
+        let stuck = Invocation::read(Stuck(std::sync::Mutex::new(waits)), server.principal());
+        let refused = server.executor.execute(stuck, Arc::new(Cancel::after(Duration::from_millis(1)))).await;
+        assert!(!matches!(refused, Outcome::Answered(_)), "its time was over");
+        assert_eq!(server.executor.lanes.free_reads(), free - 1, "and it still works");
+        drop(let_go);
+        while server.executor.lanes.free_reads() < free {
+            tokio::task::yield_now().await;
+        }
     }
 
     #[test]

@@ -6,14 +6,16 @@ use std::{
 use lapidary_note::ContentHash;
 use lapidary_tools::{
     Cancel, Entry, Family, Kind, Offered, OpenedVaults, Payload, PlannedChange, Profile, ReadOperation, Reason,
-    Rendered, Spec, VaultChoice, Walked, bug, render_refusal,
+    Rendered, Spec, VaultChoice, Walked, bug,
+    quote::{quoted, quoted_path},
+    render_refusal,
 };
 use lapidary_vault::{LateSave, Receipt, Scope, Turn, View};
 use serde_json::{Map, Value};
 
 use crate::{
     Decision, Executor, Invocation, Operation, Outcome, Principal, Progress, Question, Refusal, ServedVault, Setup,
-    confirmation::VerifiedToken, digest::digest, repetition::CallFingerprint,
+    confirmation::VerifiedToken, digest::digest, places::Places, repetition::CallFingerprint,
 };
 
 /// A call on its way through the stages: what is known of it so far.
@@ -78,6 +80,8 @@ pub(crate) enum Found<'a> {
 /// A change that is planned, and whose it is.
 pub(crate) struct Plan<'a> {
     pub(crate) change: PlannedChange,
+    /// Where it takes place, once it is judged.
+    pub(crate) places: Places,
     /// The tools that had a part in it; what the owner says of any of them holds.
     pub(crate) specs: Vec<&'a Spec>,
     /// Given out for the proposal that the plan makes.
@@ -235,8 +239,10 @@ impl<'a> Execution<'a> {
         }
         notices.extend(self.late_saves.iter().map(|LateSave { path, checkpoint }| {
             format!(
-                "Another program saved `{path}` at the moment in which it was changed here; what it saved is in \
-                 checkpoint `{checkpoint}` (`checkpoint_read`) and not in the file. Tell the user."
+                "Another program saved {} at the moment in which it was changed here; what it saved is in \
+                 checkpoint {} (`checkpoint_read`) and not in the file. Tell the user.",
+                quoted_path(path),
+                quoted(checkpoint)
             )
         }));
         notices

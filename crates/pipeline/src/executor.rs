@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use lapidary_tools::{Disk, Effect, Profile, Reason, ScanLimits};
+use lapidary_tools::{Disk, Effect, MemoryLimits, Profile, Reason, ScanLimits};
 use lapidary_vault::{RulesError, Scope, VaultPath, View};
 
 use crate::{
@@ -51,6 +51,8 @@ pub struct Setup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub max_file_bytes: u64,
+    /// Of all files of one change, before and after.
+    pub max_change_bytes: u64,
     pub max_reply_bytes: u64,
     /// How long a call may take, a person's answer not counted.
     pub deadline: Duration,
@@ -58,6 +60,17 @@ pub struct Limits {
     pub answer_within: Duration,
     pub repetition: RepetitionLimits,
     pub scan: ScanLimits,
+}
+
+impl Limits {
+    /// What one call may hold in memory.
+    pub(crate) fn budget(&self) -> MemoryLimits {
+        MemoryLimits {
+            file_bytes: self.max_file_bytes,
+            change_bytes: self.max_change_bytes,
+            reply_bytes: self.max_reply_bytes,
+        }
+    }
 }
 
 impl Executor {

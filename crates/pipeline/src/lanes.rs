@@ -1,12 +1,14 @@
 //! How many calls run at a time. Looking and changing have lanes of their own, so that a long search never keeps an
 //! edit waiting; in each of them, whoever came first goes first.
 
+use std::sync::Arc;
+
 use lapidary_tools::Effect;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub(crate) struct Lanes {
-    reads: Semaphore,
-    writes: Semaphore,
+    reads: Arc<Semaphore>,
+    writes: Arc<Semaphore>,
 }
 
 /// Most of the time a call waits for the disk, so there may be more of them than cores.
@@ -19,15 +21,20 @@ impl Lanes {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let reads = (READS_PER_CORE * cores).max(FEWEST_READS);
-        Self { reads: Semaphore::new(reads), writes: Semaphore::new(WRITES) }
+        Self { reads: Arc::new(Semaphore::new(reads)), writes: Arc::new(Semaphore::new(WRITES)) }
     }
 
-    /// Waits for a place. `None` never comes, as the lanes stay open.
-    pub(crate) async fn enter(&self, effect: Effect) -> Option<SemaphorePermit<'_>> {
+    /// Waits for a place, which is free again when it is dropped. `None` never comes, as the lanes stay open.
+    pub(crate) async fn enter(&self, effect: Effect) -> Option<OwnedSemaphorePermit> {
         let lane = match effect {
             Effect::Read => &self.reads,
             Effect::Write | Effect::Destroy => &self.writes,
         };
-        lane.acquire().await.ok()
+        Arc::clone(lane).acquire_owned().await.ok()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn free_reads(&self) -> usize {
+        self.reads.available_permits()
     }
 }

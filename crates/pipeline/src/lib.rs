@@ -13,6 +13,7 @@ mod execution;
 mod executor;
 mod invocation;
 mod lanes;
+mod places;
 mod principal;
 mod repetition;
 mod rule_files;
@@ -21,6 +22,8 @@ mod vaults;
 
 #[cfg(test)]
 mod examples;
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod testing;
 

@@ -6,6 +6,7 @@ use std::{
 };
 
 use lapidary_tools::Kind;
+use lapidary_vault::{PathPrefix, UnmatchedRule};
 
 use crate::{Executor, Grant};
 
@@ -48,5 +49,23 @@ impl Executor {
             }
         }
         all
+    }
+
+    /// What to tell the owner of rules that are about nothing in their vault, in words. Looks through the vaults, so it is
+    /// for a thread of its own. Not for callers: the nearest name may be one that is closed to them.
+    pub fn rules_without_effect(&self) -> Vec<String> {
+        let approval: Vec<PathPrefix> = self.setup.rules.0.iter().filter_map(|rule| rule.path.clone()).collect();
+        let mut words = Vec::new();
+        for served in self.setup.vaults.iter() {
+            let vault = &served.vault;
+            // What cannot be read is said when somebody calls.
+            let Ok(scope) = vault.scope(self.setup.clock.now()) else { continue };
+            let Ok(found) = vault.rules_without_effect(&scope, &approval, &|| true) else { continue };
+            words.extend(found.into_iter().map(|(UnmatchedRule { source, rule }, nearest)| {
+                let nearest = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
+                format!("{source}: `{rule}` matches nothing in the vault `{}`{nearest}", vault.name())
+            }));
+        }
+        words
     }
 }

@@ -34,7 +34,9 @@ pub(crate) struct TestSetup {
     pub(crate) can_be_asked: bool,
     pub(crate) waits_for_approval: bool,
     pub(crate) notices_repetition: bool,
+    pub(crate) asks_before_deleting: bool,
     pub(crate) max_file_bytes: u64,
+    pub(crate) max_change_bytes: u64,
     pub(crate) max_reply_bytes: u64,
 }
 
@@ -47,7 +49,9 @@ impl Default for TestSetup {
             can_be_asked: false,
             waits_for_approval: false,
             notices_repetition: false,
+            asks_before_deleting: true,
             max_file_bytes: 1 << 20,
+            max_change_bytes: 1 << 24,
             max_reply_bytes: 1 << 20,
         }
     }
@@ -74,10 +78,11 @@ impl TestSetup {
             vaults: Vaults::new(served, Vec::new()),
             rules: Rules(self.rules.into_iter().chain([allowed]).collect()),
             waits_for_approval: self.waits_for_approval,
-            asks_before_deleting: true,
-            skills: None,
+            asks_before_deleting: self.asks_before_deleting,
+            skills: VaultPath::parse("Skills").ok(),
             limits: Limits {
                 max_file_bytes: self.max_file_bytes,
+                max_change_bytes: self.max_change_bytes,
                 max_reply_bytes: self.max_reply_bytes,
                 deadline: Duration::from_secs(60),
                 answer_within: Duration::from_secs(60),
@@ -144,7 +149,7 @@ impl TestServer {
     pub(crate) fn done(&self, tool: &str, given: Value) -> Value {
         let rendered = self.call(tool, given).rendered().expect("a reply");
         assert!(!rendered.is_error, "{}", rendered.structured());
-        Value::Object(rendered.facts().clone())
+        Value::Object(rendered.facts())
     }
 
     /// A call that must be refused.

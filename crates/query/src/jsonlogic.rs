@@ -10,6 +10,7 @@ mod tests;
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
+use lapidary_note::quoted;
 use serde_json::Value as Json;
 
 use crate::{PatternError, PatternKind, PatternOptions, Replacer, Row, Value, nearest};
@@ -66,13 +67,13 @@ pub const LOGIC_OPERATORS: [&str; 37] = [
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogicError {
-    #[error("there is no operator `{name}`{}", nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+    #[error("there is no operator {}{}", quoted(.name), nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
     UnknownOperator { name: String, nearest: Option<&'static str> },
     #[error("the rule is nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
     #[error("the rule has more than {MAX_VALUES} values")]
     TooLong,
-    #[error("`{pattern}`: {problem}")]
+    #[error("{}: {problem}", quoted(.pattern))]
     Pattern { pattern: String, problem: PatternError },
 }
 
@@ -84,7 +85,7 @@ pub enum LogicHalt {
     #[error("a pattern needs too many attempts")]
     Undecided,
     /// A pattern that the rule itself has put together.
-    #[error("`{pattern}`: {problem}")]
+    #[error("{}: {problem}", quoted(.pattern))]
     Pattern { pattern: String, problem: PatternError },
 }
 

@@ -15,7 +15,7 @@ mod words;
 
 pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};
 pub use moment::{Period, WeekRule, format_moment};
-pub use nearest::nearest;
+pub use nearest::{nearest, nearest_several};
 pub use pattern::{
     Case, ExpressionFlags, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions,
     ReplaceError, Replacement, Replacer, Undecided, lines_after, lines_before,

@@ -29,6 +29,16 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     known.into_iter().filter_map(|name| Some((nearness(&word, &Name::new(name)?)?, name))).min().map(|(_, name)| name)
 }
 
+/// The known names that are nearest to `word`, the nearest first; only those that are a few typing errors away, or hold it.
+pub fn nearest_several<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
+    let Some(word) = Name::new(word) else { return Vec::new() };
+    let mut found: Vec<(Nearness, &str)> =
+        known.into_iter().filter_map(|name| Some((nearness(&word, &Name::new(name)?)?, name))).collect();
+    found.sort_unstable();
+    found.dedup();
+    found.into_iter().take(most).map(|(_, name)| name).collect()
+}
+
 /// A name as it is compared.
 struct Name {
     letters: Vec<char>,

@@ -59,7 +59,7 @@ impl SegmentCache {
             return None;
         }
         let much = new > WORTH_KEEPING.max(index.alive() / 8);
-        let rows = unsaved.iter().copied().map(row);
+        let rows = || unsaved.iter().copied().map(row);
         let added = if much { CROWDED } else { self.file.add(FORMAT, rows).unwrap_or_default() };
         // A cache that cannot be written only makes the next start slower.
         unsaved.iter().for_each(|part| part.saved.store(true, Ordering::Release));
@@ -68,7 +68,7 @@ impl SegmentCache {
         }
         let mut whole = index.clone();
         whole.join(|_, _| true);
-        if let Err(error) = self.file.replace(FORMAT, whole.parts.iter().map(row)) {
+        if let Err(error) = self.file.replace(FORMAT, || whole.parts.iter().map(row)) {
             tracing::debug!(%error, "the cache of the search index cannot be written");
         }
         whole.parts.iter().for_each(|part| part.saved.store(true, Ordering::Release));
@@ -76,7 +76,7 @@ impl SegmentCache {
     }
 }
 
-fn row(part: &Part) -> (u64, Vec<u8>) {
+fn row(part: &Part) -> (u64, &[u8]) {
     let bytes = part.segment.bytes();
-    (xxh3_64(bytes), bytes.to_vec())
+    (xxh3_64(bytes), bytes)
 }

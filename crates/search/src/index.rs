@@ -24,8 +24,8 @@ const PIECE_BYTES: u64 = 256 << 20;
 const SMALL: usize = 1024;
 /// So many small segments are looked through one by one.
 const MOST_SMALL: usize = 8;
-/// Larger segments are not made: the cache takes no piece of a gigabyte.
-const LARGEST: usize = 512 << 20;
+/// Larger segments are not made of others: while one is made or written down, there are several copies of it.
+const LARGEST: usize = if cfg!(test) { 16 << 10 } else { 4 << 20 };
 
 /// The words of all notes of one snapshot. Never changes; the next one shares what stayed the same.
 #[derive(Clone, Default)]
@@ -197,39 +197,19 @@ impl Index {
         }
     }
 
-    /// Makes one part of some, or of as many as fit into one.
+    /// Makes larger parts of some. Each is made before the next, and what it was made of is given back.
     pub(super) fn join(&mut self, chosen: impl Fn(usize, &Part) -> bool) {
-        let mut room = LARGEST;
-        let mut fits = |part: &Part| {
-            let bytes = part.segment.bytes().len();
-            let fits = bytes <= room;
-            room -= if fits { bytes } else { 0 };
-            fits
-        };
         let parts = std::mem::take(&mut self.parts).into_iter().enumerate();
-        let (joined, mut rest): (Vec<_>, Vec<_>) =
-            parts.partition(|(number, part)| chosen(*number, part) && fits(part));
+        let (joined, rest): (Vec<_>, Vec<_>) = parts.partition(|(number, part)| chosen(*number, part));
         // The parts before it keep their numbers.
-        let Some(first) = joined.iter().map(|(number, _): &(usize, Part)| *number).min() else {
-            self.parts = rest.into_iter().map(|(_, part)| part).collect();
-            return;
-        };
-        let segments: Vec<&Segment> = joined.iter().map(|(_, part)| &*part.segment).collect();
-        let alive = |number: usize, document: usize| joined[number].1.files[document] != GONE;
-        match merge(&segments, alive) {
-            Some((segment, origin)) if segment.documents() > 0 => {
-                let files = origin.into_iter().map(|(number, document)| joined[number].1.files[document]).collect();
-                let saved = joined.iter().all(|(_, part)| part.is_saved());
-                rest.push((usize::MAX, Part::new(segment, files, saved)));
-            }
-            Some(_) => {}
-            None => {
-                rest.extend(joined);
-                rest.sort_unstable_by_key(|(number, _)| *number);
-            }
-        }
+        let first = joined.first().map(|(number, _)| *number);
         self.parts = rest.into_iter().map(|(_, part)| part).collect();
-        self.locate(first);
+        for group in grouped(joined.into_iter().map(|(_, part)| part)) {
+            self.parts.extend(merged(group));
+        }
+        if let Some(first) = first {
+            self.locate(first);
+        }
     }
 
     pub(super) fn alive(&self) -> usize {
@@ -238,6 +218,45 @@ impl Index {
 
     pub(super) fn state(&self, id: FileId) -> Option<&Arc<FileState>> {
         self.known.get(&id)
+    }
+}
+
+/// Parts that fit into one.
+fn grouped(parts: impl Iterator<Item = Part>) -> Vec<Vec<Part>> {
+    let mut groups: Vec<Vec<Part>> = Vec::new();
+    let mut room = 0;
+    for part in parts {
+        let bytes = part.segment.bytes().len();
+        match groups.last_mut().filter(|_| bytes <= room) {
+            Some(group) => {
+                room -= bytes;
+                group.push(part);
+            }
+            None => {
+                room = LARGEST.saturating_sub(bytes);
+                groups.push(vec![part]);
+            }
+        }
+    }
+    groups
+}
+
+/// One part of several, without what is gone; nothing if nothing is left. They stay as they are if one is too large, or if
+/// there is nothing to do.
+fn merged(parts: Vec<Part>) -> Vec<Part> {
+    if let [part] = &parts[..]
+        && part.alive() == part.files.len()
+    {
+        return parts;
+    }
+    let segments: Vec<&Segment> = parts.iter().map(|part| &*part.segment).collect();
+    match merge(&segments, |number, document| parts[number].files[document] != GONE) {
+        Some((segment, _)) if segment.documents() == 0 => Vec::new(),
+        Some((segment, origin)) => {
+            let files = origin.into_iter().map(|(number, document)| parts[number].files[document]).collect();
+            vec![Part::new(segment, files, parts.iter().all(Part::is_saved))]
+        }
+        None => parts,
     }
 }
 

@@ -85,7 +85,7 @@ impl Writer {
     }
 
     pub(super) fn finish(self) -> Option<Segment> {
-        let parts = [&self.paths, &self.lines, &self.words, &self.postings, &self.positions];
+        let parts = [self.paths, self.lines, self.words, self.postings, self.positions];
         let length = HEAD + self.document_table.len() + self.term_table.len();
         let mut bytes = Vec::with_capacity(length + parts.iter().map(|part| part.len()).sum::<usize>());
         let lengths = parts[..4].iter().map(|part| part.len());
@@ -93,7 +93,8 @@ impl Writer {
         counts.for_each(|count| bytes.extend_from_slice(&(count as u64).to_le_bytes()));
         bytes.extend_from_slice(&self.document_table);
         bytes.extend_from_slice(&self.term_table);
-        parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        // Given back one by one, so that the whole is never there twice.
+        parts.into_iter().for_each(|part| bytes.extend_from_slice(&part));
         Segment::open(Slice::whole(bytes)?)
     }
 }

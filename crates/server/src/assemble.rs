@@ -8,8 +8,11 @@ use lapidary_tools::{
     BUILT_IN_PROFILES, Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOL_SET, TOOLS,
 };
 use lapidary_vault::{
-    FolderNames, GlobError, Globs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
-    store::{DemoFolder, FolderStore, LogFile, Retention, StateFolder, SystemTrash, Waiting},
+    FolderNames, GlobError, Globs, InnerVault, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
+    store::{
+        DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem, SystemTrash, Waiting,
+        is_ours_alone, place_within,
+    },
 };
 
 use crate::{
@@ -48,6 +51,8 @@ pub(crate) enum StartError {
     TokenVault { name: String, vaults: Vec<String> },
     #[error("no vault is configured")]
     NoVault,
+    #[error("the state folder {folder} is not used: {problem}; or set LAPIDARY_STATE_DIR to another folder")]
+    State { folder: String, problem: StateProblem },
     #[error("the system gives no random numbers: {0}")]
     Random(String),
 }
@@ -64,7 +69,8 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
         }
     };
     let state = demo.as_ref().map_or_else(|| config.state_dir.clone(), DemoFolder::state);
-    let mut served = chosen.iter().map(|vault| serve(vault, &state, config));
+    is_ours_alone(&state).map_err(|problem| StartError::State { folder: state.display().to_string(), problem })?;
+    let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config));
     let first = served.next().ok_or(StartError::NoVault)??;
     let vaults = Vaults::new(first, served.collect::<Result<_, _>>()?);
     let selection = Selection {
@@ -103,7 +109,12 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
     Ok(Assembled { executor: Arc::new(executor), vaults: chosen, tokens, _demo: demo })
 }
 
-fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> Result<ServedVault, StartError> {
+fn serve(
+    vault: &config::ChosenVault,
+    all: &[config::ChosenVault],
+    state: &Path,
+    config: &config::Config,
+) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
     let store = FolderStore::new(vault.path.clone())
         .following(vault.access.follow.clone())
@@ -115,11 +126,19 @@ fn serve(vault: &config::ChosenVault, state: &Path, config: &config::Config) -> 
         retention: Retention { age: config.limits.checkpoint_age, bytes: config.limits.checkpoint_bytes },
     };
     let policy = policy(&config.access, vault)?;
+    let inner = all.iter().filter_map(|inner| Some((place_within(&vault.path, &inner.path)?, inner)));
+    let inner = inner.map(|(at, inner)| inner_vault(at, inner, config)).collect::<Result<_, _>>()?;
     Ok(ServedVault {
-        vault: Arc::new(Vault::shared(vault.name.clone(), store, &state, policy, limits)),
+        vault: Arc::new(Vault::shared(vault.name.clone(), store, &state, policy, limits).around(inner)),
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
         waiting: Waiting::new(state),
     })
+}
+
+/// Another vault, as this one has to respect it. Only its rules are read.
+fn inner_vault(at: VaultPath, vault: &config::ChosenVault, config: &config::Config) -> Result<InnerVault, StartError> {
+    let store = FolderStore::new(vault.path.clone()).following(vault.access.follow.clone());
+    Ok(InnerVault::new(at, Arc::new(PosixBackend::private(Arc::new(store))), policy(&config.access, vault)?))
 }
 
 fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy, StartError> {
@@ -234,6 +253,7 @@ fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
 fn limits(config: &config::Config) -> Limits {
     Limits {
         max_file_bytes: config.limits.max_file_bytes,
+        max_change_bytes: config.limits.max_change_bytes,
         max_reply_bytes: config.limits.max_reply_bytes as u64,
         deadline: config.limits.deadline,
         answer_within: config.limits.ask_timeout,

@@ -13,10 +13,13 @@ mod tools;
 mod vaults;
 
 use std::{
-    io::{self, Write},
+    borrow::Cow,
+    io::{self, IsTerminal, Write},
     process::ExitCode,
     time::Duration,
 };
+
+use lapidary_tools::quote::{visible, visible_json};
 
 use crate::{
     assemble::{Assembled, assemble},
@@ -119,12 +122,14 @@ fn configure(invocation: &Invocation) -> Result<Config, String> {
 
 /// Text from notes and callers as a terminal may show it: codes that move the cursor or hide things are made visible.
 fn printable(text: &str) -> String {
-    let turns_text = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let hides = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || turns_text(c);
-    let shown = |c: char| if hides(c) { '\u{fffd}' } else { c };
-    text.chars().map(shown).collect()
+    visible(text).into_owned()
 }
 
 fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> {
-    writeln!(out, "{value:#}")
+    writeln!(out, "{}", json_for(&format!("{value:#}"), io::stdout().is_terminal()))
+}
+
+/// A program gets JSON as it is; at a terminal every character of it is seen, and the value is the same.
+fn json_for(json: &str, is_terminal: bool) -> Cow<'_, str> {
+    if is_terminal { visible_json(json) } else { Cow::Borrowed(json) }
 }

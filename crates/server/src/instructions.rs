@@ -3,14 +3,17 @@
 use std::{sync::Arc, time::Duration};
 
 use lapidary_pipeline::{Decision, Executor, Grant, RuleFilesInForce};
-use lapidary_tools::{Effect, Profile};
+use lapidary_tools::{
+    Effect, Profile,
+    quote::{quoted, quoted_list},
+};
 use lapidary_vault::PathPrefix;
 
 /// How long a start may wait to hear what rule files say. A disk that does not answer must not keep a client waiting.
 const LOOK_AT_RULES: Duration = Duration::from_secs(1);
 
 pub(crate) fn instructions(executor: &Arc<Executor>, grant: &Arc<Grant>) -> String {
-    let names: Vec<String> = executor.vaults().names(grant).iter().map(|name| format!("`{name}`")).collect();
+    let names: Vec<String> = executor.vaults().names(grant).iter().map(|name| quoted(name).to_string()).collect();
     let vaults = match &names[..] {
         [only] => format!("Tools for the Obsidian vault {only}, working on its folder (Obsidian need not run)."),
         several => format!(
@@ -64,8 +67,8 @@ fn policy_in_words(executor: &Arc<Executor>, grant: &Arc<Grant>, names_folders: 
     let listed = |prefixes: &Option<Vec<PathPrefix>>| match prefixes {
         None => "full vault".to_owned(),
         Some(prefixes) => {
-            let quoted: Vec<String> = prefixes.iter().map(|prefix| format!("'{prefix}'")).collect();
-            quoted.join(", ")
+            let prefixes: Vec<String> = prefixes.iter().map(ToString::to_string).collect();
+            quoted_list(&prefixes)
         }
     };
     // Where both have a list, what is in one of them alone is closed.
@@ -107,7 +110,7 @@ fn in_words(rules: &RuleFilesInForce) -> String {
         (false, false) => {}
     }
     for name in &rules.closed {
-        words += &format!(" The vault `{name}` is closed until the owner repairs its rule files.");
+        words += &format!(" The vault {} is closed until the owner repairs its rule files.", quoted(name));
     }
     if rules.unknown {
         words += " What rule files in the vault close is closed.";

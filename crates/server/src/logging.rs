@@ -170,7 +170,7 @@ mod tests {
         let plain = logged(Level::WARN, LogFormat::Plain, a_call);
         assert_eq!(
             plain,
-            ["lapidary: warning: cannot write error=disk\u{fffd}full [call operation=file_read call=1 vault=notes]"]
+            ["lapidary: warning: cannot write error=disk\\nfull [call operation=file_read call=1 vault=notes]"]
         );
         let json = logged(Level::WARN, LogFormat::Json, a_call);
         let line: Value = serde_json::from_str(&json[0]).unwrap();
@@ -211,7 +211,7 @@ mod tests {
             told = Some(lapidary_tools::render_refusal(lapidary_tools::Family::Own, &reason, offered));
         });
         let told = told.unwrap();
-        let error = &told.facts()["error"];
+        let error = told.facts()["error"].take();
         let id = error["data"]["id"].as_str().unwrap();
         assert!(id.starts_with("b-") && error["message"].as_str().unwrap().contains(id), "{error}");
         assert!(error["data"]["recovery"]["hint"].as_str().unwrap().contains(id), "{error}");

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use lapidary_pipeline::{Answer, Executor, Grant, Invocation, Outcome, Question};
 use lapidary_tools::{
-    CompletePrompt, FillPrompt, ListPrompts, Offered, Payload, Profile, ReadResource, Rendered, Standing,
+    CompletePrompt, FillPrompt, ListPrompts, Offered, Payload, Profile, ReadResource, Rendered, Standing, quote::quoted,
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceError,
@@ -332,13 +332,13 @@ fn not_offered(method: &str) -> ErrorData {
 
 fn result(rendered: Rendered, connection: Connection) -> CallToolResult {
     let is_error = rendered.is_error;
-    let (text, facts, json) = rendered.into_parts();
+    let (text, facts) = rendered.into_parts();
     let text = text.into_iter().map(ContentBlock::text).collect();
     let mut result = if is_error { CallToolResult::error(text) } else { CallToolResult::success(text) };
     result.structured_content = Some(match connection {
         // Our own transport puts it in as it is, so that it is not serialised again.
-        Connection::Stdio => Value::String(json),
-        Connection::Http => Value::Object(facts),
+        Connection::Stdio => Value::String(facts.into_json()),
+        Connection::Http => Value::Object(facts.to_map()),
     });
     result
 }
@@ -348,5 +348,5 @@ fn unknown_tool(name: &str, nearest: Option<&str>, profile: &Profile) -> ErrorDa
     let shown: String = name.chars().take(100).collect();
     let reason = lapidary_tools::Reason::ToolUnknown { name: name.to_owned(), nearest: nearest.map(str::to_owned) };
     let hint = reason.hint(&Offered::of(&profile.catalogue));
-    ErrorData::invalid_params(format!("Unknown tool: {shown}. {hint}"), None)
+    ErrorData::invalid_params(format!("Unknown tool: {}. {hint}", quoted(&shown)), None)
 }

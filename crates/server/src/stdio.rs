@@ -20,7 +20,9 @@ pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool) -> Result
     let (input, output) = stdio_pipes();
     let (transport, input_ended) = messages::transport(input, output);
     let serving = async {
-        match Mcp::new(executor, dotted_names, Connection::Stdio).serve(transport).await {
+        // The library copies the task of a request several times before it runs. Behind a pointer, it is small.
+        let server = Mcp::new(executor, dotted_names, Connection::Stdio).into_dyn();
+        match server.serve(transport).await {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             // The client hung up before it said anything: not our failure.
             Err(error) => {

@@ -13,6 +13,9 @@ use crate::{
 /// Asked about the place a path really leads to, so that a link inside the vault opens nothing that is closed.
 pub type Open<'a> = &'a dyn Fn(&VaultPath) -> bool;
 
+/// Whether a change of this path may take place there: what was judged before it is made.
+pub type Judged<'a> = &'a dyn Fn(&VaultPath, &VaultPath) -> bool;
+
 /// Which names do not belong to the vault, however visible they are.
 pub type Skip<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
@@ -23,6 +26,12 @@ pub trait Backend: Send + Sync {
     fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError>;
 
     fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError>;
+
+    /// Where a change of a path takes place, whether or not something is there: links followed, if the caller may use that
+    /// place.
+    fn place_of_change(&self, path: &VaultPath, _open: Open<'_>) -> Result<VaultPath, StoreError> {
+        Ok(path.clone())
+    }
 
     /// What is known of a file without reading it; `None` where there is nothing at all, not even a broken link.
     fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError>;
@@ -40,6 +49,11 @@ pub trait Backend: Send + Sync {
     /// What is at one place now, for somebody who follows the vault by this cursor.
     fn look_at(&self, cursor: &mut Cursor, path: &VaultPath, look: &Look<'_>) -> Result<PlaceState, StoreError>;
 
+    /// What Obsidian calls the vault, where that is known: the name of its folder.
+    fn folder_name(&self) -> Option<String> {
+        None
+    }
+
     /// Whether something may be made under a name.
     fn may_have_name(&self, path: &VaultPath) -> bool {
         path.has_portable_name()
@@ -53,6 +67,9 @@ pub trait Backend: Send + Sync {
     /// Sees to what a killed server left, before somebody reads. Only the first time there can be anything to do.
     fn settle(&self) {}
 
+    /// For the end of the process: what was written down is brought to where it is safest.
+    fn rest(&self) {}
+
     /// What has happened since somebody last asked, for the owner's log.
     fn take_news(&self) -> Vec<News> {
         Vec::new()
@@ -63,8 +80,15 @@ pub trait Backend: Send + Sync {
 pub trait BackendTurn {
     /// Carries out a change set, all of it or nothing where the backend can (see [`Capabilities::atomic_many`]).
     ///
-    /// The scope is asked again here, about each path and about where it really leads.
-    fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError>;
+    /// The scope is asked again here, about each path and about where it really leads, and so is whoever judged the
+    /// change: a link that was put in the way since then makes it another one.
+    fn commit(
+        &self,
+        set: &ChangeSet,
+        scope: &Scope,
+        origin: &Origin,
+        judged: Judged<'_>,
+    ) -> Result<Receipt, CommitError>;
 }
 
 /// What was kept of changes, whoever may see it. A backend without checkpoints has an empty history.
@@ -232,6 +256,17 @@ impl<'a> Turn<'a> {
 
     /// Carries out a change set; the scope is asked again, about each path and about where it really leads.
     pub fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError> {
-        self.0.commit(set, scope, origin)
+        self.commit_judged(set, scope, origin, &|_, _| true)
+    }
+
+    /// The same, unless a change would take place where it was not judged.
+    pub fn commit_judged(
+        &self,
+        set: &ChangeSet,
+        scope: &Scope,
+        origin: &Origin,
+        judged: Judged<'_>,
+    ) -> Result<Receipt, CommitError> {
+        self.0.commit(set, scope, origin, judged)
     }
 }

@@ -29,6 +29,10 @@ pub enum Change {
     MoveFolder { from: VaultPath, to: VaultPath },
     /// Out of the vault, to where people look for what they deleted. Without `before` whatever is there goes.
     Trash { path: VaultPath, before: Option<Arc<File>>, guard: Guard, trash: Trash },
+    /// A folder without files that the caller sees, to the vault's trash. What is hidden in it goes along.
+    TrashFolder { path: VaultPath },
+    /// A folder where there is none.
+    MakeFolder { path: VaultPath },
     /// Gone, but for its checkpoint.
     Delete { path: VaultPath, before: Arc<File>, guard: Guard },
 }
@@ -69,6 +73,8 @@ impl Change {
             | Self::Move { from: path, .. }
             | Self::MoveFolder { from: path, .. }
             | Self::Trash { path, .. }
+            | Self::TrashFolder { path }
+            | Self::MakeFolder { path }
             | Self::Delete { path, .. } => path,
         }
     }
@@ -77,14 +83,19 @@ impl Change {
     pub fn to(&self) -> Option<&VaultPath> {
         match self {
             Self::Move { to, .. } | Self::MoveFolder { to, .. } => Some(to),
-            Self::Write { .. } | Self::Create { .. } | Self::Trash { .. } | Self::Delete { .. } => None,
+            Self::Write { .. }
+            | Self::Create { .. }
+            | Self::Trash { .. }
+            | Self::TrashFolder { .. }
+            | Self::MakeFolder { .. }
+            | Self::Delete { .. } => None,
         }
     }
 
     /// The path at which something is that was not there before.
     pub fn makes(&self) -> Option<&VaultPath> {
         match self {
-            Self::Create { path, .. } => Some(path),
+            Self::Create { path, .. } | Self::MakeFolder { path } => Some(path),
             _ => self.to(),
         }
     }
@@ -101,7 +112,11 @@ impl Change {
                 Some(content)
             }
             Self::Move { before, .. } => before.as_ref().map(|file| &file.content),
-            Self::MoveFolder { .. } | Self::Trash { .. } | Self::Delete { .. } => None,
+            Self::MoveFolder { .. }
+            | Self::Trash { .. }
+            | Self::TrashFolder { .. }
+            | Self::MakeFolder { .. }
+            | Self::Delete { .. } => None,
         }
     }
 
@@ -120,7 +135,7 @@ impl Change {
         match self {
             Self::Write { before, .. } | Self::Delete { before, .. } => Some(before),
             Self::Move { before, .. } | Self::Trash { before, .. } => before.as_deref(),
-            Self::Create { .. } | Self::MoveFolder { .. } => None,
+            Self::Create { .. } | Self::MoveFolder { .. } | Self::TrashFolder { .. } | Self::MakeFolder { .. } => None,
         }
     }
 
@@ -130,13 +145,15 @@ impl Change {
             | Self::Move { guard, .. }
             | Self::Trash { guard, .. }
             | Self::Delete { guard, .. } => *guard,
-            Self::Create { .. } | Self::MoveFolder { .. } => Guard::Plan,
+            Self::Create { .. } | Self::MoveFolder { .. } | Self::TrashFolder { .. } | Self::MakeFolder { .. } => {
+                Guard::Plan
+            }
         }
     }
 
     /// Whether the file is gone from the vault afterwards.
     fn takes_away(&self) -> bool {
-        matches!(self, Self::Trash { .. } | Self::Delete { .. })
+        matches!(self, Self::Trash { .. } | Self::TrashFolder { .. } | Self::Delete { .. })
     }
 }
 
@@ -160,6 +177,8 @@ impl ChangeSet {
             let to = change.to().map_or_else(String::new, |to| format!(" to {to}"));
             let kind = match change {
                 Change::Trash { .. } => " to the trash",
+                Change::TrashFolder { .. } => " and all that is in it to the trash",
+                Change::MakeFolder { .. } => " as a folder",
                 Change::MoveFolder { .. } => " with all that is in it",
                 _ => "",
             };
@@ -189,6 +208,11 @@ pub struct Diff {
 /// Beyond this the diff gets coarser instead of slower: some texts take minutes to compare line by line.
 const DIFF_PATIENCE: Duration = Duration::from_millis(500);
 
+/// Behind so many bytes the rest is only counted: nobody reads it, and it would take as much memory as the files.
+const LONGEST_DIFF: usize = 4 << 20;
+/// Texts of more lines than that are not compared line by line, which takes many times their size.
+const MOST_LINES: usize = 400_000;
+
 /// What stands in a diff for no file.
 const ABSENT: &str = "/dev/null";
 
@@ -213,6 +237,14 @@ impl Diff {
                 self.text += &format!("move to the trash {path}\n");
                 return;
             }
+            Change::TrashFolder { path } => {
+                self.text += &format!("move to the trash {path}/\n");
+                return;
+            }
+            Change::MakeFolder { path } => {
+                self.text += &format!("new folder {path}/\n");
+                return;
+            }
             Change::Move { from, to, .. } | Change::MoveFolder { from, to } => {
                 self.rename(from, to);
             }
@@ -226,6 +258,13 @@ impl Diff {
     }
 
     fn add_lines(&mut self, (old_name, old): (&str, &[u8]), (new_name, new): (&str, &[u8])) {
+        let (before, after) = (line_count(old), line_count(new));
+        if self.text.len() > LONGEST_DIFF || before + after > MOST_LINES {
+            self.lines_removed += before;
+            self.lines_added += after;
+            self.text += &format!("--- {old_name}\n+++ {new_name}\ntoo much to show: {before} lines, then {after}\n");
+            return;
+        }
         let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
         let diff = TextDiff::configure().timeout(DIFF_PATIENCE).diff_lines(&*old, &*new);
         for line in diff.iter_all_changes() {
@@ -237,6 +276,10 @@ impl Diff {
         }
         self.text += &diff.unified_diff().context_radius(2).header(old_name, new_name).to_string();
     }
+}
+
+fn line_count(text: &[u8]) -> usize {
+    text.split_inclusive(|byte| *byte == b'\n').count()
 }
 
 /// What a commit did.
@@ -289,6 +332,17 @@ mod tests {
     fn lines_are_counted_by_what_happened_to_them_not_by_their_looks() {
         let diff = write("---\na: 1\n---\n-- sig\n", "++ new\n").diff();
         assert_eq!((diff.lines_added, diff.lines_removed), (1, 4), "{}", diff.text);
+    }
+
+    #[test]
+    fn a_diff_of_very_many_lines_is_only_counted() {
+        let diff = write(&"\n".repeat(MOST_LINES), "x\n").diff();
+        assert_eq!((diff.lines_added, diff.lines_removed), (1, MOST_LINES));
+        assert!(diff.text.len() < 200, "{}", diff.text);
+        let long = write("", &"long line of text\n".repeat(30_000));
+        let all = ChangeSet { changes: vec![long.changes[0].clone(); 40] }.diff();
+        assert_eq!(all.lines_added, 40 * 30_000);
+        assert!(all.text.len() < 2 * LONGEST_DIFF, "{}", all.text.len());
     }
 
     #[test]

@@ -50,11 +50,29 @@ pub struct EntryRecord {
     pub bytes_after: u64,
 }
 
+impl EntryRecord {
+    /// An empty folder that was made, or removed: it goes nowhere.
+    pub fn of_folder(path: &VaultPath) -> Self {
+        let (path, moved_to) = (path.clone(), Some(path.clone()));
+        Self { path, moved_to, before: None, after: None, bytes_before: 0, bytes_after: 0 }
+    }
+
+    /// Whether it is about a file, or something in a folder, or a folder with it that came here.
+    pub fn touches(&self, path: &VaultPath) -> bool {
+        self.path.is_within(path) || self.moved_to.as_ref().is_some_and(|to| path.is_within(to))
+    }
+
+    /// Whether it is of an empty folder, which is there afterwards if it was not before.
+    pub fn is_of_folder(&self) -> bool {
+        self.moved_to.as_ref() == Some(&self.path)
+    }
+}
+
 /// Which checkpoints to look for.
 #[derive(Clone, Debug, Default)]
 pub struct PathFilter {
-    /// Only those that touched this file or something in this folder.
-    pub path: Option<VaultPath>,
+    /// Only those that touched one of these files or something in one of these folders; all if there are none.
+    pub paths: Vec<VaultPath>,
     /// Only those before this one.
     pub before: Option<i64>,
 }

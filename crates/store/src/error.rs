@@ -31,6 +31,8 @@ pub enum StoreError {
     /// This system does, and another to which the vault may be carried does not.
     #[error("not every system accepts the name")]
     NotPortable,
+    #[error("`.trash` is not a folder")]
+    NoTrash,
     #[error("the vault's folder is not there")]
     VaultGone,
     /// What is about to be replaced could not be written down first.

@@ -16,8 +16,8 @@ mod scope;
 mod stat;
 
 pub use backend::{
-    Backend, BackendTurn, Capabilities, CommitError, Cursor, Delta, Entry, EntryKind, History, Look, News, Open,
-    PlaceState, Skip, StoredFile, Turn, TurnError,
+    Backend, BackendTurn, Capabilities, CommitError, Cursor, Delta, Entry, EntryKind, History, Judged, Look, News,
+    Open, PlaceState, Skip, StoredFile, Turn, TurnError,
 };
 pub use change::{Change, ChangeSet, Changed, Diff, Guard, JoinError, Receipt, Trash, rebased};
 pub use checkpoint::{CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, Origin, PathFilter, Retention};
@@ -28,8 +28,8 @@ pub use memory::MemoryStore;
 pub use path::{PathError, VaultPath};
 pub use patience::lock;
 pub use scope::{
-    Denied, FolderNames, GlobError, GlobProblem, Globs, PathPrefix, Policy, RuleProblem, RulesError, RulesInForce,
-    Scope, ScopeError, ScopeKeeper,
+    Denied, FolderNames, GlobError, GlobProblem, Globs, InnerVault, PathPrefix, Policy, RuleProblem, RulesError,
+    RulesInForce, Scope, ScopeError, ScopeKeeper, UnmatchedRule,
 };
 pub use stat::{Stamp, Stat, TextRoom, Walked};
 

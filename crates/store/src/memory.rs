@@ -10,8 +10,8 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     Backend, BackendTurn, Capabilities, ChangeSet, CheckpointRecord, CommitError, Cursor, Delta, Entry, EntryKind,
-    History, Look, Open, Origin, PlaceState, Receipt, Scope, Skip, Stamp, Stat, StoreError, StoredFile, TurnError,
-    VaultPath, Walked,
+    History, Judged, Look, Open, Origin, PlaceState, Receipt, Scope, Skip, Stamp, Stat, StoreError, StoredFile,
+    TurnError, VaultPath, Walked,
     patience::{Place, Queue},
 };
 
@@ -216,7 +216,8 @@ struct MemoryTurn<'a> {
 }
 
 impl BackendTurn for MemoryTurn<'_> {
-    fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError> {
+    /// There are no links, so every change takes place where it says.
+    fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin, _: Judged<'_>) -> Result<Receipt, CommitError> {
         self.store.contents().commit(set, scope, origin)
     }
 }

@@ -28,7 +28,9 @@ impl VaultPath {
         if given.len() > Self::MAX_BYTES {
             return Err(PathError::TooLong);
         }
-        if given.chars().any(char::is_control) {
+        // Most are plain, and a call makes several.
+        let is_plain = given.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+        if !is_plain && given.chars().any(char::is_control) {
             return Err(PathError::ControlCharacter);
         }
         let mut names = Vec::new();
@@ -40,10 +42,11 @@ impl VaultPath {
                 _ => names.push(name),
             }
         }
-        match names.first() {
-            None => Err(PathError::Empty),
-            Some(drive) if is_drive(drive) => Err(PathError::Escapes),
-            Some(_) => Ok(Self(names.join("/").into())),
+        match &names[..] {
+            [] => Err(PathError::Empty),
+            [drive, ..] if is_drive(drive) => Err(PathError::Escapes),
+            [name] => Ok(Self((*name).into())),
+            names => Ok(Self(names.join("/").into())),
         }
     }
 
@@ -120,7 +123,19 @@ impl VaultPath {
             || ["COM", "LPT"]
                 .iter()
                 .any(|port| stem.strip_prefix(port).is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9'])));
-        !device && !name.ends_with(['.', ' ']) && !name.contains(['*', '"', '<', '>', ':', '|', '?'])
+        !device
+            && !self.has_short_name()
+            && !name.ends_with(['.', ' '])
+            && !name.contains(['*', '"', '<', '>', ':', '|', '?'])
+    }
+
+    /// Whether its last name has the form in which Windows shortens others (`NOTEBO~1.MD`), so that there it may be the
+    /// second name of another file.
+    fn has_short_name(&self) -> bool {
+        let (stem, ending) = self.name().rsplit_once('.').unwrap_or((self.name(), ""));
+        let is_number = |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let numbered = stem.rsplit_once('~').is_some_and(|(before, number)| !before.is_empty() && is_number(number));
+        numbered && stem.chars().count() <= 8 && ending.chars().count() <= 3
     }
 
     /// Obsidian neither shows nor indexes what has a dot in front, and settings and history live there.
@@ -129,9 +144,10 @@ impl VaultPath {
     }
 }
 
-/// `C:` and the like: on Windows the rest would be taken from that drive.
+/// `C:` and the like. On Windows also `C:x`, which would be taken from that drive; elsewhere it is a name.
 fn is_drive(name: &str) -> bool {
-    matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+    let is_whole = cfg!(windows) || name.len() == 2;
+    is_whole && matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
 impl Borrow<str> for VaultPath {
@@ -211,6 +227,12 @@ mod tests {
             ("con.md", false),
             ("Lpt1", false),
             ("NUL .txt", false),
+            ("NOTEBO~1.MD", false),
+            ("OBSIDI~1", false),
+            ("a~12.md", false),
+            ("~1.md", true),
+            ("a~b.md", true),
+            ("about ~100 notes.md", true),
         ] {
             assert_eq!(VaultPath::parse(&format!("12:30/{name}")).unwrap().has_portable_name(), portable, "{name}");
         }

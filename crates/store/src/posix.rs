@@ -32,8 +32,8 @@ use watch::{Watch, Watched};
 
 pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
-pub use folder::{FolderStore, Observer};
-pub use outside::{DemoFolder, ExportFolder, folder_exists, read_settings};
-pub use state::{LogFile, LogTail, RotatedFile, StateFolder};
+pub use folder::{FolderStore, Observer, SecondNames};
+pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings};
+pub use state::{LogFile, LogTail, RotatedFile, StateFolder, StateProblem, is_ours_alone};
 pub use trash::SystemTrash;
 pub use waiting::{Progress, Waiting};

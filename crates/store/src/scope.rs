@@ -1,27 +1,34 @@
 //! What may be read and changed of a vault, decided by the path alone: the answer is the same whether or not anything
 //! is there.
 
+mod alike;
 mod excluded;
 mod fold;
 mod globs;
+mod inner;
 mod keeper;
 mod policy;
 mod prefix;
 mod rules;
+mod unmatched;
 
 use std::sync::Arc;
 
 use self::{
     fold::{FoldedPath, Wanted},
+    inner::InnerScope,
     rules::VaultRules,
 };
 use crate::VaultPath;
 
+pub(crate) use fold::folded;
 pub use globs::{GlobError, GlobProblem, Globs};
+pub use inner::InnerVault;
 pub use keeper::ScopeKeeper;
 pub use policy::{FolderNames, Policy};
 pub use prefix::{PathPrefix, ScopeError};
 pub use rules::{RuleProblem, RulesError};
+pub use unmatched::UnmatchedRule;
 
 /// Which part of a vault a caller may read and which it may change: what is configured, and what the rule files in the
 /// vault say.
@@ -31,6 +38,8 @@ pub struct Scope {
     /// What a caller is granted of that, where it is not all.
     grant: Option<Arc<Policy>>,
     rules: VaultRules,
+    /// What other vaults close that lie in folders of this one.
+    inner: Arc<[InnerScope]>,
 }
 
 /// Why a path is closed to a caller.
@@ -71,7 +80,7 @@ pub struct RulesInForce {
 impl From<Policy> for Scope {
     /// A scope without rule files.
     fn from(policy: Policy) -> Self {
-        Self { policy: Arc::new(policy), grant: None, rules: VaultRules::default() }
+        Self { policy: Arc::new(policy), ..Self::default() }
     }
 }
 
@@ -110,7 +119,9 @@ impl Scope {
 
     /// Whether nothing is closed but what no index holds: hidden files and the folders to skip.
     pub fn shows_all_of_the_index(&self) -> bool {
-        self.policies().all(|policy| policy.read.is_none() && !policy.closes_some()) && self.rules.ignore_nothing()
+        self.policies().all(|policy| policy.read.is_none() && !policy.closes_some())
+            && self.rules.ignore_nothing()
+            && self.inner.iter().all(InnerScope::shows_all)
     }
 
     /// What the rule files of the vault take away, if anything.
@@ -127,7 +138,15 @@ impl Scope {
         let folded = FoldedPath::new(path.as_str());
         self.policies().try_for_each(|policy| policy.may_write(&folded)).map_err(|denied| self.in_own_words(denied))?;
         self.present(path, &folded, Wanted::Anything)?;
+        self.inner.iter().try_for_each(|inner| inner.may_write(path, &folded))?;
         if self.rules.protect(&folded) { Err(Denied::Protected) } else { Ok(()) }
+    }
+
+    /// Whether a file that the caller may not know of could be where a folder is to be made. Then nothing is made below it,
+    /// be one there or not. Names without an ending are taken for folders: otherwise no folder could be made where only
+    /// `*.md` is open.
+    pub fn may_hide_file(&self, folder: &VaultPath) -> bool {
+        folder.name().contains('.') && self.may_read(folder).is_err()
     }
 
     fn may_see(&self, path: &VaultPath, wanted: Wanted) -> Result<(), Denied> {
@@ -135,7 +154,8 @@ impl Scope {
         self.policies()
             .try_for_each(|policy| policy.may_read(&folded, wanted))
             .map_err(|denied| self.in_own_words(denied))?;
-        self.present(path, &folded, wanted)
+        self.present(path, &folded, wanted)?;
+        self.inner.iter().try_for_each(|inner| inner.may_see(path, &folded, wanted))
     }
 
     fn present(&self, path: &VaultPath, folded: &FoldedPath, wanted: Wanted) -> Result<(), Denied> {

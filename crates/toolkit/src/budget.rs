@@ -45,9 +45,6 @@ pub struct Limits {
     until: Option<Instant>,
 }
 
-/// An answer has to be written and sent too.
-const TIME_TO_ANSWER: Duration = Duration::from_millis(250);
-
 impl Limits {
     pub fn of(budget: Option<&BudgetInput>, context: &Context<'_>) -> Self {
         let unless_zero = |limit: u64| Some(limit).filter(|limit| *limit != 0);
@@ -55,12 +52,18 @@ impl Limits {
         let files = unless_zero(own(|budget| budget.max_files_scanned).unwrap_or(context.scan.max_files));
         let asked = own(|budget| budget.deadline_ms).and_then(unless_zero).map(Duration::from_millis);
         // What was found until then is worth more than a call that is cut off.
-        let left = context.cancel.remaining().saturating_sub(TIME_TO_ANSWER);
+        let left = context.cancel.left();
         Self {
             files: files.map(|files| usize::try_from(files).unwrap_or(usize::MAX)),
             bytes: unless_zero(own(|budget| budget.max_bytes_read).unwrap_or(context.scan.max_bytes)),
             until: Instant::now().checked_add(asked.map_or(left, |asked| asked.min(left))),
         }
+    }
+
+    /// Whether to stop, and why. However little is allowed, the first file is looked at: whoever goes on where a call
+    /// stopped must get on.
+    pub fn stop_after(&self, files: usize, cancel: &Cancel) -> Option<Stop> {
+        self.stop(cancel).filter(|stop| files > 0 || *stop == Stop::Cancelled)
     }
 
     pub fn stop(&self, cancel: &Cancel) -> Option<Stop> {

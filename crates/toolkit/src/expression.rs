@@ -6,7 +6,10 @@ use std::{
 };
 
 use lapidary_note::FileContent;
-use lapidary_operation::{Context, Reason, Refused, Walked, clipped};
+use lapidary_operation::{
+    Context, MemoryBudget, Reason, Refused, Walked, clipped,
+    quote::{Prose, quoted},
+};
 use lapidary_query::{ExpressionFlags, ReplaceError, Replacer};
 use lapidary_vault::{Change, File, Guard, Stop, VaultPath, View};
 
@@ -15,7 +18,7 @@ use crate::{
     file_edit::{EXPECTED_CONTENT, refusal},
     hash, index,
     names::{Glob, pattern_refusal},
-    reading,
+    naming, reading,
 };
 
 const PATTERN: &str = "pattern";
@@ -102,7 +105,10 @@ impl Expression {
                 // Text is Unicode anyway.
                 'u' => {}
                 _ => {
-                    let problem = format!("has `{flag}`, and only `g`, `i`, `m`, `s` and `u` are known");
+                    let problem = Prose::ours(format_args!(
+                        "has {}, and only `g`, `i`, `m`, `s` and `u` are known",
+                        quoted(flag.encode_utf8(&mut [0; 4]))
+                    ));
                     return Err(Reason::bad_argument(tool, "flags", problem));
                 }
             }
@@ -123,14 +129,18 @@ impl Expression {
         &self,
         path: &VaultPath,
         before: &File,
+        budget: &MemoryBudget,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<(FileContent, usize)>, Failed> {
         let document = reading::editable(path, before)?;
-        let mut found =
-            self.replacer.replacements(document.shown(), &self.with, self.all, stop).map_err(|error| match error {
+        let most = budget.file_bytes();
+        let mut found = self.replacer.replacements(document.shown(), &self.with, self.all, most, stop).map_err(
+            |error| match error {
                 ReplaceError::Stopped => Failed::Stopped,
-                error => Failed::Refused(self.too_much(&error.to_string())),
-            })?;
+                ReplaceError::TooMuch => Failed::Refused(budget.file_too_large(path, most.saturating_add(1))),
+                error => Failed::Refused(self.too_much(error)),
+            },
+        )?;
         found.truncate(self.most);
         let count = found.len();
         let changes = found.into_iter().map(|found| (found.span, found.text));
@@ -138,8 +148,8 @@ impl Expression {
         Ok((edited != document).then(|| (edited.content().clone(), count)))
     }
 
-    fn too_much(&self, problem: &str) -> Reason {
-        Reason::RegexUnsafe { argument: PATTERN, pattern: self.written.clone(), problem: problem.to_owned() }
+    fn too_much(&self, problem: impl std::fmt::Display) -> Reason {
+        Reason::RegexUnsafe { argument: PATTERN, pattern: self.written.clone(), problem: Prose::ours(problem) }
     }
 }
 
@@ -164,18 +174,15 @@ pub fn in_file(
     expected: Option<&str>,
     budget: Option<&BudgetInput>,
 ) -> Result<Found, Reason> {
-    let path = reading::parse_path(file)?;
-    let before = reading::read(view, &path)?;
+    let naming::Found { path, file: before, .. } = naming::find(context, view, file)?;
     let expected = hash::expected(tool, EXPECTED_CONTENT, expected)?;
     hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), Some(&before))?;
     let limits = Limits::of(budget, context);
-    let done =
-        expression.replaced(&path, &before, &|| limits.stop(context.cancel).is_some()).map_err(
-            |failed| match failed {
-                Failed::Stopped => context.check().err().unwrap_or_else(|| expression.too_much(TIME_IS_UP)),
-                Failed::Refused(reason) => reason,
-            },
-        )?;
+    let stop = || limits.stop(context.cancel).is_some();
+    let done = expression.replaced(&path, &before, &context.budget, &stop).map_err(|failed| match failed {
+        Failed::Stopped => context.check().err().unwrap_or_else(|| expression.too_much(TIME_IS_UP)),
+        Failed::Refused(reason) => reason,
+    })?;
     let replaced = done.map(|(content, count)| Replaced { path, before, content, count }).into_iter().collect();
     Ok(Found { replaced, scanned: 1, ..Found::default() })
 }
@@ -196,7 +203,10 @@ pub fn in_files(
         files.iter().map(|entry| entry.path()).filter(|path| glob.matches(path.as_str())).collect();
     let known: BTreeSet<&VaultPath> = paths.iter().copied().collect();
     if let Some(other) = expected.keys().find(|expected| !known.contains(expected)) {
-        let problem = format!("names `{other}`, which is not among the files that `glob` names");
+        let problem = Prose::ours(format_args!(
+            "names {}, which is not among the files that `glob` names",
+            quoted(other.as_str())
+        ));
         return Err(Reason::bad_argument(tool, EXPECTED_HASHES, problem));
     }
     let (mut found, mut bytes, mut stopped) = (Found::default(), 0, None);
@@ -204,7 +214,11 @@ pub fn in_files(
         if sources.exactly.is_some_and(|most| found.scanned >= most) {
             break;
         }
-        stopped = limits.stop(context.cancel).filter(|stop| sources.exactly.is_none() || *stop == Stop::Cancelled);
+        // A proposal that was agreed to is carried out as it was shown.
+        let in_any_case = sources.exactly.is_some() || found.scanned == 0;
+        let seen = if in_any_case { 0 } else { found.scanned };
+        let stop = || limits.stop_after(seen, context.cancel);
+        stopped = stop();
         let spent = limits.files.is_some_and(|most| found.scanned >= most)
             || (found.scanned > 0 && limits.bytes.is_some_and(|most| bytes >= most));
         if spent && sources.exactly.is_none() {
@@ -215,16 +229,22 @@ pub fn in_files(
             if let Some(before) = reading::read_if_there(view, path)? {
                 hash::check(path, EXPECTED_HASHES, expected.get(path), Some(&before))?;
                 bytes += before.content.len() as u64;
-                let stop = || limits.stop(context.cancel).is_some();
-                match one(view, expression, path, &before, &stop) {
-                    Ok(replaced) => found.replaced.extend(replaced),
+                let stop = || stop().is_some();
+                match one(context, view, expression, path, &before, &stop) {
+                    Ok(None) => {}
+                    Ok(Some(replaced)) => match context.budget.gather(&replaced.change()) {
+                        Ok(()) => found.replaced.push(replaced),
+                        // The rest is for another call.
+                        Err(_) if found.scanned > 0 && sources.exactly.is_none() => stopped = Some(Stop::Budget),
+                        Err(reason) => return Err(reason),
+                    },
                     // What is binary has no text, and nobody meant it.
                     Err(Failed::Refused(Reason::NotText { valid_up_to: None, .. })) => {}
                     Err(Failed::Refused(reason)) if found.left.len() < MOST_LEFT => {
                         found.left.push((path.clone(), reason))
                     }
                     Err(Failed::Refused(_)) => {}
-                    Err(Failed::Stopped) => stopped = limits.stop(context.cancel).or(Some(Stop::Deadline)),
+                    Err(Failed::Stopped) => stopped = Some(Stop::Deadline),
                 }
             }
         }
@@ -235,22 +255,19 @@ pub fn in_files(
         found.scanned += 1;
     }
     context.walked.set(Some(Walked { files: found.scanned as u64, bytes, stopped }));
-    // A file that alone takes all the time would be tried for ever.
-    if stopped == Some(Stop::Deadline) && found.scanned == 0 {
-        return Err(expression.too_much(TIME_IS_UP));
-    }
     context.check()?;
     Ok(found)
 }
 
 fn one(
+    context: &Context<'_>,
     view: &View,
     expression: &Expression,
     path: &VaultPath,
     before: &Arc<File>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Replaced>, Failed> {
-    let Some((content, count)) = expression.replaced(path, before, stop)? else { return Ok(None) };
+    let Some((content, count)) = expression.replaced(path, before, &context.budget, stop)? else { return Ok(None) };
     view.may_write(path).map_err(|denied| Reason::PathForbidden {
         path: path.clone(),
         writing: true,

@@ -1,12 +1,17 @@
 use std::{ops::Range, sync::Arc};
 
 use lapidary_note::{Document, EditError, FileContent, PropertyError};
-use lapidary_operation::{ArgumentProblem, Context, Part, Plan, Reason, bug};
+use lapidary_operation::{ArgumentProblem, Context, Part, Plan, Reason, bug, quote::Prose};
 use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{hash, pending_edit::PendingEdit, reading};
+use crate::{
+    hash,
+    naming::{self, Found},
+    pending_edit::PendingEdit,
+    reading,
+};
 
 /// Which file of the vault is changed, and under which conditions: what all writers of the file tools take.
 #[derive(Deserialize, JsonSchema)]
@@ -71,6 +76,12 @@ impl EditTarget {
         let path = reading::parse_path(&input.file)?;
         let expected = hash::expected(tool, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
         let before = reading::read_if_there(view, &path)?;
+        if before.is_none() {
+            if input.file.ends_with(['/', '\\']) {
+                return Err(Reason::bad_argument(tool, "file", "must name a file, and this is a folder"));
+            }
+            naming::check_new(view, &path, None)?;
+        }
         let edit = PendingEdit::begin(context, path, before.clone(), EXPECTED_CONTENT, expected.as_ref())?;
         Ok(match before {
             Some(before) => Self::File(FileEdit { edit, before, tool, input }),
@@ -83,21 +94,42 @@ impl FileCreation {
     pub fn plan<O>(self, content: impl Into<FileContent>, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
         let content = content.into();
         let lines = total_lines(&content);
-        planned(self.edit, self.input, content, lines, output)
+        planned(self.edit, &self.input, content, lines, output)
     }
 
     /// That there is nothing to change.
-    pub fn missing(&self, view: &View) -> Reason {
-        reading::missing(view, &self.edit.path)
+    pub fn missing(&self, context: &Context<'_>, view: &View) -> Reason {
+        naming::missing(context, view, &self.edit.path).unwrap_or_else(|reason| reason)
     }
 }
 
 impl FileEdit {
-    /// Reads the file and compares it with the one that the caller expects.
+    /// Finds the file, by whatever name it is called, and compares it with the one that the caller expects.
     pub fn begin(tool: &'static str, context: &Context<'_>, view: &View, input: FileInput) -> Result<Self, Reason> {
-        let path = reading::parse_path(&input.file)?;
         // A file that is missing is said to be missing, whatever was expected of it.
-        let before = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        Self::of(tool, context, input, path, file)
+    }
+
+    /// The same for a call that deletes the file: only its exact path will do.
+    pub fn begin_exactly(
+        tool: &'static str,
+        context: &Context<'_>,
+        view: &View,
+        input: FileInput,
+    ) -> Result<Self, Reason> {
+        let path = reading::parse_path(&input.file)?;
+        let file = naming::read_exact_path(context, view, &path)?;
+        Self::of(tool, context, input, path, file)
+    }
+
+    fn of(
+        tool: &'static str,
+        context: &Context<'_>,
+        input: FileInput,
+        path: VaultPath,
+        before: Arc<File>,
+    ) -> Result<Self, Reason> {
         let expected = hash::expected(tool, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
         let found = Some(Arc::clone(&before));
         let edit = PendingEdit::begin(context, path, found, EXPECTED_CONTENT, expected.as_ref())?;
@@ -138,10 +170,10 @@ impl FileEdit {
     }
 
     /// That an argument does not fit what is in the file.
-    pub fn bad_argument(&self, at: &str, problem: &str) -> Reason {
+    pub fn bad_argument(&self, at: &str, problem: impl Into<Prose>) -> Reason {
         Reason::InvalidArguments {
             tool: self.tool.to_owned(),
-            problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None }],
+            problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None }],
         }
     }
 
@@ -152,26 +184,26 @@ impl FileEdit {
     /// The new document as a plan; the same bytes are no change.
     pub fn plan<O>(self, document: &Document, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
         let lines = document.line_count();
-        planned(self.edit, self.input, document.content().clone(), lines, output)
+        planned(self.edit, &self.input, document.content().clone(), lines, output)
     }
 
     /// The same for a whole new content.
     pub fn plan_content<O>(self, content: FileContent, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
         let lines = total_lines(&content);
-        planned(self.edit, self.input, content, lines, output)
+        planned(self.edit, &self.input, content, lines, output)
     }
 }
 
 fn planned<O>(
     edit: PendingEdit,
-    input: FileInput,
+    input: &FileInput,
     content: FileContent,
     total_lines: usize,
     output: impl FnOnce(FileWritten) -> O,
 ) -> Plan<O> {
     let dry_run = input.dry_run;
     let written = FileWritten {
-        file: input.file,
+        file: edit.path.to_string(),
         changed: edit.is_changed_by(&content),
         content_hash: content.hash().to_string(),
         total_lines,
@@ -187,14 +219,20 @@ pub fn total_lines(content: &FileContent) -> usize {
     Document::open(content.clone()).map_or(0, |document| document.line_count())
 }
 
+/// That an edit would make more of a file than a file may have.
+pub(crate) fn too_large(path: VaultPath, bytes: usize, limit: usize) -> Reason {
+    Reason::ResultTooLarge { path, bytes: bytes as u64, limit: limit as u64 }
+}
+
 /// Why an edit of a note was not made, as the caller hears it.
 pub fn refusal(path: &VaultPath, error: EditError) -> Reason {
     let path = path.clone();
     match error {
+        EditError::TooLarge { bytes, limit } => too_large(path, bytes, limit),
         EditError::OutsideLines { line, lines } => Reason::LineOutOfRange { path, argument: "line", line, lines },
         EditError::Property(
             problem @ (PropertyError::Yaml { .. } | PropertyError::NotAMap | PropertyError::Duplicate { .. }),
-        ) => Reason::FrontmatterInvalid { path, problem: problem.to_string() },
+        ) => Reason::FrontmatterInvalid { path, problem: Prose::ours(problem) },
         error => Reason::EditRefused { path, error },
     }
 }

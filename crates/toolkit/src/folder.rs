@@ -1,4 +1,4 @@
-use lapidary_operation::{Reason, clipped};
+use lapidary_operation::{Reason, clipped, quote::quoted_path};
 use lapidary_query::nearest;
 use lapidary_vault::{Files, PathError, ReadError, VaultPath, View};
 
@@ -47,10 +47,10 @@ impl Folder {
     pub fn or_nothing(self) -> Result<Option<VaultPath>, String> {
         match self {
             Self::There(folder) => Ok(folder),
-            Self::File(path) => Err(format!("`{path}` is a file, not a folder.")),
-            Self::Missing { path, nearest: None } => Err(format!("There is no folder `{path}`.")),
+            Self::File(path) => Err(format!("{} is a file, not a folder.", quoted_path(&path))),
+            Self::Missing { path, nearest: None } => Err(format!("There is no folder {}.", quoted_path(&path))),
             Self::Missing { path, nearest: Some(nearest) } => {
-                Err(format!("There is no folder `{path}`. Did you mean `{nearest}`?"))
+                Err(format!("There is no folder {}. Did you mean {}?", quoted_path(&path), quoted_path(&nearest)))
             }
         }
     }

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use lapidary_note::{ContentHash, Document, Heading, Note};
-use lapidary_operation::{Candidates, HeadingCandidate, Reason, bug, clipped};
+use lapidary_operation::{Candidates, HeadingCandidate, MemoryBudget, Reason, bug, clipped};
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct HeadingOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section_hash: Option<String>,
     children_count: usize,
-    /// The others that have the same path.
+    /// The others that have the same path, 20 at most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     duplicate_of: Vec<String>,
 }
@@ -35,9 +35,16 @@ pub struct Outline<'n> {
     note: &'n Note<'n>,
     places: Places<'n>,
     children: Vec<usize>,
-    same_path: HashMap<String, Vec<usize>>,
+    /// By heading, which path it has; and by path, which headings have it.
+    path_of: Vec<usize>,
+    with_path: Vec<Vec<usize>>,
     delimiter: &'n str,
 }
+
+/// Whoever needs more of them asks for the heading by its text.
+const MOST_DUPLICATES: usize = 20;
+/// Of headings among which one has to be chosen.
+const MOST_CANDIDATES: usize = 100;
 
 /// How much of a hash is shown.
 #[derive(Clone, Copy, PartialEq)]
@@ -50,31 +57,43 @@ pub enum HashLength {
 impl<'n> Outline<'n> {
     pub fn of(note: &'n Note<'n>, delimiter: &'n str) -> Self {
         let mut children = vec![0; note.headings.len()];
-        let mut same_path: HashMap<String, Vec<usize>> = HashMap::new();
+        // A path is known by the one above it, so that long headings are not repeated for all that stand below them.
+        let mut known: HashMap<(Option<usize>, &str), usize> = HashMap::new();
+        let (mut path_of, mut with_path) = (Vec::with_capacity(note.headings.len()), Vec::<Vec<usize>>::new());
         for (index, heading) in note.headings.iter().enumerate() {
             if let Some(count) = heading.parent.and_then(|parent| children.get_mut(parent)) {
                 *count += 1;
             }
-            same_path.entry(note.heading_path(heading).join(delimiter)).or_default().push(index);
+            let above = heading.parent.and_then(|parent| path_of.get(parent).copied());
+            let path = *known.entry((above, &heading.text)).or_insert(with_path.len());
+            if path == with_path.len() {
+                with_path.push(Vec::new());
+            }
+            with_path[path].push(index);
+            path_of.push(path);
         }
-        Self { note, places: Places::of(note.text), children, same_path, delimiter }
+        Self { note, places: Places::of(note.text), children, path_of, with_path, delimiter }
     }
 
-    /// One of the headings of the note.
+    /// One of the headings of the note. Refused where the paths of all that are shown become too much for an answer.
     pub fn show(
         &self,
+        budget: &MemoryBudget,
         heading: &Heading,
         length: HashLength,
         hash_of: impl Fn(&Heading) -> Option<ContentHash>,
-    ) -> HeadingOutput {
+    ) -> Result<HeadingOutput, Reason> {
         let index = index(self.note, heading);
-        let path = self.note.heading_path(heading).join(self.delimiter);
-        let others = self.same_path.get(&path).into_iter().flatten().filter(|other| **other != index);
+        let parts = self.note.heading_path(heading);
+        budget.answer(parts.iter().map(|part| part.len()).sum())?;
+        let path = parts.join(self.delimiter);
+        let same = self.path_of.get(index).and_then(|path| self.with_path.get(*path));
+        let others = same.into_iter().flatten().filter(|other| **other != index).take(MOST_DUPLICATES);
         let section_hash = hash_of(heading).map(|hash| match length {
             HashLength::Whole => hash.to_string(),
             HashLength::Short => hash::short(&hash.to_string()).to_owned(),
         });
-        HeadingOutput {
+        Ok(HeadingOutput {
             id: id(index),
             duplicate_of: others.map(|index| id(*index)).collect(),
             path,
@@ -84,7 +103,7 @@ impl<'n> Outline<'n> {
             end_line: self.places.last_line(heading.section.end),
             section_hash,
             children_count: self.children.get(index).copied().unwrap_or_default(),
-        }
+        })
     }
 }
 
@@ -154,7 +173,7 @@ impl HeadingInput {
     ) -> Result<&'n Heading, Reason> {
         let path_of = |heading: &Heading| note.heading_path(heading).join(&self.delimiter);
         let all = self.chosen(note);
-        let whole: Vec<&Heading> = all.iter().copied().filter(|heading| path_of(heading) == self.heading).collect();
+        let whole = note.whole_paths(&all, &self.heading, &self.delimiter);
         match (&all[..], &whole[..]) {
             ([only], _) | (_, [only]) => Ok(only),
             ([], _) if self.occurrence.is_some() && !self.all(note).is_empty() => Err(Reason::OccurrenceOutOfRange {
@@ -172,7 +191,8 @@ impl HeadingInput {
                     occurrence: number + 1,
                     hash: hash_of(heading),
                 };
-                let candidates = Candidates::Headings(several.iter().enumerate().map(candidate).collect());
+                let candidates =
+                    Candidates::Headings(several.iter().take(MOST_CANDIDATES).enumerate().map(candidate).collect());
                 Err(Reason::Ambiguous { path: path.clone(), target: clipped(&self.heading), candidates })
             }
         }

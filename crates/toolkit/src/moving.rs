@@ -74,6 +74,15 @@ pub struct Rewrite {
     pub content: FileContent,
 }
 
+impl Rewrite {
+    /// The change of a file that stays where it is.
+    fn write(&self) -> Change {
+        let Self { path, before, content } = self;
+        let (path, before, content) = (path.clone(), Arc::clone(before), content.clone());
+        Change::Write { path, before, guard: Guard::Plan, content }
+    }
+}
+
 impl<'v> Moving<'v> {
     /// `moved` are files by their old and their new path, as they are spelt on disk; `gone` are files that make room.
     pub fn new(
@@ -104,14 +113,19 @@ impl<'v> Moving<'v> {
                     continue;
                 }
             };
-            let found =
-                if source.is_note() { self.in_note(&source, &before)? } else { self.in_canvas(&source, &before) };
+            let found = if source.is_note() {
+                self.in_note(context, &source, &before)?
+            } else {
+                self.in_canvas(&source, &before)
+            };
             let Some((count, content)) = found else { continue };
             match content {
                 Some(content) if view.may_write(&source).is_ok() => {
                     self.output.links_updated += count;
                     self.output.files_updated += 1;
-                    rewrites.push(Rewrite { path: source, before, content });
+                    let rewrite = Rewrite { path: source, before, content };
+                    context.budget.gather(&rewrite.write())?;
+                    rewrites.push(rewrite);
                 }
                 _ => self.output.links_left += count,
             }
@@ -156,7 +170,7 @@ impl<'v> Moving<'v> {
     }
 
     /// Nothing if no link of the note has to change.
-    fn in_note(&self, source: &VaultPath, before: &File) -> Result<Option<Relinked>, Reason> {
+    fn in_note(&self, context: &Context<'_>, source: &VaultPath, before: &File) -> Result<Option<Relinked>, Reason> {
         // What is not text has no links.
         let Ok(shown) = reading::show(source, before) else { return Ok(None) };
         let note = shown.note();
@@ -176,6 +190,8 @@ impl<'v> Moving<'v> {
         let Shown::Exact(document) = &shown else { return Ok(Some((count, None))) };
         let mut document = retargeted(document, &found).map_err(|error| refusal(source, error))?;
         for (key, link, rewritten) in &properties {
+            // Each is an edit of all properties.
+            context.check()?;
             let path = PropertyPath::parse(key).map_err(|error| refusal(source, error.into()))?;
             let Some(retarget) = Retarget::link(link, &rewritten.linkpath) else { continue };
             let retarget = retarget.with_alias(link, rewritten.alias.as_deref());
@@ -252,63 +268,46 @@ fn retargeted(document: &Document, found: &[Found]) -> Result<Document, EditErro
     Ok(document.retarget_links(&links.collect::<Vec<_>>())?.document)
 }
 
-/// The files of a folder by their old and their new path, if the caller may change all of them.
+/// The files of a folder by their old and their new path, if the folder can move as a whole. That is decided by the paths
+/// alone: what the caller may not see in it moves along, and must neither come to light by that nor be noticed.
 pub fn files_of_folder(
     view: &View,
     files: &Files,
     from: &VaultPath,
     to: &VaultPath,
 ) -> Result<BTreeMap<VaultPath, VaultPath>, Reason> {
+    let forbidden = |path: &VaultPath, denied| Reason::PathForbidden { path: path.clone(), writing: true, denied };
+    let may_write = |path: &VaultPath| view.may_write(path).map_err(|denied| forbidden(path, Refused::ByScope(denied)));
+    may_write(from)?;
+    may_write(to)?;
+    if !view.closes_alike(from, to) {
+        return Err(forbidden(from, Refused::PartlyClosed));
+    }
     let mut moved = BTreeMap::new();
     for entry in files.below(Some(from)) {
         let given = format!("{to}{}", &entry.path().as_str()[from.as_str().len()..]);
         let new = VaultPath::parse(&given).map_err(|problem| Reason::PathInvalid { given, problem })?;
-        for path in [entry.path(), &new] {
-            view.may_write(path).map_err(|denied| Reason::PathForbidden {
-                path: path.clone(),
-                writing: true,
-                denied: Refused::ByScope(denied),
-            })?;
-        }
+        may_write(entry.path())?;
+        may_write(&new)?;
         moved.insert(entry.path().clone(), new);
     }
     Ok(moved)
 }
 
-/// What moves the files of a folder: the folder itself, or one by one if there is something in it that the caller may not
-/// see and that stays where it is.
+/// What moves a folder, and changes links with it.
 pub fn folder_changes(
-    files: &Files,
     from: VaultPath,
     to: VaultPath,
     moved: &BTreeMap<VaultPath, VaultPath>,
     rewrites: Vec<Rewrite>,
 ) -> Vec<Change> {
-    if files.shows_all_below(&from) {
-        let new = |path: VaultPath| moved.get(&path).cloned().unwrap_or(path);
-        let rewrites = rewrites.into_iter().map(|rewrite| Rewrite { path: new(rewrite.path), ..rewrite });
-        let folder = Change::MoveFolder { from, to };
-        return std::iter::once(folder).chain(writes(rewrites.collect())).collect();
-    }
-    let mut rewrites: BTreeMap<VaultPath, Rewrite> =
-        rewrites.into_iter().map(|rewrite| (rewrite.path.clone(), rewrite)).collect();
-    let mut changes = Vec::new();
-    for (from, to) in moved {
-        let rewrite = rewrites.remove(from);
-        let (before, content) = rewrite.map_or((None, None), |rewrite| (Some(rewrite.before), Some(rewrite.content)));
-        let (from, to) = (from.clone(), to.clone());
-        changes.push(Change::Move { from, to, before, guard: Guard::Plan, content });
-    }
-    changes.extend(writes(rewrites.into_values().collect()));
-    changes
+    let new = |path: VaultPath| moved.get(&path).cloned().unwrap_or(path);
+    let rewrites = rewrites.into_iter().map(|rewrite| Rewrite { path: new(rewrite.path), ..rewrite });
+    let folder = Change::MoveFolder { from, to };
+    std::iter::once(folder).chain(writes(rewrites.collect())).collect()
 }
 
 /// The changes of files that stay where they are.
 pub fn writes(rewrites: Vec<Rewrite>) -> impl Iterator<Item = Change> {
-    rewrites.into_iter().map(|Rewrite { path, before, content }| Change::Write {
-        path,
-        before,
-        guard: Guard::Plan,
-        content,
-    })
+    rewrites.into_iter().map(|rewrite| rewrite.write())
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use globset::{GlobBuilder, GlobMatcher};
-use lapidary_operation::{Reason, clipped};
+use lapidary_operation::{Reason, clipped, quote::Prose};
 use lapidary_query::{Pattern, PatternError, PatternKind, PatternOptions};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
@@ -25,18 +25,20 @@ pub struct Glob {
 impl Glob {
     pub fn parse(tool: &str, argument: &str, given: &str) -> Result<Self, Reason> {
         const EXTENDED: [&str; 5] = ["@(", "+(", "?(", "*(", "!("];
-        let refused = |problem: String| Reason::bad_argument(tool, argument, problem);
+        let refused = |problem: Prose| Reason::bad_argument(tool, argument, problem);
         if given.chars().count() > LONGEST {
-            return Err(refused(format!("must have at most {LONGEST} characters")));
+            return Err(refused(Prose::ours(format_args!("must have at most {LONGEST} characters"))));
         }
         if EXTENDED.iter().any(|opening| given.contains(opening)) {
-            return Err(refused("is not a pattern: write {a,b} instead of @(a|b)".to_owned()));
+            return Err(refused("is not a pattern: write {a,b} instead of @(a|b)".into()));
         }
         let (pattern, negated) = given.strip_prefix('!').map_or((given, false), |rest| (rest, true));
         let pattern = composed(pattern).replace('\\', "/");
         let pattern = pattern.trim_start_matches("./").trim_start_matches('/');
         let glob = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build();
-        let glob = glob.map_err(|error| refused(format!("is not a pattern: {}", error.kind())))?;
+        let glob = glob.map_err(|error| {
+            refused(Prose::ours(format_args!("is not a pattern: {}", Prose::of_others(error.kind()))))
+        })?;
         Ok(Self { matcher: glob.compile_matcher(), negated })
     }
 
@@ -75,14 +77,14 @@ impl NameRegex {
         pattern.is_match(name).map_err(|undecided| Reason::RegexUnsafe {
             argument: self.argument,
             pattern: self.written.clone(),
-            problem: undecided.to_string(),
+            problem: Prose::ours(undecided),
         })
     }
 }
 
 /// Why an expression cannot be used, as the caller hears it.
 pub fn pattern_refusal(argument: &'static str, given: &str, error: &PatternError) -> Reason {
-    let (pattern, problem) = (clipped(given), error.to_string());
+    let (pattern, problem) = (clipped(given), Prose::ours(error));
     match error {
         PatternError::TooLong { .. } | PatternError::TooLarge { .. } => {
             Reason::RegexUnsafe { argument, pattern, problem }
@@ -95,9 +97,9 @@ pub fn pattern_refusal(argument: &'static str, given: &str, error: &PatternError
 pub fn guard_regex(argument: &'static str, given: &str, longest: usize) -> Result<(), Reason> {
     let nested = |three: &[u8]| matches!(three, [b'+' | b'*' | b'}', b')', b'*' | b'+' | b'{']);
     let problem = if given.chars().count() > longest {
-        format!("pattern exceeds {longest}-character limit")
+        Prose::ours(format_args!("pattern exceeds {longest}-character limit"))
     } else if given.as_bytes().windows(3).any(nested) {
-        "pattern contains nested quantifiers".to_owned()
+        "pattern contains nested quantifiers".into()
     } else {
         return Ok(());
     };

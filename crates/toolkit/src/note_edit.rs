@@ -1,10 +1,19 @@
 use lapidary_note::{Document, FileContent};
-use lapidary_operation::{Context, Plan, Reason, fence::one_line};
+use lapidary_operation::{
+    Context, Plan, Reason,
+    quote::{Prose, quoted, quoted_path},
+};
 use lapidary_vault::{ChangeSet, File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{hash, pending_edit::PendingEdit, reading, target::Target};
+use crate::{
+    hash, index,
+    naming::{self, Found},
+    pending_edit::PendingEdit,
+    reading,
+    target::{Place, Target},
+};
 
 /// The argument of the note tools that names what the caller expects to find.
 const EXPECTED: &str = "expectedHash";
@@ -12,7 +21,19 @@ const EXPECTED: &str = "expectedHash";
 /// A note that is about to change, or to be made.
 pub struct NoteEdit {
     edit: PendingEdit,
+    /// What a note that is made begins with.
+    template: Option<Document>,
     dry_run: bool,
+}
+
+/// Which notes a call makes where they are missing.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Makes {
+    Nothing,
+    /// Those of a period, from the owner's template.
+    PeriodicNotes,
+    /// Any, at exactly the path that is named.
+    AnyNote,
 }
 
 /// What became of a note.
@@ -37,23 +58,38 @@ pub struct NoteTextWritten {
     pub created: bool,
     #[serde(flatten)]
     pub written: NoteWritten,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
 }
 
 impl NoteEdit {
-    /// Reads what is there, which may be nothing, and compares it with what the caller expects.
+    /// Reads what is there, which may be nothing if the call makes it, and compares it with what the caller expects.
     pub fn begin(
         tool: &str,
         context: &Context<'_>,
         view: &View,
         target: &Target,
+        makes: Makes,
         expected: Option<&str>,
         dry_run: bool,
     ) -> Result<Self, Reason> {
-        let path = target.locate(tool, context, view)?;
         let expected = hash::expected(tool, EXPECTED, expected)?;
-        let before = reading::read_if_there(view, &path)?;
+        let makes_it = makes == Makes::AnyNote || (makes == Makes::PeriodicNotes && target.is_periodic());
+        let (path, before, template) = if makes_it {
+            let Place { path, template } = target.place(tool, context, view)?;
+            let before = reading::read_if_there(view, &path)?;
+            if before.is_none() {
+                check_new(tool, context, view, &path)?;
+            }
+            (path, before, template)
+        } else {
+            let Found { path, file, .. } = target.find(tool, context, view)?;
+            (path, Some(file), None)
+        };
+        let not_text = |_| Reason::NotText { path: path.clone(), valid_up_to: None };
+        let template = template.map(Document::open).transpose().map_err(not_text)?;
         let edit = PendingEdit::begin(context, path, before, EXPECTED, expected.as_ref())?;
-        Ok(Self { edit, dry_run })
+        Ok(Self { edit, template, dry_run })
     }
 
     pub fn path(&self) -> &VaultPath {
@@ -64,14 +100,42 @@ impl NoteEdit {
         self.edit.before()
     }
 
-    /// The note as text, if one is there.
+    /// The note as text, if one is there, else what it begins with.
     pub fn document_if_there(&self) -> Result<Option<Document>, Reason> {
-        Ok(self.edit.document()?.cloned())
+        Ok(self.edit.document()?.or(self.template.as_ref()).cloned())
     }
 
-    /// The note as text, where one has to be there. What is parsed of it is shared by all who ask.
-    pub fn document(&self, view: &View) -> Result<Document, Reason> {
-        self.document_if_there()?.ok_or_else(|| reading::missing(view, &self.edit.path))
+    /// The note as text, where there has to be one. What is parsed of it is shared by all who ask.
+    pub fn document(&self) -> Result<Document, Reason> {
+        let missing = || Reason::NoteMissing { path: self.edit.path.clone(), suggestions: Vec::new() };
+        self.document_if_there()?.ok_or_else(missing)
+    }
+
+    /// A whole new text for the note, with the byte order mark and the line ends that it has. Text that is not UTF-8 can be
+    /// replaced, since nothing of it is kept; what is no text at all is left alone.
+    pub fn in_own_form(&self, content: String) -> Result<FileContent, Reason> {
+        match self.edit.document() {
+            Ok(Some(document)) => Ok(document.in_own_form(&content)),
+            Ok(None) | Err(Reason::NotText { valid_up_to: Some(_), .. }) => Ok(content.into()),
+            Err(reason) => Err(reason),
+        }
+    }
+
+    /// What to tell a caller who made a note: others have its name.
+    pub fn others_of_its_name(&self, context: &Context<'_>, view: &View) -> Result<Option<String>, Reason> {
+        if self.before().is_some() || self.template.is_some() {
+            return Ok(None);
+        }
+        let files = index::files(context, view)?;
+        let others: Vec<String> = files
+            .meant_by(self.edit.path.name())
+            .into_iter()
+            .filter(|other| **other != self.edit.path)
+            .take(3)
+            .map(|other| quoted_path(other).to_string())
+            .collect();
+        let others = (!others.is_empty()).then(|| others.join(", "));
+        Ok(others.map(|others| format!("There was no note at this path; of this name there is {others}.")))
     }
 
     /// The change to this content, which is none if it is there already, and the answer.
@@ -96,6 +160,7 @@ impl NoteEdit {
             section_target,
             created,
             written,
+            notice: None,
         })
     }
 
@@ -105,6 +170,20 @@ impl NoteEdit {
     }
 }
 
+/// Refuses a note that nobody would see, or that other systems would take for another.
+fn check_new(tool: &str, context: &Context<'_>, view: &View, path: &VaultPath) -> Result<(), Reason> {
+    if naming::lacks_ending(path) {
+        let known =
+            index::files(context, view)?.meant_by(path.as_str()).first().map(|path| quoted_path(path).to_string());
+        let problem = match known {
+            Some(known) => Prose::ours(format_args!("must end in `.md`; there is {known}")),
+            None => "must end in `.md`, or Obsidian does not show the note".into(),
+        };
+        return Err(Reason::bad_argument(tool, "target.path", problem));
+    }
+    naming::check_new(view, path, None)
+}
+
 impl NoteTextWritten {
     /// `done` and `would` are the words for a note that was there.
     pub fn text(&self, done: &'static str, would: &'static str) -> String {
@@ -112,10 +191,10 @@ impl NoteTextWritten {
             true => self.written.done("Created", "Would create"),
             false => self.written.done(done, would),
         };
-        let section = self.section_target.as_ref().map_or(String::new(), |target| format!(" → {}", one_line(target)));
+        let section = self.section_target.as_ref().map_or(String::new(), |target| format!(" → {}", quoted(target)));
         format!(
             "**{done} {}**\n{}\n*Section targeted:* {}{section}\n*Created:* {}",
-            self.path,
+            quoted(&self.path),
             self.written.lines(),
             self.section_targeted,
             self.created,

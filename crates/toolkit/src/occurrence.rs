@@ -1,8 +1,10 @@
-use lapidary_note::{Occurrence, ReplaceError};
-use lapidary_operation::{ArgumentProblem, Reason};
+use lapidary_note::{Document, Occurrence, ReplaceError};
+use lapidary_operation::{ArgumentProblem, Context, Reason};
 use lapidary_vault::VaultPath;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+
+use crate::near_text::{lines_of, near_text};
 
 /// Which of several places with the same text is meant, as a caller says it.
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -41,20 +43,33 @@ impl From<Which> for Occurrence {
     }
 }
 
-/// Why a text was not replaced, as the caller hears it.
-pub fn refusal(tool: &str, path: &VaultPath, find: &str, error: ReplaceError) -> Reason {
+/// Why a text was not replaced in a document, as the caller hears it.
+pub fn refusal(
+    context: &Context<'_>,
+    tool: &str,
+    path: &VaultPath,
+    document: &Document,
+    find: &str,
+    error: ReplaceError,
+) -> Reason {
     let path = path.clone();
-    let bad_argument = |at: &str, problem: &str| Reason::InvalidArguments {
+    let shown = document.shown();
+    let bad_argument = |at: &str, problem: &'static str| Reason::InvalidArguments {
         tool: tool.to_owned(),
-        problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None }],
+        problems: vec![ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None }],
     };
     match error {
         ReplaceError::EmptyFind => bad_argument("find", "must not be empty"),
         ReplaceError::MergedLineEnds => {
             bad_argument("replace", "would join two line ends of different kinds into one; include them in `find`")
         }
-        ReplaceError::NotFound => Reason::TextMissing { path, preview: find.chars().take(80).collect() },
-        ReplaceError::NotUnique { occurrences } => Reason::TextNotUnique { path, occurrences },
+        ReplaceError::NotFound => {
+            Reason::TextMissing { path, preview: find.chars().take(80).collect(), near: near_text(shown, find) }
+        }
+        ReplaceError::NotUnique { occurrences } => {
+            Reason::TextNotUnique { path, occurrences, lines: lines_of(shown, &find.replace("\r\n", "\n")) }
+        }
+        ReplaceError::TooLarge { bytes } => context.budget.file_too_large(&path, bytes),
         ReplaceError::OutOfRange { occurrences, wanted } => Reason::OccurrenceOutOfRange { path, occurrences, wanted },
     }
 }

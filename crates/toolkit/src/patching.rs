@@ -1,11 +1,12 @@
 use lapidary_note::{EditError, Operation, PatchContent, Patched, PropertyError, SectionPatch, SectionPatchError};
-use lapidary_operation::{Reason, clipped};
-use lapidary_vault::{VaultPath, View};
+use lapidary_operation::{Reason, clipped, quote::Prose};
+use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::{
+    file_edit::too_large,
     note_edit::NoteEdit,
     properties,
     section::{Section, names},
@@ -32,8 +33,8 @@ pub struct Wanted<'a> {
 }
 
 /// The note with one section changed.
-pub fn patched(writing: &NoteEdit, view: &View, wanted: &Wanted<'_>) -> Result<Patched, Reason> {
-    let document = writing.document(view)?;
+pub fn patched(writing: &NoteEdit, wanted: &Wanted<'_>) -> Result<Patched, Reason> {
+    let document = writing.document()?;
     let value = match wanted.content_type {
         ContentType::Markdown => None,
         ContentType::Json => Some(properties::value(&json(wanted.tool, wanted.content)?)),
@@ -51,7 +52,7 @@ fn json(tool: &str, content: &str) -> Result<Json, Reason> {
 }
 
 pub fn not_json(tool: &str, error: &serde_json::Error) -> Reason {
-    Reason::bad_argument(tool, "content", format!("is not JSON: {error}"))
+    Reason::bad_argument(tool, "content", Prose::ours(format_args!("is not JSON: {}", Prose::of_others(error))))
 }
 
 fn patch_refusal(path: &VaultPath, section: &Section, error: SectionPatchError) -> Reason {
@@ -70,7 +71,7 @@ fn patch_refusal(path: &VaultPath, section: &Section, error: SectionPatchError) 
         }
         SectionPatchError::Edit(error) => edit_refusal(&path, &error),
         error @ (SectionPatchError::NotText | SectionPatchError::NotRows | SectionPatchError::NotMergeable) => {
-            Reason::PatchRejected { path, problem: error.to_string() }
+            Reason::PatchRejected { path, problem: Prose::ours(error) }
         }
     }
 }
@@ -81,8 +82,9 @@ pub fn edit_refusal(path: &VaultPath, error: &EditError) -> Reason {
     let path = path.clone();
     match error {
         EditError::Property(problem @ (Yaml { .. } | NotAMap | Duplicate { .. })) => {
-            Reason::FrontmatterInvalid { path, problem: problem.to_string() }
+            Reason::FrontmatterInvalid { path, problem: Prose::ours(problem) }
         }
-        error => Reason::PatchRejected { path, problem: error.to_string() },
+        EditError::TooLarge { bytes, limit } => too_large(path, *bytes, *limit),
+        error => Reason::PatchRejected { path, problem: Prose::ours(error) },
     }
 }

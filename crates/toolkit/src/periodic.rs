@@ -3,17 +3,41 @@ use lapidary_operation::{Context, Disk, Reason};
 use lapidary_query::{Period, format_moment};
 use lapidary_vault::{PeriodicNotes, SettingsError, VaultPath, View};
 
-use crate::reading::{parse_path, read_if_there};
+use crate::{
+    index,
+    reading::{self, Shown, parse_path, read_if_there},
+    template::{self, Places},
+};
 
-/// The note of a period, where the owner's own settings say it is: of the one that a day lies in, else of today's.
-pub fn locate(context: &Context<'_>, view: &View, period: Period, date: Option<Date>) -> Result<VaultPath, Reason> {
+/// The note of a period, where the owner's own settings say it is.
+pub struct PeriodicNote {
+    pub path: VaultPath,
+    pub is_there: bool,
+    period: &'static str,
+    date: Option<Date>,
+    moment: Zoned,
+    notes: PeriodicNotes,
+}
+
+/// The note of the period that a day lies in, else of today's: the one that is there, else where it would be.
+pub fn find(
+    tool: &str,
+    context: &Context<'_>,
+    view: &View,
+    period: Period,
+    date: Option<Date>,
+) -> Result<PeriodicNote, Reason> {
     let name = period.name();
-    let notes = view.periodic_notes(period).map_err(|error| match error {
+    let unreadable = |error| match error {
         SettingsError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
         SettingsError::Unreadable { file } => Reason::PeriodicDisabled { period: name, unreadable: Some(file) },
-    })?;
+    };
+    let notes = view.periodic_notes(period).map_err(unreadable)?;
     let notes = notes.ok_or(Reason::PeriodicDisabled { period: name, unreadable: None })?;
-    let now = &context.now;
+    let now: &Zoned = &context.now;
+    let found =
+        |path, is_there, moment| PeriodicNote { path, is_there, period: name, date, moment, notes: notes.clone() };
+    let mut first: Option<(VaultPath, Zoned)> = None;
     let mut looked_at: Vec<VaultPath> = Vec::new();
     // A format may hold more than the period needs, such as the day on which the note was made.
     for day in period.days(date.unwrap_or(now.date()), notes.week) {
@@ -30,12 +54,82 @@ pub fn locate(context: &Context<'_>, view: &View, period: Period, date: Option<D
             continue;
         }
         if read_if_there(view, &path)?.is_some() {
-            return Ok(path);
+            return Ok(found(path, true, moment));
         }
+        first.get_or_insert_with(|| (path.clone(), moment));
         looked_at.push(path);
     }
-    let path = looked_at.into_iter().next().ok_or(Reason::PeriodicDisabled { period: name, unreadable: None })?;
-    Err(Reason::PeriodicNotFound { period: name, date: date.map(|date| date.to_string()), path })
+    match first {
+        Some((path, moment)) => Ok(found(path, false, moment)),
+        None => Err(Reason::bad_argument(tool, "target.date", "must be a day of the years that calendars have")),
+    }
+}
+
+impl PeriodicNote {
+    /// Its path, if the note is there.
+    pub fn required(self) -> Result<VaultPath, Reason> {
+        if self.is_there {
+            return Ok(self.path);
+        }
+        Err(Reason::PeriodicNotFound {
+            period: self.period,
+            date: self.date.map(|date| date.to_string()),
+            path: self.path,
+        })
+    }
+
+    /// What the note begins with: the owner's template, its places filled. Nothing if there is none that the caller may
+    /// read.
+    pub fn template(&self, context: &Context<'_>, view: &View) -> Result<String, Reason> {
+        let Some(template) = &self.notes.template else { return Ok(String::new()) };
+        let Some(text) = read_template(context, view, template)? else { return Ok(String::new()) };
+        // The day of the note, at the time of the call.
+        let now: &Zoned = &context.now;
+        let moment = self.moment.date().to_datetime(now.time()).to_zoned(now.time_zone().clone());
+        let moment = &moment.unwrap_or_else(|_| self.moment.clone());
+        let name = self.path.name();
+        let title = name.strip_suffix(".md").unwrap_or(name);
+        let date = match self.notes.date_is_title {
+            true => title.to_owned(),
+            false => format_moment(moment, &self.notes.date_format, self.notes.week),
+        };
+        let places = Places {
+            title,
+            moment,
+            date: &date,
+            time_format: &self.notes.time_format,
+            date_format: if self.notes.date_is_title { &self.notes.format } else { &self.notes.date_format },
+            week: self.notes.week,
+        };
+        Ok(template::filled(&text, &places))
+    }
+}
+
+/// A template is named like the target of a link.
+fn read_template(context: &Context<'_>, view: &View, given: &str) -> Result<Option<String>, Reason> {
+    let Ok(path) = VaultPath::parse(given) else { return Ok(None) };
+    let with_ending = if path.is_note() { path.clone() } else { parse_path(&format!("{path}.md"))? };
+    for path in [&with_ending, &path] {
+        // What the caller may not read is no template for it.
+        if view.shows(path)
+            && let Ok(Some(file)) = read_if_there(view, path)
+        {
+            return text(path, &file);
+        }
+    }
+    let files = index::files(context, view)?;
+    let Some(path) = files.resolve(with_ending.as_str(), &with_ending).cloned() else { return Ok(None) };
+    match read_if_there(view, &path)? {
+        Some(file) => text(&path, &file),
+        None => Ok(None),
+    }
+}
+
+fn text(path: &VaultPath, file: &lapidary_vault::File) -> Result<Option<String>, Reason> {
+    Ok(match reading::show(path, file)? {
+        Shown::Exact(document) => Some(document.shown().to_owned()),
+        Shown::Lossy(_) => None,
+    })
 }
 
 fn path(notes: &PeriodicNotes, moment: &Zoned) -> Result<VaultPath, Reason> {

@@ -1,5 +1,8 @@
-use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyPath, Value};
-use lapidary_operation::{ArgumentProblem, Reason, clipped};
+use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyError, PropertyPath, Value};
+use lapidary_operation::{
+    ArgumentProblem, Reason, clipped,
+    quote::{Prose, quoted},
+};
 use serde_json::{Map, Number, Value as Json};
 
 /// The properties of a note: the block, what it says, or why it cannot be read.
@@ -40,11 +43,14 @@ impl Properties {
 
 /// The way to a property, as callers write it in `keyPath`.
 pub fn key_path(tool: &str, given: &str) -> Result<PropertyPath, Reason> {
-    PropertyPath::parse(given).map_err(|_| Reason::InvalidArguments {
+    PropertyPath::parse(given).map_err(|error| Reason::InvalidArguments {
         tool: tool.to_owned(),
         problems: vec![ArgumentProblem {
             at: "keyPath".to_owned(),
-            problem: format!("is not a path of property names: `{}`", clipped(given)),
+            problem: match error {
+                PropertyError::TooDeep { limit } => Prose::ours(format_args!("has more than {limit} parts")),
+                _ => Prose::ours(format_args!("is not a path of property names: {}", quoted(&clipped(given)))),
+            },
             nearest: None,
         }],
     })

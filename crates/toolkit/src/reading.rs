@@ -2,10 +2,7 @@ use std::{ops::Range, sync::Arc};
 
 use lapidary_note::{ContentHash, Document, Eol, Note, shown_text};
 use lapidary_operation::{Reason, clipped};
-use lapidary_vault::{
-    File, ReadError, VaultPath, View,
-    store::{EntryKind, StoreError},
-};
+use lapidary_vault::{File, ReadError, VaultPath, View, store::StoreError};
 
 use crate::properties::Properties;
 
@@ -23,8 +20,18 @@ pub fn read(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
     })
 }
 
+/// The same without a search for such names.
+pub fn read_exactly(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
+    #[cfg(debug_assertions)]
+    crate::failpoint::on_reading(path)?;
+    view.read(path).map_err(|error| match error {
+        ReadError::Store(StoreError::Missing) => Reason::NoteMissing { path: path.clone(), suggestions: Vec::new() },
+        error => refusal(path, error),
+    })
+}
+
 /// That nothing is at a path, and what was probably meant.
-pub fn missing(view: &View, path: &VaultPath) -> Reason {
+fn missing(view: &View, path: &VaultPath) -> Reason {
     Reason::NoteMissing { path: path.clone(), suggestions: suggestions(view, path) }
 }
 
@@ -68,16 +75,10 @@ fn suggestions(view: &View, path: &VaultPath) -> Vec<VaultPath> {
     let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
     let (wanted_stem, wanted_name) = (stem(path.name()), path.name().to_lowercase());
     let meant = |name: &str| stem(name) == wanted_stem || stem(name) == wanted_name;
-    let mut found = files_beside(view, path);
+    let mut found = view.similar(path);
     found.retain(|file| meant(file.name()));
     found.truncate(MOST);
     found
-}
-
-/// The files in the folder of a path, as far as the caller may see them; none if there is no such folder.
-pub(crate) fn files_beside(view: &View, path: &VaultPath) -> Vec<VaultPath> {
-    let entries = view.list(path.folder().as_ref()).unwrap_or_default();
-    entries.into_iter().filter(|entry| entry.kind == EntryKind::File).map(|entry| entry.path).collect()
 }
 
 /// A file's text as callers see it.

@@ -69,11 +69,16 @@ impl<'v> References<'v> {
     }
 
     /// The note itself with its own links rewritten.
-    pub fn within(&mut self, document: &Document, follow: Follow<'_>) -> Result<Document, Reason> {
+    pub fn within(
+        &mut self,
+        context: &Context<'_>,
+        document: &Document,
+        follow: Follow<'_>,
+    ) -> Result<Document, Reason> {
         let target = self.target.clone();
         let found = self.found(&document.note(), &target, follow);
         self.output.references_updated += found.count();
-        found.rewritten(&target, document)
+        found.rewritten(context, &target, document)
     }
 
     /// The changes of all other notes and of canvases. What the caller may not change stays, and is counted.
@@ -109,11 +114,13 @@ impl<'v> References<'v> {
                 self.output.references_left += found.count();
                 continue;
             };
-            let content = found.rewritten(source, document)?.content().clone();
+            let content = found.rewritten(context, source, document)?.content().clone();
             self.output.references_updated += found.count();
             self.output.files_updated += 1;
             let (path, before) = (source.clone(), Arc::clone(&before));
-            changes.push(Change::Write { path, before, guard: Guard::Plan, content });
+            let change = Change::Write { path, before, guard: Guard::Plan, content };
+            context.budget.gather(&change)?;
+            changes.push(change);
         }
         Ok((changes, self.output))
     }
@@ -128,7 +135,10 @@ impl<'v> References<'v> {
             }
             match follow(&Place::of(&subpath)) {
                 Followed::Stays => None,
-                Followed::Becomes(place) => Some(place),
+                Followed::Becomes(place) => {
+                    found.bytes = found.bytes.saturating_add(place.len());
+                    (found.bytes <= MOST_BYTES).then_some(place)
+                }
                 Followed::Lost => {
                     found.lost.push(subpath.into_owned());
                     None
@@ -189,7 +199,12 @@ struct Found {
     in_cards: Vec<(Range<usize>, Card)>,
     /// Places that no link could name any more.
     lost: Vec<String>,
+    /// Of the new places together. Those beyond `MOST_BYTES` are not kept.
+    bytes: usize,
 }
+
+/// One long name for many links is more than a file may have.
+const MOST_BYTES: usize = 16 << 20;
 
 /// What has to change of a card.
 enum Card {
@@ -209,31 +224,36 @@ impl Found {
         self.in_text.len() + self.in_properties.len() + self.lost.len() + in_cards
     }
 
-    fn rewritten(&self, path: &VaultPath, document: &Document) -> Result<Document, Reason> {
+    fn rewritten(&self, context: &Context<'_>, path: &VaultPath, document: &Document) -> Result<Document, Reason> {
         let refused = |error: EditError| refusal(path, error);
+        if self.bytes > MOST_BYTES {
+            return Err(refused(EditError::TooLarge { bytes: self.bytes, limit: MOST_BYTES }));
+        }
         if let Some(target) = self.lost.first() {
             return Err(refused(EditError::LinkLost { target: target.clone() }));
         }
         if !self.in_cards.is_empty() {
-            return self.with_cards(path, document);
+            return self.with_cards(context, path, document);
         }
         // The text first: it stands behind the properties, so its spans would move.
         let mut document = document.relocate_links(&self.in_text).map_err(refused)?.document;
         for (property, link) in &self.in_properties {
+            // Each is an edit of all properties.
+            context.check()?;
             let property = PropertyPath::parse(property).map_err(|error| refused(error.into()))?;
             document = document.relocate_property_link(&property, link).map_err(refused)?.document;
         }
         Ok(document)
     }
 
-    fn with_cards(&self, path: &VaultPath, canvas: &Document) -> Result<Document, Reason> {
+    fn with_cards(&self, context: &Context<'_>, path: &VaultPath, canvas: &Document) -> Result<Document, Reason> {
         let mut values = Vec::new();
         for (span, card) in &self.in_cards {
             let value = match card {
                 Card::Place(place) => format!("#{place}"),
                 Card::Text { text, links } => {
                     let card = opened(text.clone())?;
-                    links.rewritten(path, &card)?.raw().to_owned()
+                    links.rewritten(context, path, &card)?.raw().to_owned()
                 }
             };
             values.push((span.clone(), value));

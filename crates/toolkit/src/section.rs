@@ -52,8 +52,10 @@ impl Section {
     }
 }
 
+/// Longer lists help nobody.
+pub const MOST_NAMES: usize = 50;
+
 /// Of the names of a note's parts, as much as a refusal lists.
 pub fn names(all: &[String]) -> Vec<String> {
-    const MOST: usize = 50;
-    all.iter().take(MOST).map(|name| clipped(name)).collect()
+    all.iter().take(MOST_NAMES).map(|name| clipped(name)).collect()
 }

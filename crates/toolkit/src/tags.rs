@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lapidary_note::Note;
-use lapidary_operation::{Context, Reason, fence::one_line};
+use lapidary_operation::{Context, Reason, quote::quoted};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,11 +29,17 @@ pub enum Nested {
     CountAlone,
 }
 
+/// A tag that is nested deeper than anybody nests them counts for the uppermost of its parents, and a long one for none of
+/// the longer: each parent is another name, as long as what it is made of.
+const MOST_PARENTS: usize = 32;
+const LONGEST_PARENT: usize = 1000;
+
 impl TagCounts {
     pub fn add_note<'t>(&mut self, tags: impl Iterator<Item = &'t str>, nested: Nested) {
         self.notes += 1;
         for tag in tags {
             let parents = tag.match_indices('/').map(|(at, _)| &tag[..at]).filter(|parent| !parent.is_empty());
+            let parents = parents.take(MOST_PARENTS).take_while(|parent| parent.len() <= LONGEST_PARENT);
             if nested == Nested::CountForParents {
                 parents.for_each(|parent| self.add(parent));
             }
@@ -117,7 +123,7 @@ pub fn bare(given: &[String]) -> Option<Vec<&str>> {
 
 /// Tags on a line of their own.
 pub fn line(title: &str, tags: &[String]) -> String {
-    let shown: Vec<String> = tags.iter().map(|tag| format!("`#{}`", one_line(tag))).collect();
+    let shown: Vec<String> = tags.iter().map(|tag| quoted(tag).after("#").to_string()).collect();
     let shown = if shown.is_empty() { "_(none)_".to_owned() } else { shown.join(" ") };
     format!("\n*{title} ({}):* {shown}", tags.len())
 }
@@ -146,6 +152,16 @@ mod tests {
         let alone = counted(&notes, Nested::CountAlone);
         assert_eq!(shown(&alone)[0], ("Größe", 2));
         assert_eq!(alone.len(), 5);
+    }
+
+    #[test]
+    fn a_long_tag_makes_few_parents() {
+        let tag = "a/".repeat(50_000) + "a";
+        let counts = counted(&[&[&tag]], Nested::CountForParents);
+        assert_eq!(counts.len(), MOST_PARENTS + 1);
+        assert!(counts.iter().any(|(name, _)| name == "a/a") && counts.iter().any(|(name, _)| *name == tag));
+        let wide = format!("{0}/{0}/{0}", "b".repeat(LONGEST_PARENT));
+        assert_eq!(counted(&[&[&wide]], Nested::CountForParents).len(), 2);
     }
 
     #[test]

@@ -1,15 +1,14 @@
-use std::sync::Arc;
-
 use jiff::civil::Date;
 use lapidary_operation::{Context, Reason};
 use lapidary_query::Period;
-use lapidary_vault::{File, VaultPath, View};
+use lapidary_vault::{VaultPath, View};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use crate::{
-    periodic,
-    reading::{files_beside, parse_path, read},
+    naming::{self, Found},
+    periodic::{self, PeriodicNote},
+    reading::{self, parse_path},
 };
 
 /// Which note.
@@ -55,7 +54,7 @@ impl JsonSchema for Target {
             "additionalProperties": false,
             "properties": {
                 "type": { "type": "string", "enum": ["path", "active", "periodic"] },
-                "path": { "type": "string", "minLength": 1, "description": "With extension: `Projects/Plan.md`." },
+                "path": { "type": "string", "minLength": 1, "description": "Path or name: `Projects/Plan.md`." },
                 "period": { "type": "string", "enum": periods },
                 "date": { "type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}$" },
             },
@@ -63,26 +62,67 @@ impl JsonSchema for Target {
     }
 }
 
-/// A note that was asked for.
-pub struct Found {
+/// Where a note is that a call may make.
+pub struct Place {
     pub path: VaultPath,
-    pub file: Arc<File>,
-    /// What was asked for, where it differs in case from what is there.
-    pub requested: Option<VaultPath>,
+    /// What it begins with where it has to be made: the owner's template for notes of a period.
+    pub template: Option<String>,
 }
 
 impl Target {
-    /// Where the note is. What is named by its path need not be there.
+    /// Where the note is that is to be written. What is named by its path need not be there; a note of a period is made
+    /// from the owner's template.
+    pub fn place(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<Place, Reason> {
+        match self.which(tool, context, view)? {
+            Which::Path(given) => {
+                let path = parse_path(given)?;
+                if given.ends_with(['/', '\\']) {
+                    return Err(Reason::bad_argument(tool, "target.path", "must name a file, and this is a folder"));
+                }
+                Ok(Place { path, template: None })
+            }
+            Which::Periodic(note) if note.is_there => Ok(Place { path: note.path, template: None }),
+            Which::Periodic(note) => {
+                let template = note.template(context, view)?;
+                Ok(Place { path: note.path, template: Some(template) })
+            }
+        }
+    }
+
+    /// Where exactly the note is, for a call that deletes it.
     pub fn locate(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<VaultPath, Reason> {
+        match self.which(tool, context, view)? {
+            Which::Path(given) => parse_path(given),
+            Which::Periodic(note) => note.required(),
+        }
+    }
+
+    /// The note, under whatever name it was asked for.
+    pub fn find(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<Found, Reason> {
+        match self.which(tool, context, view)? {
+            Which::Path(given) => naming::find(context, view, given),
+            Which::Periodic(note) => {
+                let path = note.required()?;
+                Ok(Found { file: reading::read_exactly(view, &path)?, path, requested: None })
+            }
+        }
+    }
+
+    fn which(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<Which<'_>, Reason> {
         let required = |at: &str| Reason::bad_argument(tool, at, "is required for this type of target");
         match self.r#type {
-            TargetType::Path => parse_path(self.path.as_deref().ok_or_else(|| required("target.path"))?),
+            TargetType::Path => self.path.as_deref().map(Which::Path).ok_or_else(|| required("target.path")),
             TargetType::Active => Err(Reason::NoActiveFile),
             TargetType::Periodic => {
                 let period = self.period.ok_or_else(|| required("target.period"))?;
-                periodic::locate(context, view, period.into(), self.day(tool)?)
+                periodic::find(tool, context, view, period.into(), self.day(tool)?)
+                    .map(|note| Which::Periodic(Box::new(note)))
             }
         }
+    }
+
+    pub(crate) fn is_periodic(&self) -> bool {
+        matches!(self.r#type, TargetType::Periodic)
     }
 
     fn day(&self, tool: &str) -> Result<Option<Date>, Reason> {
@@ -91,28 +131,11 @@ impl Target {
         let day = Some(given).filter(|given| given.len() == "YYYY-MM-DD".len()).and_then(|given| given.parse().ok());
         day.map(Some).ok_or_else(|| Reason::bad_argument(tool, "target.date", "must be a day, written YYYY-MM-DD"))
     }
-
-    /// The note, also when only the case of its name is wrong and nothing else could be meant.
-    pub fn find(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<Found, Reason> {
-        find(view, self.locate(tool, context, view)?)
-    }
 }
 
-/// The note at a path, also when only the case of its name is wrong and nothing else could be meant.
-pub fn find(view: &View, path: VaultPath) -> Result<Found, Reason> {
-    let missing = match read(view, &path) {
-        Ok(file) => return Ok(Found { path, file, requested: None }),
-        Err(reason @ Reason::NoteMissing { .. }) => reason,
-        Err(reason) => return Err(reason),
-    };
-    let wanted = path.name().to_lowercase();
-    let mut matches = files_beside(view, &path);
-    matches.retain(|file| file.name().to_lowercase() == wanted);
-    match &matches[..] {
-        [] => Err(missing),
-        [only] => Ok(Found { file: read(view, only)?, path: only.clone(), requested: Some(path) }),
-        _ => Err(Reason::AmbiguousPath { path, matches }),
-    }
+enum Which<'t> {
+    Path(&'t str),
+    Periodic(Box<PeriodicNote>),
 }
 
 impl From<PeriodName> for Period {

@@ -14,14 +14,15 @@ mod tools;
 
 pub use lapidary_operation::{
     AnyTool, ArgumentProblem, BUILT_IN_PROFILES, Batch, BatchOutcome, BatchStep, CORE_TOOLS, Cancel, Catalogue,
-    Checked, CheckpointHistory, Completed, Contents, Context, Disk, Draft, Effect, Entry, Example, Family,
-    FilledPrompt, Form, Gives, Group, Interruption, Kind, Learnt, Needs, NoSuchTool, Off, Offered, OpenedVaults,
-    Payload, Planned, PlannedChange, Profile, ProfileRules, Prompt, PromptArgument, PromptsSeen, Proposal,
-    ProposalStep, ReadOperation, Reason, Refused, RelayedCall, Rendered, Role, ScanLimits, Selection, SelectionError,
-    Spec, Standing, StepAnswer, StepRefusal, Subscription, ToolAnswer, ToolKind, VaultChoice, VaultState, VaultView,
-    Walked, bug, catch_panic, check_arguments, clip_diff, clipped, install_panic_hook, refusal_data, render_answer,
-    render_change, render_dry_run, render_refusal,
+    Checked, CheckpointHistory, Completed, Contents, Context, Disk, Draft, Effect, Entry, Example, Facts, Family,
+    FilledPrompt, Form, Gives, Group, Interruption, Kind, Learnt, MemoryBudget, MemoryLimits, Needs, NoSuchTool, Off,
+    Offered, OpenedVaults, OperationDeclaration, Payload, Planned, PlannedChange, Profile, ProfileRules, Prompt,
+    PromptArgument, PromptsSeen, Proposal, ProposalStep, ReadOperation, Reason, Refused, RelayedCall, Rendered, Role,
+    ScanLimits, Selection, SelectionError, Spec, Standing, StepAnswer, StepRefusal, Subscription, ToolAnswer, ToolKind,
+    VaultChoice, VaultState, VaultView, Walked, bug, catch_panic, check_arguments, clip_diff, clipped, fence,
+    install_panic_hook, quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal,
 };
+pub use lapidary_toolkit::naming::is_bare_name;
 pub use operations::{
     CheckSubscriptions, CompletePath, CompletePrompt, ExportCheckpoints, FillPrompt, ListPrompts, ReadResource,
     Subscribe, WatchPrompts,

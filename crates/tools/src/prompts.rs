@@ -121,8 +121,7 @@ fn values<'a>(prompt: &Prompt, arguments: &'a Map<String, Value>) -> Result<BTre
 fn unknown_argument(prompt: &Prompt, given: &str) -> Reason {
     let names = prompt.arguments.iter().map(|argument| argument.name.as_str());
     let nearest = nearest(given, names).map(str::to_owned);
-    let problem =
-        ArgumentProblem { at: clipped(given), problem: "is not an argument of this prompt".to_owned(), nearest };
+    let problem = ArgumentProblem { at: clipped(given), problem: "is not an argument of this prompt".into(), nearest };
     Reason::InvalidArguments { tool: prompt.name.clone(), problems: vec![problem] }
 }
 

@@ -121,6 +121,7 @@ impl Ahead {
             }
             Change::MoveFolder { from, to } => {
                 self.folders.push((from.clone(), to.clone()));
+                self.files.remove(&key(to));
                 let below = format!("{}/", from.as_str().nfc());
                 let inside: Vec<String> = self.files.range(below.clone()..).map(|(path, _)| path.clone()).collect();
                 for path in inside.into_iter().take_while(|path| path.starts_with(&below)) {
@@ -132,7 +133,9 @@ impl Ahead {
                     self.files.insert(format!("{}/{}", to.as_str().nfc(), &path[below.len()..]), there);
                 }
             }
-            Change::Trash { path, .. } | Change::Delete { path, .. } => {
+            // Nobody looks for it before it is made.
+            Change::MakeFolder { .. } => {}
+            Change::Trash { path, .. } | Change::TrashFolder { path } | Change::Delete { path, .. } => {
                 self.files.insert(key(path), There::Nothing);
             }
         }

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use lapidary_note::{ContentHash, ExpectedHash};
-use lapidary_store::History;
+use lapidary_store::{History, rebased};
 
 use crate::{
     Scope, VaultPath, View,
@@ -64,22 +64,51 @@ impl View {
     ) -> Result<CheckpointPage, CheckpointError> {
         let history = self.backend.history();
         let before = before.map(|id| one(self.visible(id)?)).transpose()?.map(|record| record.number);
-        let mut filter = PathFilter { path: path.cloned(), before };
         let mut checkpoints: Vec<Checkpoint> = Vec::new();
+        let mut more = false;
+        self.each_checkpoint(history, path, before, |record, _| {
+            more = checkpoints.len() == limit;
+            if !more {
+                checkpoints.push(record.clone().into());
+            }
+            Ok(!more)
+        })?;
+        Ok(CheckpointPage { checkpoints, more })
+    }
+
+    /// Goes through the checkpoints that the caller may see, the newest first, as long as it is told to: all, or those of
+    /// a file or folder under every name that it had.
+    fn each_checkpoint(
+        &self,
+        history: &dyn History,
+        path: Option<&VaultPath>,
+        before: Option<i64>,
+        mut look: impl FnMut(&CheckpointRecord, &[VaultPath]) -> Result<bool, LedgerError>,
+    ) -> Result<(), LedgerError> {
+        let mut filter = PathFilter { paths: path.into_iter().cloned().collect(), before };
         loop {
             let batch = history.checkpoints(&filter, BATCH)?;
-            filter.before = batch.last().map(|record| record.number);
             let last = batch.len() < BATCH;
-            let seen = batch.into_iter().filter_map(|record| narrowed(record, &self.scope));
-            // The ledger has found some by files that the caller may not know of.
-            for record in seen.filter(|record| path.is_none_or(|path| touches(record, path))) {
-                if checkpoints.len() == limit {
-                    return Ok(CheckpointPage { checkpoints, more: true });
+            let mut earlier = Vec::new();
+            for record in batch {
+                filter.before = Some(record.number);
+                let Some(record) = narrowed(record, &self.scope) else { continue };
+                // The ledger has found some by files that the caller may not know of.
+                if path.is_some() && !filter.paths.iter().any(|path| touches(&record, path)) {
+                    continue;
                 }
-                checkpoints.push(record.into());
+                // Before it came here it had another name, which nothing newer is asked about.
+                earlier = names_before(&record, &filter.paths);
+                filter.paths.append(&mut earlier.clone());
+                if !look(&record, &filter.paths)? {
+                    return Ok(());
+                }
+                if !earlier.is_empty() {
+                    break;
+                }
             }
-            if last {
-                return Ok(CheckpointPage { checkpoints, more: false });
+            if last && earlier.is_empty() {
+                return Ok(());
             }
         }
     }
@@ -103,24 +132,21 @@ impl View {
         path: &VaultPath,
         wanted: &ExpectedHash,
     ) -> Result<Option<(ContentHash, Vec<u8>)>, CheckpointError> {
-        let mut filter = PathFilter { path: Some(path.clone()), before: None };
-        loop {
-            let batch = self.backend.history().checkpoints(&filter, BATCH)?;
-            for record in &batch {
-                let of_path = record.entries.iter().filter(|entry| entry.path == *path);
-                for hash in of_path.filter_map(|entry| entry.before).filter(|hash| wanted.matches(hash)) {
-                    if self.scope.may_read(path).is_ok()
-                        && let Some(content) = self.backend.history().content(&hash)?
-                    {
-                        return Ok(Some((hash, content)));
-                    }
+        let history = self.backend.history();
+        let mut version = None;
+        self.each_checkpoint(history, Some(path), None, |record, names| {
+            let of_file = record.entries.iter().filter(|entry| names.contains(&entry.path));
+            for hash in of_file.flat_map(|entry| [entry.after, entry.before]).flatten() {
+                if wanted.matches(&hash)
+                    && let Some(content) = history.content(&hash)?
+                {
+                    version = Some((hash, content));
+                    return Ok(false);
                 }
             }
-            filter.before = batch.last().map(|record| record.number);
-            if batch.len() < BATCH {
-                return Ok(None);
-            }
-        }
+            Ok(true)
+        })?;
+        Ok(version)
     }
 
     /// Late saves that no caller was told of yet; this one is.
@@ -160,8 +186,26 @@ fn narrowed(record: CheckpointRecord, scope: &Scope) -> Option<CheckpointRecord>
 
 /// Whether a change had to do with a file, or with something in a folder.
 fn touches(record: &CheckpointRecord, path: &VaultPath) -> bool {
-    let touches = |entry: &EntryRecord| entry.path.is_within(path) || entry.moved_to.as_ref() == Some(path);
-    record.entries.iter().any(touches)
+    record.entries.iter().any(|entry| entry.touches(path))
+}
+
+/// More names nobody gives a file.
+const MAX_NAMES: usize = 32;
+
+/// What files of these names were called before a change that moved them.
+fn names_before(record: &CheckpointRecord, names: &[VaultPath]) -> Vec<VaultPath> {
+    let mut found: Vec<VaultPath> = Vec::new();
+    for entry in record.entries.iter().filter(|entry| !entry.is_of_folder()) {
+        let Some(to) = &entry.moved_to else { continue };
+        for name in names {
+            let earlier = if name == to { Some(entry.path.clone()) } else { rebased(name, to, &entry.path) };
+            found.extend(earlier.filter(|earlier| !names.contains(earlier)));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(MAX_NAMES.saturating_sub(names.len()));
+    found
 }
 
 fn one(mut found: Vec<CheckpointRecord>) -> Result<CheckpointRecord, CheckpointError> {

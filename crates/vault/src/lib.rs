@@ -21,9 +21,9 @@ pub use lapidary_index::{
 };
 pub use lapidary_search::{PassageSize, Ranked, RankedNotes, RankedPage};
 pub use lapidary_store::{
-    Change, ChangeSet, Changed, CommitError, Denied, Diff, File, FolderNames, GlobError, Globs, Guard, JoinError, News,
-    PathError, PathPrefix, Policy, Receipt, RuleProblem, RulesError, Scope, ScopeError, Trash, Turn, TurnError,
-    VaultLimits, VaultPath,
+    Change, ChangeSet, Changed, CommitError, Denied, Diff, File, FolderNames, GlobError, Globs, Guard, InnerVault,
+    JoinError, News, PathError, PathPrefix, Policy, Receipt, RuleProblem, RulesError, Scope, ScopeError, Trash, Turn,
+    TurnError, UnmatchedRule, VaultLimits, VaultPath,
 };
 pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::Vault;
@@ -33,11 +33,11 @@ pub use view::{ReadError, View};
 pub mod store {
     pub use lapidary_store::{
         Backend, BackendTurn, Capabilities, CheckpointKind, CheckpointRecord, Cursor, Delta, Entry, EntryKind,
-        EntryRecord, History, LedgerError, Look, MemoryStore, Open, Origin, PathFilter, PlaceState, Retention, Stamp,
-        Stat, StoreError, StoredFile, Walked,
+        EntryRecord, History, Judged, LedgerError, Look, MemoryStore, Open, Origin, PathFilter, PlaceState, Retention,
+        Stamp, Stat, StoreError, StoredFile, Walked,
         posix::{
-            DemoFolder, ExportFolder, FolderStore, LogFile, Observer, PosixBackend, Progress, RotatedFile, StateFolder,
-            SystemTrash, Waiting, folder_exists, read_settings,
+            DemoFolder, ExportFolder, FolderStore, LogFile, Observer, PosixBackend, Progress, RotatedFile, SecondNames,
+            StateFolder, StateProblem, SystemTrash, Waiting, folder_exists, is_ours_alone, place_within, read_settings,
         },
     };
 }

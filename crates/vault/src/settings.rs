@@ -14,6 +14,13 @@ pub struct PeriodicNotes {
     /// In the letters of moment.js.
     pub format: String,
     pub week: WeekRule,
+    /// What a new one begins with, as the owner names it.
+    pub template: Option<String>,
+    /// What `{{date}}` and `{{time}}` mean in it.
+    pub date_format: String,
+    pub time_format: String,
+    /// The plugins put the name of the note for `{{date}}`, the app the day.
+    pub date_is_title: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +35,7 @@ const CORE_PLUGINS: &str = ".obsidian/core-plugins.json";
 const COMMUNITY_PLUGINS: &str = ".obsidian/community-plugins.json";
 const DAILY_NOTES: &str = ".obsidian/daily-notes.json";
 const PERIODIC_NOTES: &str = ".obsidian/plugins/periodic-notes/data.json";
+const TEMPLATES: &str = ".obsidian/templates.json";
 const CALENDAR: &str = ".obsidian/plugins/calendar/data.json";
 
 /// Larger than any settings that these plugins keep.
@@ -42,22 +50,30 @@ pub(crate) fn periodic_notes(store: &dyn Backend, period: Period) -> Result<Opti
     let periodic = settings("periodic-notes", PERIODIC_NOTES)?;
     let calendar = settings("calendar", CALENDAR)?;
     let week = week_rule(periodic.as_ref()).or_else(|| week_rule(calendar.as_ref())).unwrap_or(WeekRule::ENGLISH);
-    let notes = |settings: &Value, folder: &str, format: &str| PeriodicNotes {
+    // Only how a template is filled depends on it, so it need not be readable.
+    let templates = read(store, TEMPLATES).ok().flatten().unwrap_or_default();
+    let set = |settings: &Value, name: &str| Some(text(settings, name).trim().to_owned()).filter(|set| !set.is_empty());
+    let notes = |settings: &Value, [folder, format, template]: [&str; 3]| PeriodicNotes {
         folder: text(settings, folder).trim().trim_matches('/').to_owned(),
-        format: Some(text(settings, format).trim())
-            .filter(|set| !set.is_empty())
-            .unwrap_or(period.default_format())
-            .to_owned(),
+        format: set(settings, format).unwrap_or_else(|| period.default_format().to_owned()),
         week,
+        template: set(settings, template).or_else(|| set(settings, "templatePath")),
+        date_format: set(&templates, "dateFormat").unwrap_or_else(|| "YYYY-MM-DD".to_owned()),
+        time_format: set(&templates, "timeFormat").unwrap_or_else(|| "HH:mm".to_owned()),
+        date_is_title: true,
     };
+    const NAMES: [&str; 3] = ["folder", "format", "template"];
     if let Some(settings) = periodic.as_ref().and_then(|all| of_period(all, period)) {
-        return Ok(Some(notes(settings, "folder", "format")));
+        return Ok(Some(notes(settings, NAMES)));
     }
     Ok(match (period, calendar) {
         (Period::Daily, _) if daily_notes_are_on(store)? => {
-            Some(notes(&read(store, DAILY_NOTES)?.unwrap_or_default(), "folder", "format"))
+            let daily = notes(&read(store, DAILY_NOTES)?.unwrap_or_default(), NAMES);
+            Some(PeriodicNotes { date_is_title: false, ..daily })
         }
-        (Period::Weekly, Some(calendar)) => Some(notes(&calendar, "weeklyNoteFolder", "weeklyNoteFormat")),
+        (Period::Weekly, Some(calendar)) => {
+            Some(notes(&calendar, ["weeklyNoteFolder", "weeklyNoteFormat", "weeklyNoteTemplate"]))
+        }
         _ => None,
     })
 }

@@ -1,13 +1,15 @@
 use std::{sync::Arc, time::SystemTime};
 
 use lapidary_index::{Cache, Live};
+use lapidary_query::nearest;
 use lapidary_search::{SearchKeeper, SegmentCache};
 use lapidary_store::{
-    Backend, Capabilities, LedgerError, News, Policy, RulesError, Scope, ScopeKeeper, Turn, TurnError, VaultLimits,
+    Backend, Capabilities, InnerVault, LedgerError, News, PathPrefix, Policy, RulesError, Scope, ScopeKeeper,
+    StoreError, Turn, TurnError, UnmatchedRule, VaultLimits, VaultPath,
     posix::{CacheFile, FolderStore, PosixBackend, StateFolder},
 };
 
-use crate::{LateSave, View, keeper};
+use crate::{IndexError, LateSave, View, keeper};
 
 /// One vault: views of it for readers, and the one place where it changes.
 pub struct Vault {
@@ -55,8 +57,20 @@ impl Vault {
         Self { name, backend, scope: ScopeKeeper::new(policy), live: Arc::new(live), search: Arc::new(search) }
     }
 
+    /// The same vault with others in its folders: what they close is closed by way of this one too.
+    #[must_use]
+    pub fn around(self, inner: Vec<InnerVault>) -> Self {
+        Self { scope: self.scope.around(inner), ..self }
+    }
+
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Where a change of a path takes place, links in the vault followed, whether or not something is there; closed if
+    /// the caller may not know of that place.
+    pub fn place_of_change(&self, path: &VaultPath, scope: &Scope) -> Result<VaultPath, StoreError> {
+        self.backend.place_of_change(path, &|place| scope.may_read(place).is_ok())
     }
 
     /// What the backend of this vault promises.
@@ -90,6 +104,7 @@ impl Vault {
     /// runs, that happens by itself.
     pub fn save_index(&self) {
         keeper::save_at_the_end(&self.live, &self.search);
+        self.backend.rest();
     }
 
     /// Waits, as long as it is told to, until no other change of ours is under way. Whoever holds the turn can plan and
@@ -101,6 +116,31 @@ impl Vault {
     /// A caller who was to be told of late saves did not hear of them, so the next one is.
     pub fn tell_again(&self, late_saves: &[LateSave]) -> Result<(), LedgerError> {
         late_saves.iter().try_for_each(|late| self.backend.history().set_untold(&late.checkpoint))
+    }
+
+    /// The owner's rules that are about nothing in the vault, each with the nearest name that there is. For the owner
+    /// alone: the name may be one that no caller may know of.
+    pub fn rules_without_effect(
+        &self,
+        scope: &Scope,
+        approval: &[PathPrefix],
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<(UnmatchedRule, Option<String>)>, IndexError> {
+        let snapshot = self.live.files(go_on)?;
+        let files: Vec<VaultPath> = snapshot.files().map(|file| file.path.clone()).collect();
+        let folders: Vec<VaultPath> = snapshot.folders().cloned().collect();
+        let mut unmatched = scope.unmatched(&files, &folders);
+        let of_approval = approval.iter().filter(|path| path.matches_none(&files) && path.matches_none(&folders));
+        unmatched
+            .extend(of_approval.map(|path| UnmatchedRule { source: "approval rules", rule: format!("path={path}") }));
+        let with_nearest = |rule: UnmatchedRule| {
+            let wanted = rule.rule.trim_start_matches("path=").trim_matches('/');
+            let paths = || files.iter().chain(&folders).map(VaultPath::as_str);
+            let names = paths().map(|path| path.rsplit('/').next().unwrap_or(path));
+            let nearest = if wanted.contains('/') { nearest(wanted, paths()) } else { nearest(wanted, names) };
+            (nearest.filter(|_| !wanted.contains(['*', '?', '['])).map(str::to_owned), rule)
+        };
+        Ok(unmatched.into_iter().map(with_nearest).map(|(nearest, rule)| (rule, nearest)).collect())
     }
 
     /// How far the work on an index has come, in per cent, if there is any that takes a while.

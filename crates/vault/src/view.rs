@@ -90,6 +90,11 @@ impl View {
         &self.vault
     }
 
+    /// What the Obsidian app calls it, whatever its name is here.
+    pub fn vault_in_obsidian(&self) -> String {
+        self.backend.folder_name().unwrap_or_else(|| self.vault.clone())
+    }
+
     /// Where the owner keeps the notes of a period, if anywhere. Whether a caller may see those is another question.
     pub fn periodic_notes(&self, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
         settings::periodic_notes(&*self.backend, period)
@@ -104,6 +109,11 @@ impl View {
     /// Whether the caller may change a file at this path. The change itself is judged again when it is made.
     pub fn may_write(&self, path: &VaultPath) -> Result<(), Denied> {
         self.scope.may_write(path)
+    }
+
+    /// Whether the same is closed in both folders, whatever is in them.
+    pub fn closes_alike(&self, one: &VaultPath, other: &VaultPath) -> bool {
+        self.scope.closes_alike(one, other)
     }
 
     /// The files of the vault as they were when the call first asked. Looking through a large vault takes a while, so it
@@ -170,6 +180,23 @@ impl View {
         Ok(file)
     }
 
+    /// Files in the same folder whose names differ from that of a path only in case or in their ending, as far as the
+    /// caller may see them. Without an index there are none.
+    pub fn similar(&self, path: &VaultPath) -> Vec<VaultPath> {
+        let Ok(snapshot) = self.live.files(&|| true) else { return Vec::new() };
+        let files = Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot);
+        let similar = files.similar(path);
+        if self.ahead.is_empty() {
+            return similar;
+        }
+        let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
+        let wanted = [stem(path.name()), path.name().to_lowercase()];
+        let listed = similar.into_iter().map(|path| Entry { path, kind: EntryKind::File }).collect();
+        let mut planned = self.ahead.list(path.folder().as_ref(), listed);
+        planned.retain(|entry| wanted.contains(&stem(entry.path.name())) && self.shows(&entry.path));
+        planned.into_iter().map(|entry| entry.path).collect()
+    }
+
     /// What a folder holds, in name order, as far as the caller may see it; `None` is the vault itself.
     pub fn list(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
         if let Some(folder) = folder {
@@ -194,6 +221,11 @@ impl View {
         let portable =
             |path: &VaultPath| if self.backend.may_have_name(path) { Ok(()) } else { Err(StoreError::NotPortable) };
         portable(path)?;
+        // The same answer as if a file that the caller may not see were in the way.
+        let is_hidden = |folder: &VaultPath| self.scope.may_hide_file(folder) && self.list(Some(folder)).is_err();
+        if std::iter::successors(path.folder(), VaultPath::folder).any(|folder| is_hidden(&folder)) {
+            return Err(StoreError::NotAFile);
+        }
         for folder in std::iter::successors(path.folder(), VaultPath::folder) {
             match self.read(&folder) {
                 Ok(_) | Err(ReadError::Store(StoreError::TooLarge { .. })) => return Err(StoreError::NotAFile),
@@ -208,7 +240,9 @@ impl View {
     /// What tells one state of a file from another without reading it.
     pub fn stamp(&self, path: &VaultPath) -> Option<Stamp> {
         // What cannot be looked at has no state.
-        self.shows(path).then(|| self.backend.stamp(path).ok().flatten()).flatten()
+        let place = || self.backend.place_of_change(path, &|place| self.shows(place)).ok();
+        // Through a link, the place has to be open too.
+        self.shows(path).then(place).flatten().and_then(|place| self.backend.stamp(&place).ok().flatten())
     }
 
     fn list_disk(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {

@@ -24,6 +24,9 @@ impl Change {
     }
 }
 
+/// An edit that writes one text in many places makes no more of a file than this, or than twice of what it is.
+const LARGEST: usize = 16 << 20;
+
 /// The shown text of a document with changes made to it. Its structure is parsed if somebody asks for it, and kept if
 /// the changes are made.
 pub(crate) struct Draft<'d> {
@@ -99,6 +102,24 @@ impl Document {
             Some(shown) => Ok(Draft { before: self, changes, shown, structure: OnceCell::new() }),
             None => Err(new_span(self.shown(), &changes).err().unwrap_or_else(|| self.outside(0..0))),
         }
+    }
+
+    /// Changes that write one text in many places, unless that makes too much of a small file.
+    pub(crate) fn gathered(
+        &self,
+        changes: impl Iterator<Item = Result<Change, EditError>>,
+    ) -> Result<Vec<Change>, EditError> {
+        let limit = LARGEST.max(self.shown().len().saturating_mul(2));
+        let (mut gathered, mut bytes) = (Vec::new(), 0_usize);
+        for change in changes {
+            let change = change?;
+            bytes = bytes.saturating_add(change.text.len());
+            if bytes > limit {
+                return Err(EditError::TooLarge { bytes, limit });
+            }
+            gathered.push(change);
+        }
+        Ok(gathered)
     }
 
     /// What an edit leads to that changes nothing.

@@ -10,7 +10,7 @@ use kept::Aim;
 pub use relocate::Relocate;
 
 /// How a link writes what it leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkForm {
     /// `[[path#subpath|alias]]`, embedded or not.
     Wiki,
@@ -59,7 +59,7 @@ impl<'a> Retarget<'a> {
 impl Document {
     /// Lets links lead to other files. Alias, subpath, size, title and the kind of link stay; links are in order.
     pub fn retarget_links(&self, links: &[Retarget<'_>]) -> Result<Edited, EditError> {
-        let changes = changes(self.shown(), links)?;
+        let changes = in_order(self.gathered(changes(self.shown(), links))?);
         self.write_links(changes, links, |link| link.target.to_owned())
     }
 
@@ -67,7 +67,9 @@ impl Document {
     /// this link.
     pub fn retarget_property_link(&self, path: &PropertyPath, link: &Retarget<'_>) -> Result<Edited, EditError> {
         let lost = EditError::LinkLost { target: link.target.to_owned() };
-        self.edit_property_link(path, link, &lost, |value| changes(value, std::slice::from_ref(link)))
+        self.edit_property_link(path, link, &lost, |value| {
+            Ok(in_order(changes(value, std::slice::from_ref(link)).collect::<Result<_, _>>()?))
+        })
     }
 
     /// Makes the changes if the links are what they should be, and all others and the blocks around them as before.
@@ -111,12 +113,14 @@ impl Document {
     }
 }
 
-fn changes(text: &str, links: &[Retarget<'_>]) -> Result<Vec<Change>, EditError> {
-    let mut changes: Vec<Change> = links.iter().map(|link| change(text, link)).collect::<Result<_, _>>()?;
+fn changes(text: &str, links: &[Retarget<'_>]) -> impl Iterator<Item = Result<Change, EditError>> {
     let aliases = links.iter().filter_map(|link| link.alias.clone());
-    changes.extend(aliases.map(|(span, alias)| Change::new(span, alias)));
+    links.iter().map(move |link| change(text, link)).chain(aliases.map(|(span, alias)| Ok(Change::new(span, alias))))
+}
+
+fn in_order(mut changes: Vec<Change>) -> Vec<Change> {
     changes.sort_by_key(|change| change.span.start);
-    Ok(changes)
+    changes
 }
 
 fn change(text: &str, link: &Retarget<'_>) -> Result<Change, EditError> {

@@ -3,14 +3,15 @@
 use super::{
     Change, Draft, EditError, Edited, block_id,
     outline::{keeps_blocks, keeps_others, outline_paths},
+    section::Ending,
 };
-use crate::{Document, Heading, HeadingMatch, Note, text::plain_line_ends};
+use crate::{Document, Heading, HeadingMatch, Note, headings::HeadingName, text::plain_line_ends};
 
 impl Document {
     /// Adds the headings of a path (`A::B`) that are not there yet, and text under the last of them.
     ///
     /// They go to the end of the section that the known begin of the path leads to, each one level deeper; without one to
-    /// the end of the note, on the level of its outermost headings.
+    /// the end of the note, on the level of its outermost headings, or on that of its own marks (`## A`).
     pub fn append_heading(&self, path: &str, content: &str) -> Result<Edited, EditError> {
         let shown = self.shown();
         let note = self.note();
@@ -18,13 +19,18 @@ impl Document {
             return Err(EditError::HeadingTaken { path: path.to_owned() });
         }
         let lost = |name: &str| EditError::HeadingLost { text: name.to_owned() };
+        let HeadingName { text: path, level: marked } = HeadingName::read(path, "::");
+        let path = &*path;
         let names: Vec<&str> = path.split("::").collect();
-        if let Some(bad) = names.iter().find(|name| name.is_empty() || name.contains(['\n', '\r'])) {
+        if let Some(bad) =
+            names.iter().find(|name| name.is_empty() || name.starts_with(':') || name.contains(['\n', '\r']))
+        {
             return Err(lost(bad));
         }
         let (parent, known) = parent(&note, &names)?;
         let outermost = note.headings.iter().map(|heading| heading.level).min().unwrap_or(1);
-        let level = parent.map_or(outermost, |parent| parent.level + 1);
+        let marked = marked.filter(|_| names.len() == 1);
+        let level = parent.map_or(marked.unwrap_or(outermost), |parent| parent.level + 1);
         let missing = &names[known..];
         let depth = usize::from(level) + missing.len() - 1;
         if depth > 6 {
@@ -50,15 +56,20 @@ impl Document {
         let after = draft.note();
         let mut expected: Vec<&str> = parent.map_or_else(Vec::new, |parent| note.heading_path(parent));
         expected.extend(missing);
-        let created = after
-            .headings
-            .iter()
-            .find(|heading| heading.section.start >= added.start && after.heading_path(heading) == expected);
+        // On a level of its own choice it may stand below another.
+        let is_there = |heading: &&Heading| {
+            let path = after.heading_path(heading);
+            if marked.is_some() { path.ends_with(&expected) } else { path == expected }
+        };
+        let created = after.headings.iter().filter(|heading| heading.section.start >= added.start).find(is_there);
         // The name that was given must lead there from now on.
         let is_found = created.is_some_and(|created| after.find_heading(path) == HeadingMatch::One(created));
         let holds = created.is_some_and(|created| created.section.end >= text_end);
         if !is_found || !holds {
-            return Err(lost(names.last().copied().unwrap_or_default()));
+            return Err(match Ending::of(&shown[..end]) {
+                Ending::Open => EditError::Unclosed,
+                _ => lost(names.last().copied().unwrap_or_default()),
+            });
         }
         if outline_paths(&note, &(0..0)) != outline_paths(&after, &added) || !keeps_blocks(&note, &after, &(end..end)) {
             return Err(EditError::HeadingsLost);

@@ -45,7 +45,7 @@ fn an_edit_of_properties_parses_no_note() {
 
 #[test]
 fn replaced_text_parses_no_note() {
-    let (_, parses) = during(|| open().replace_text("text", "new", Occurrence::Unique).unwrap());
+    let (_, parses) = during(|| open().replace_text("text", "new", Occurrence::Unique, 1000).unwrap());
     assert_eq!(parses, 0);
 }
 

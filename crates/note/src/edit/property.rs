@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use super::{Change, EditError, Edited, lines::whole_lines, shared_ends};
 use crate::{
-    Document, Frontmatter, FrontmatterError, Value,
+    Document, Frontmatter, FrontmatterError, Value, quoted,
     yaml::{self, Problem, YamlDocument, YamlError},
 };
 
@@ -23,24 +23,27 @@ pub enum PropertyError {
     Yaml { line: usize, problem: String },
     #[error("the properties are not a list of `name: value`")]
     NotAMap,
-    #[error("the property `{name}` stands there twice")]
+    #[error("the property {} stands there twice", quoted(.name))]
     Duplicate { name: String },
-    #[error("`{path}` is written with an anchor that is used elsewhere, or with an alias")]
+    #[error("{} is written with an anchor that is used elsewhere, or with an alias", quoted(.path))]
     Anchored { path: String },
-    #[error("`{path}` is not a path of property names")]
+    #[error("{} is not a path of property names", quoted(.path))]
     BadPath { path: String },
-    #[error("there is no property `{path}`")]
+    /// It could not be read back.
+    #[error("properties are nested at most {limit} deep")]
+    TooDeep { limit: usize },
+    #[error("there is no property {}", quoted(.path))]
     Missing { path: String },
-    #[error("there already is a property `{path}`")]
+    #[error("there already is a property {}", quoted(.path))]
     Taken { path: String },
-    #[error("`{path}` leads into a value that is neither a map nor a list")]
+    #[error("{} leads into a value that is neither a map nor a list", quoted(.path))]
     NotAContainer { path: String },
-    #[error("`{path}` is not a list")]
+    #[error("{} is not a list", quoted(.path))]
     NotAList { path: String },
-    #[error("`{path}` is not in or right behind a list of {length} items")]
+    #[error("{} is not in or right behind a list of {length} items", quoted(.path))]
     NoSuchItem { path: String, length: usize },
     /// The written YAML would not say what was asked for, or would lose something else.
-    #[error("`{path}` cannot be changed without touching something else")]
+    #[error("{} cannot be changed without touching something else", quoted(.path))]
     Unsafe { path: String },
 }
 
@@ -87,6 +90,27 @@ pub enum PropertyEdit<'a> {
 }
 
 impl PropertyEdit<'_> {
+    /// The same at another place.
+    fn at<'b>(&'b self, path: &'b PropertyPath) -> PropertyEdit<'b> {
+        match *self {
+            Self::Set { value, .. } => PropertyEdit::Set { path, value },
+            Self::Delete { .. } => PropertyEdit::Delete { path },
+            Self::Append { value, .. } => PropertyEdit::Append { path, value },
+            Self::Move { to, .. } => PropertyEdit::Move { from: path, to },
+        }
+    }
+
+    /// Whether it can be read back.
+    fn is_flat_enough(&self) -> bool {
+        let depth = match self {
+            Self::Set { path, value } => path.depth() + value.depth(),
+            Self::Append { path, value } => path.depth() + 1 + value.depth(),
+            Self::Move { to, .. } => to.depth(),
+            Self::Delete { .. } => 0,
+        };
+        depth <= yaml::MAX_DEPTH
+    }
+
     /// The place that changes.
     fn path(&self) -> &PropertyPath {
         match self {
@@ -107,6 +131,9 @@ impl Document {
 
     /// Makes several changes, each on what the one before left; all of them or none.
     pub(crate) fn edit_properties(&self, edits: &[PropertyEdit<'_>]) -> Result<Edited, EditError> {
+        if !edits.iter().all(PropertyEdit::is_flat_enough) {
+            return Err(PropertyError::TooDeep { limit: yaml::MAX_DEPTH }.into());
+        }
         let shown = self.shown();
         let block = self.frontmatter();
         let mut yaml = block.as_ref().map(|block| shown[block.yaml.clone()].to_owned());
@@ -137,6 +164,8 @@ impl Document {
 fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, PropertyError> {
     let document = yaml::document(old)?;
     let before = map(&document).ok_or(PropertyError::NotAMap)?;
+    let path = edit.path().among(&before);
+    let edit = &edit.at(&path);
     let after = model::edited(&before, edit)?;
     let target = addressed(old, &document, edit)?;
     let unsafe_edit = || PropertyError::Unsafe { path: edit.path().to_string() };

@@ -30,11 +30,20 @@ pub enum ReplaceError {
     MergedLineEnds,
     #[error("found {occurrences} times, so there is no number {wanted}")]
     OutOfRange { occurrences: usize, wanted: usize },
+    #[error("the text would have {bytes} bytes")]
+    TooLarge { bytes: usize },
 }
 
 impl Document {
-    /// Replaces literal text; a `\n` in `find` stands for whatever ends a line in the file.
-    pub fn replace_text(&self, find: &str, replace: &str, occurrence: Occurrence) -> Result<Replaced, ReplaceError> {
+    /// Replaces literal text; a `\n` in `find` stands for whatever ends a line in the file. A text of more than `most`
+    /// bytes is not made.
+    pub fn replace_text(
+        &self,
+        find: &str,
+        replace: &str,
+        occurrence: Occurrence,
+        most: usize,
+    ) -> Result<Replaced, ReplaceError> {
         let find = plain_line_ends(find);
         if find.is_empty() {
             return Err(ReplaceError::EmptyFind);
@@ -50,6 +59,11 @@ impl Document {
                 None => return Err(ReplaceError::OutOfRange { occurrences, wanted }),
             },
         };
+        let added = chosen.len().saturating_mul(replace.len());
+        let bytes = (self.shown().len() - chosen.len() * find.len()).saturating_add(added);
+        if bytes > most.max(self.shown().len()) {
+            return Err(ReplaceError::TooLarge { bytes });
+        }
         let changes: Vec<Change> = chosen.iter().map(|at| Change::new(*at..at + find.len(), replace)).collect();
         let count = changes.len();
         let edited = self.apply(changes).map_err(|_| ReplaceError::MergedLineEnds)?;
@@ -65,7 +79,7 @@ mod tests {
 
     fn run(file: &str, find: &str, replace: &str, occurrence: Occurrence) -> Result<String, ReplaceError> {
         let document = Document::open(file.to_owned()).unwrap();
-        document.replace_text(find, replace, occurrence).map(|replaced| replaced.document.raw().to_owned())
+        document.replace_text(find, replace, occurrence, 100).map(|replaced| replaced.document.raw().to_owned())
     }
 
     #[test]
@@ -99,6 +113,11 @@ mod tests {
             let replace = if expected == ReplaceError::MergedLineEnds { "" } else { "y" };
             assert_eq!(run(file, find, replace, occurrence), Err(expected), "{file:?} {find:?}");
         }
+        let too_large = ReplaceError::TooLarge { bytes: 120 };
+        assert_eq!(run("aab", "a", &"x".repeat(59), Occurrence::All), Err(ReplaceError::TooLarge { bytes: 119 }));
+        assert_eq!(run("aabb", "a", &"x".repeat(59), Occurrence::All), Err(too_large));
+        assert!(run("aab", "a", &"x".repeat(49), Occurrence::All).is_ok());
+        assert!(run(&"a".repeat(200), "a", "b", Occurrence::All).is_ok(), "one that is larger does not grow");
     }
 
     proptest! {

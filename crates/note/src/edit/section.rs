@@ -4,11 +4,18 @@ use super::{
     Change, EditError, Edited, begins_line,
     outline::{cuts_block, keeps_others},
 };
-use crate::{BlockKind, Document, Heading, span::line_end, text::plain_line_ends};
+use crate::{
+    BlockKind, Document, Heading,
+    span::{line_end, line_start},
+    text::plain_line_ends,
+};
 
 mod fit;
+mod join;
 
-use fit::{Begin, Ending, LastBlock};
+pub(super) use fit::Ending;
+use fit::LastBlock;
+use join::{ListEnd, is_rows};
 
 /// How far a section reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +31,12 @@ pub enum SectionPart {
 pub enum Blanks {
     /// Replaced text takes its blank lines along; appended text goes right below the last line that is not blank.
     AsSent,
-    /// A blank line before the next heading is there afterwards too; appended text goes below it, except at the end
-    /// of the note, where blank lines are dropped first.
+    /// The blank lines around replaced text stay. Items join the list at the edge, and rows the table; any other text is
+    /// appended below the last blank line, except at the end of the note, where blank lines are dropped first, and
+    /// prepended below the first.
     Kept,
-    /// White space where the new text joins the old is dropped, line ends included. Replaces as `Kept` does.
+    /// Blank lines between the new text and the old are dropped, so that one follows the other line by line; a blank line
+    /// before the next heading stays. Replaces as `Kept` does.
     Trimmed,
 }
 
@@ -63,12 +72,29 @@ impl Section<'_> {
     }
 }
 
+impl Edited {
+    /// A heading in the new text that ends the section of `heading` instead of standing in it.
+    pub fn heading_outside(&self, heading: &Heading) -> Option<String> {
+        let note = self.document.note();
+        let ends = |new: &&Heading| self.span.contains(&new.section.start) && new.level <= heading.level;
+        note.headings.iter().find(ends).map(|outside| outside.text.clone())
+    }
+}
+
 impl Document {
-    /// Puts new text under a heading. The heading stays, a setext heading with its underline.
+    /// Puts new text under a heading. The heading stays, a setext heading with its underline; the text may come with it.
     pub fn replace_body(&self, section: &Section<'_>, content: &str) -> Result<Edited, EditError> {
+        let content = &without_own_heading(content, section.heading);
         let shown = self.shown();
         let body = section.body(self)?;
         let after = &shown[body.end..];
+        let text = &shown[body.clone()];
+        if section.blanks != Blanks::AsSent && !content.trim().is_empty() {
+            return match text.trim() {
+                "" => self.append_to_section(&Section { blanks: Blanks::Kept, ..*section }, content),
+                _ => self.write_section(&between_blanks(text, body.start, content)),
+            };
+        }
         let separated = section.blanks != Blanks::AsSent && !after.is_empty() && shown[..body.end].ends_with("\n\n");
         let content = Wanted { separated, ..Wanted::below(&shown[..body.start], content) }.above(shown, after);
         self.write_section(&Change::new(body, content))
@@ -76,11 +102,22 @@ impl Document {
 
     /// Adds text at the end of a section.
     pub fn append_to_section(&self, section: &Section<'_>, content: &str) -> Result<Edited, EditError> {
+        if content.is_empty() {
+            return Ok(self.unchanged());
+        }
         let shown = self.shown();
         let body = section.body(self)?;
         let last_text = body.start + shown[body.clone()].trim_end().len();
         let blank_line = shown[..body.end].ends_with("\n\n");
         let note = self.note();
+        if section.blanks == Blanks::Kept
+            && let Some(list) = ListEnd::above(&note, &body, last_text)
+            && let Some(items) = list.joining(&plain_line_ends(content), false)
+        {
+            let at = list.end(last_text);
+            let items = format!("{}{items}{}", list.gap(), if content.ends_with('\n') { "\n" } else { "" });
+            return self.write_section(&lines_at(shown, at, &body, &items));
+        }
         let headings = note.headings.partition_point(|heading| heading.section.start < last_text);
         let last_heading = note.headings[..headings].last().map_or(0, |heading| heading.section.start);
         let last_block = LastBlock::of(&shown[..last_text], last_heading);
@@ -88,13 +125,17 @@ impl Document {
         if ending == Ending::Open {
             return Err(EditError::Unclosed);
         }
-        let joined = section.blanks == Blanks::Trimmed && last_text > body.start && ending.goes_on();
+        let below_text = || {
+            let at = shown[last_text..body.end].find('\n').map_or(body.end, |at| last_text + at + 1);
+            if last_text == body.start { body.start } else { at }
+        };
         let (span, separated) = match section.blanks {
-            Blanks::Trimmed => (last_text..body.end, false),
-            Blanks::AsSent => {
-                let at = shown[last_text..body.end].find('\n').map_or(body.end, |at| last_text + at + 1);
-                let at = if last_text == body.start { body.start } else { at };
-                (at..at, false)
+            Blanks::Trimmed => (below_text()..body.end, blank_line && body.end < shown.len()),
+            Blanks::AsSent => (below_text()..below_text(), false),
+            Blanks::Kept if ending.is_table() && is_rows(&plain_line_ends(content)) => {
+                let at = (line_end(shown, last_text) + 1).min(shown.len());
+                let rows = plain_line_ends(content);
+                return self.write_section(&lines_at(shown, at, &body, rows.trim_start_matches('\n')));
             }
             Blanks::Kept if body.end < shown.len() => (body.end..body.end, blank_line),
             Blanks::Kept => {
@@ -103,30 +144,50 @@ impl Document {
                 (end..body.end, false)
             }
         };
-        let wanted = if joined {
-            Wanted { content: plain_line_ends(content).into_owned(), separated }
-        } else {
-            let above = &shown[..span.start];
-            let ending = last_block.or_of(above).ending(above);
-            Wanted { separated, ..Wanted::below(above, content) }.apart_from(above, ending)
-        };
+        let content =
+            if section.blanks == Blanks::Trimmed { content.trim_start_matches(['\n', '\r']) } else { content };
+        let above = &shown[..span.start];
+        let ending = last_block.or_of(above).ending(above);
+        let wanted = Wanted { separated, ..Wanted::below(above, content) }.apart_from(above, ending);
         let content = wanted.above(shown, &shown[span.end..]);
         self.write_section(&Change::new(span, content))
     }
 
-    /// Adds text right below a heading.
+    /// Adds text below a heading and the blank line that stands under it.
     pub fn prepend_to_section(&self, section: &Section<'_>, content: &str) -> Result<Edited, EditError> {
+        if content.is_empty() {
+            return Ok(self.unchanged());
+        }
         let shown = self.shown();
         let body = section.body(self)?;
         let first_text = body.end - shown[body.clone()].trim_start().len();
-        let joined = section.blanks == Blanks::Trimmed && first_text < body.end;
-        let span = if joined { body.start..first_text } else { body.start..body.start };
-        let below = &shown[span.end..body.end];
-        let wanted = Wanted::below(&shown[..span.start], content);
-        // Only words can go on behind other words.
-        if joined && Begin::of(below) == Begin::Words {
-            return self.write_section(&Change::new(span, wanted.content));
+        if section.blanks == Blanks::Kept {
+            if first_text == body.end {
+                return self.append_to_section(section, content);
+            }
+            let at = line_start(shown, first_text).max(body.start);
+            let note = self.note();
+            let list = ListEnd::below(&note, &body, first_text);
+            if let Some(list) = list
+                && let Some(items) = list.joining(&plain_line_ends(content), true)
+            {
+                return self.write_section(&Change::new(at..at, format!("{items}\n{}", list.gap())));
+            }
+            if at > body.start {
+                let content = plain_line_ends(content);
+                let content = content.trim_matches('\n');
+                if Ending::of(content) == Ending::Open {
+                    return Err(EditError::Unclosed);
+                }
+                return self.write_section(&Change::new(at..at, format!("{content}\n\n")));
+            }
         }
+        let trims = section.blanks == Blanks::Trimmed && first_text < body.end;
+        let first_line = if trims { line_start(shown, first_text).max(body.start) } else { body.start };
+        let span = body.start..first_line;
+        let below = &shown[span.end..body.end];
+        let content = if trims { content.trim_end_matches(['\n', '\r']) } else { content };
+        let wanted = Wanted::below(&shown[..span.start], content);
         let mut content = wanted.above(shown, &shown[span.end..]);
         match Ending::of(content.trim_end_matches('\n')) {
             Ending::Open if !below.trim().is_empty() => return Err(EditError::Unclosed),
@@ -157,6 +218,41 @@ impl Document {
         }
         Err(EditError::HeadingsLost)
     }
+}
+
+/// The text without the heading itself, which callers send along when they rewrite a section, and a blank line below.
+fn without_own_heading(content: &str, heading: &Heading) -> String {
+    let content = plain_line_ends(content);
+    let (first, rest) = content.split_once('\n').unwrap_or((&content, ""));
+    let words = first.trim_start_matches('#');
+    let is_heading = (1..=6).contains(&(first.len() - words.len())) && words.starts_with([' ', '\t']);
+    if is_heading && words.trim() == heading.text {
+        rest.strip_prefix('\n').unwrap_or(rest).to_owned()
+    } else {
+        content.into_owned()
+    }
+}
+
+/// New text in place of an old one, between the blank lines around that.
+fn between_blanks(old: &str, at: usize, content: &str) -> Change {
+    let content = plain_line_ends(content);
+    let text = old.trim_start_matches('\n');
+    let lead = old.len() - text.len();
+    let trail = text.len() - text.trim_end_matches('\n').len();
+    let new = if lead > 0 { content.trim_start_matches('\n') } else { &content };
+    let sent = new.len() - new.trim_end_matches('\n').len();
+    let new = format!("{}{}", new.trim_end_matches('\n'), "\n".repeat(sent.saturating_sub(trail)));
+    Change::new(at + lead..at + old.len() - trail, new)
+}
+
+/// Lines right below the text of a section, with the blank lines behind it left as they are. At the end of the note those
+/// are dropped.
+fn lines_at(shown: &str, at: usize, body: &Range<usize>, lines: &str) -> Change {
+    let lead = if begins_line(shown, at) { "" } else { "\n" };
+    let text = lines.trim_end_matches('\n');
+    let ends = body.end < shown.len() || shown.ends_with('\n') || lines.ends_with('\n');
+    let end = if body.end < shown.len() { at } else { body.end };
+    Change::new(at..end, format!("{lead}{text}{}", if ends { "\n" } else { "" }))
 }
 
 /// Whether the first line is one that stands below a heading.

@@ -4,7 +4,10 @@ use super::{
     Blanks, EditError, Edited, PropertyEdit, PropertyPath, Section, SectionPart,
     merge::{Side, merged},
 };
-use crate::{Block, Document, Heading, HeadingMatch, Value, text::plain_line_ends};
+use crate::{Block, Document, Heading, HeadingMatch, Value, headings::HeadingName, quoted, text::plain_line_ends};
+
+/// What may stand around a line that is compared with another.
+const BLANKS: [char; 2] = [' ', '\t'];
 
 /// The part of a note that is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +54,9 @@ pub struct Patched {
     pub target: String,
 }
 
+/// Of what a note has instead, a refusal lists so many.
+const LISTED: usize = 50;
+
 /// Why a part was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SectionPatchError {
@@ -61,7 +67,7 @@ pub enum SectionPatchError {
     #[error("the text stands there already")]
     Preexists,
     /// The new text holds a heading that would end the section instead of standing in it.
-    #[error("the heading `{heading}` would not stand in the section")]
+    #[error("the heading {} would not stand in the section", quoted(.heading))]
     Outside { heading: String },
     #[error("only text can stand under a heading")]
     NotText,
@@ -95,52 +101,32 @@ fn patch_heading(document: &Document, name: &str, patch: &SectionPatch<'_>) -> R
     let heading = match note.find_heading(name) {
         HeadingMatch::One(heading) => heading,
         HeadingMatch::Several(several) => {
-            return Err(SectionPatchError::Ambiguous { candidates: several.into_iter().map(path).collect() });
+            let candidates = several.into_iter().take(LISTED).map(path).collect();
+            return Err(SectionPatchError::Ambiguous { candidates });
         }
         HeadingMatch::None if patch.create => {
             let edited = document.append_heading(name, content)?;
-            return Ok(Patched { document: edited.document, target: name.to_owned() });
+            return Ok(Patched { document: edited.document, target: HeadingName::read(name, "::").text });
         }
         HeadingMatch::None => {
-            return Err(SectionPatchError::Missing { available: note.headings.iter().map(path).collect() });
+            let available = note.headings.iter().take(LISTED).map(path).collect();
+            return Err(SectionPatchError::Missing { available });
         }
     };
-    if patch.preexists(&note.text[heading.body..heading.section.end]) {
+    if patch.preexists(&note.text[heading.body..heading.section.end], false) {
         return Err(SectionPatchError::Preexists);
     }
     let blanks = if patch.trim { Blanks::Trimmed } else { Blanks::Kept };
     let section = Section { heading, part: SectionPart::Subtree, blanks };
     let edited = match patch.operation {
-        Operation::Replace => document.replace_body(&section, &without_own_heading(content, heading))?,
+        Operation::Replace => document.replace_body(&section, content)?,
         Operation::Add(Side::Behind) => document.append_to_section(&section, content)?,
         Operation::Add(Side::Before) => document.prepend_to_section(&section, content)?,
     };
-    stays_inside(&edited, heading)?;
+    if let Some(heading) = edited.heading_outside(heading) {
+        return Err(SectionPatchError::Outside { heading });
+    }
     Ok(Patched { document: edited.document, target: path(heading) })
-}
-
-/// The text without the heading itself, which callers send along when they rewrite a section, and a blank line below.
-fn without_own_heading(content: &str, heading: &Heading) -> String {
-    let content = plain_line_ends(content);
-    let (first, rest) = content.split_once('\n').unwrap_or((&content, ""));
-    let words = first.trim_start_matches('#');
-    let is_heading = (1..=6).contains(&(first.len() - words.len())) && words.starts_with([' ', '\t']);
-    if is_heading && words.trim() == heading.text {
-        rest.strip_prefix('\n').unwrap_or(rest).to_owned()
-    } else {
-        content.into_owned()
-    }
-}
-
-/// A heading of the same or a higher level would end the section right there.
-fn stays_inside(edited: &Edited, heading: &Heading) -> Result<(), SectionPatchError> {
-    let note = edited.document.note();
-    let outside =
-        note.headings.iter().find(|new| edited.span.contains(&new.section.start) && new.level <= heading.level);
-    match outside {
-        Some(outside) => Err(SectionPatchError::Outside { heading: outside.text.clone() }),
-        None => Ok(()),
-    }
 }
 
 fn patch_block(document: &Document, id: &str, patch: &SectionPatch<'_>) -> Result<Patched, SectionPatchError> {
@@ -148,11 +134,11 @@ fn patch_block(document: &Document, id: &str, patch: &SectionPatch<'_>) -> Resul
     let block = note.find_block(id);
     let edited = match (patch.content, block) {
         (_, None) if !patch.create => {
-            let available = note.blocks.iter().map(|block| block.id.clone()).collect();
+            let available = note.blocks.iter().take(LISTED).map(|block| block.id.clone()).collect();
             return Err(SectionPatchError::Missing { available });
         }
         (PatchContent::Text(content), None) => document.append_block(id, content)?,
-        (PatchContent::Text(_), Some(block)) if patch.preexists(&note.text[block.span.clone()]) => {
+        (PatchContent::Text(_), Some(block)) if patch.preexists(&note.text[block.span.clone()], true) => {
             return Err(SectionPatchError::Preexists);
         }
         (PatchContent::Text(content), Some(block)) => match patch.operation {
@@ -211,6 +197,8 @@ fn patch_property(document: &Document, name: &str, patch: &SectionPatch<'_>) -> 
         PatchContent::Text(content) => &Value::Text(plain_line_ends(content).into_owned()),
         PatchContent::Value(value) => value,
     };
+    let path = PropertyPath::name(name).among(&Value::Map(properties.clone()));
+    let name = path.segments().next().unwrap_or(name);
     let old = properties.iter().find(|(known, _)| known == name).map(|(_, value)| value);
     let steps = match (old, patch.operation) {
         (None, _) if !patch.create => {
@@ -261,14 +249,28 @@ fn added(name: &str, old: &Value, given: &Value, side: Side) -> Option<Vec<(Prop
 }
 
 impl SectionPatch<'_> {
-    /// Whether the text that is to be added stands there already, and that matters.
-    fn preexists(&self, part: &str) -> bool {
+    /// Whether the text that is to be added stands there already as lines of its own, and that matters. In a block, text
+    /// goes on in a line, so that whole words count.
+    fn preexists(&self, part: &str, in_lines: bool) -> bool {
         let (Operation::Add(_), PatchContent::Text(content), false) = (self.operation, self.content, self.repeat)
         else {
             return false;
         };
         let content = plain_line_ends(content);
-        !content.trim().is_empty() && part.contains(content.trim())
+        let content = content.trim();
+        let is_apart = |at: usize| {
+            let (upper, lower) = (&part[..at], &part[at + content.len()..]);
+            if in_lines {
+                return !upper.ends_with(char::is_alphanumeric) && !lower.starts_with(char::is_alphanumeric);
+            }
+            let lower = lower.trim_start_matches(BLANKS);
+            // The id of a block is none of its words.
+            let id = |c: char| c.is_ascii_alphanumeric() || c == '-';
+            let lower = lower.strip_prefix('^').map_or(lower, |rest| rest.trim_start_matches(id));
+            let (upper, lower) = (upper.trim_end_matches(BLANKS), lower.trim_start_matches(BLANKS));
+            (upper.is_empty() || upper.ends_with('\n')) && (lower.is_empty() || lower.starts_with('\n'))
+        };
+        !content.is_empty() && part.match_indices(content).any(|(at, _)| is_apart(at))
     }
 }
 

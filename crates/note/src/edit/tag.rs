@@ -1,7 +1,11 @@
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use super::{Change, EditError, Edited, begins_line, outline::same_frame};
-use crate::{Document, Note, tags::tag_length};
+use crate::{
+    Document, Note,
+    span::{line_end, line_start},
+    tags::tag_length,
+};
 
 /// Changes of tags in the text, and what has to be read afterwards.
 pub(super) struct TagChanges {
@@ -22,7 +26,7 @@ enum ExpectedTags {
 impl Document {
     /// Gives tags in the text another name. Each span is one `#tag`; they are in order.
     pub fn rename_tags(&self, tags: &[Range<usize>], new_name: &str) -> Result<Edited, EditError> {
-        self.write_tags(TagChanges::renaming(tags, new_name)?)
+        self.write_tags(TagChanges::renaming(self, tags, new_name)?)
     }
 
     /// Takes tags out of the text, each with at most one space beside it. Each span is one `#tag`; they are in order.
@@ -32,8 +36,9 @@ impl Document {
 
     /// Writes tags on a line of their own at the end of the note.
     pub fn append_tags(&self, names: &[&str]) -> Result<Edited, EditError> {
-        let [right_below, blank_line] = TagChanges::appending(self, names)?;
-        self.write_tags(right_below).or_else(|_| self.write_tags(blank_line))
+        let mut ways = TagChanges::appending(self, names)?.into_iter().map(|way| self.write_tags(way));
+        let first = ways.next().unwrap_or_else(|| Ok(self.unchanged()));
+        first.or_else(|refused| ways.find_map(Result::ok).ok_or(refused))
     }
 
     /// Makes the changes if the tags in them are read as such, and the others as before.
@@ -51,10 +56,10 @@ impl Document {
 }
 
 impl TagChanges {
-    pub(super) fn renaming(tags: &[Range<usize>], new_name: &str) -> Result<Self, EditError> {
+    pub(super) fn renaming(document: &Document, tags: &[Range<usize>], new_name: &str) -> Result<Self, EditError> {
         let new_name = checked(new_name)?;
-        let change = |tag: &Range<usize>| Change::new(tag.clone(), format!("#{new_name}"));
-        let changes = tags.iter().map(change).collect();
+        let change = |tag: &Range<usize>| Ok(Change::new(tag.clone(), format!("#{new_name}")));
+        let changes = document.gathered(tags.iter().map(change))?;
         Ok(Self { changes, tag: new_name.to_owned(), expected: ExpectedTags::Renamed })
     }
 
@@ -73,24 +78,39 @@ impl TagChanges {
             changes.push(Change::new(span, ""));
         }
         changes.reverse();
+        take_emptied_lines(shown, &mut changes);
         let removed = tags.first().and_then(|tag| shown.get(tag.start + 1..tag.end)).unwrap_or_default();
         Ok(Self { changes, tag: removed.to_owned(), expected: ExpectedTags::Fewer })
     }
 
-    /// Right below the last line, and with a blank line between: below a table or a block id, the line would become a
-    /// part of it.
-    pub(super) fn appending(document: &Document, names: &[&str]) -> Result<[Self; 2], EditError> {
+    /// Behind the tags that end the note, else right below its last line; with a blank line between, where that is no plain
+    /// text and the tags would become a part of it.
+    pub(super) fn appending(document: &Document, names: &[&str]) -> Result<Vec<Self>, EditError> {
         let shown = document.shown();
         let tags: Vec<String> =
             names.iter().map(|name| Ok(format!("#{}", checked(name)?))).collect::<Result<_, EditError>>()?;
-        let lead = if begins_line(shown, shown.len()) { "" } else { "\n" };
-        let line = |blank: &str| format!("{lead}{blank}{}\n", tags.join(" "));
-        let change = |blank: &str| Change::new(shown.len()..shown.len(), line(blank));
-        Ok(["", "\n"].map(|blank| Self {
-            changes: if tags.is_empty() { Vec::new() } else { vec![change(blank)] },
+        if tags.is_empty() {
+            return Ok(Vec::new());
+        }
+        let way = |change: Change| Self {
+            changes: vec![change],
             tag: names.first().copied().unwrap_or_default().to_owned(),
             expected: ExpectedTags::More(tags.len()),
-        }))
+        };
+        let lead = if begins_line(shown, shown.len()) { "" } else { "\n" };
+        let line = |blank: &str| format!("{lead}{blank}{}\n", tags.join(" "));
+        let below = |blank: &str| way(Change::new(shown.len()..shown.len(), line(blank)));
+        let text_end = shown.trim_end().len();
+        let last_line = &shown[line_start(shown, text_end)..text_end];
+        let are_tags = |line: &str| line.starts_with('#') && line.split(' ').all(is_tag);
+        Ok(match last_line {
+            line if are_tags(line) => {
+                let behind = Change::new(text_end..text_end, format!(" {}", tags.join(" ")));
+                vec![way(behind), below("\n")]
+            }
+            _ if ends_plainly(shown) => vec![below(""), below("\n")],
+            _ => vec![below("\n"), below("")],
+        })
     }
 
     /// Whether the tags are there as they should be in `after`, and all else is read as in `before`.
@@ -98,7 +118,9 @@ impl TagChanges {
         let (old, new) = (before.tags.len(), after.tags.len());
         let right = match self.expected {
             ExpectedTags::Renamed => {
-                let is_tag = |change: &Change| before.tags.iter().any(|tag| tag.span == change.span);
+                let known: HashSet<(usize, usize)> =
+                    before.tags.iter().map(|tag| (tag.span.start, tag.span.end)).collect();
+                let is_tag = |change: &Change| known.contains(&(change.span.start, change.span.end));
                 let named = after.tags.iter().filter(|tag| after.text[tag.name()] == self.tag).count();
                 old == new && named >= self.changes.len() && self.changes.iter().all(is_tag)
             }
@@ -121,6 +143,41 @@ fn with_one_space(before: &str, tag: Range<usize>, after: &str) -> Range<usize> 
     let is_prefix = words.is_empty() || (words.starts_with('[') && words.trim_end().chars().count() == 3);
     let ends_here = after.is_empty() || after.starts_with(['\n', '.', ',', ';', ':', '!', '?', ')']);
     if line.ends_with(' ') && !is_prefix && ends_here { tag.start - 1..tag.end } else { tag }
+}
+
+/// Whether a text ends in lines of words, which a line of tags can follow, and not in a list, a quote, a table or HTML.
+fn ends_plainly(shown: &str) -> bool {
+    // A heading, an underline and the end of the properties leave nothing open either.
+    let is_end = |line: &str| line.trim().is_empty() || line.starts_with('#') || line.chars().all(|c| "-=".contains(c));
+    let mut lines = shown.trim_end_matches('\n').rsplit('\n').take_while(|line| !is_end(line));
+    lines.all(|line| {
+        let is_numbered = line.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['.', ')']);
+        !line.starts_with([' ', '\t', '-', '*', '+', '>', '<']) && !line.contains('|') && !is_numbered
+    })
+}
+
+/// A line that has nothing but the removed tags on it goes as a whole.
+fn take_emptied_lines(shown: &str, changes: &mut [Change]) {
+    let mut index = 0;
+    while index < changes.len() {
+        let (start, end) = (line_start(shown, changes[index].span.start), line_end(shown, changes[index].span.start));
+        let here = changes[index..].iter().take_while(|change| change.span.start < end).count().max(1);
+        let (first, last) = (index, index + here - 1);
+        index += here;
+        let mut kept = start;
+        let is_empty = changes[first..=last].iter().all(|change| {
+            let between = shown.get(kept..change.span.start).unwrap_or_default();
+            kept = change.span.end;
+            between.trim().is_empty()
+        }) && shown.get(kept..end).unwrap_or_default().trim().is_empty();
+        if is_empty {
+            let end = (end + 1).min(shown.len());
+            // At the end of a note, the blank line that set them apart goes too.
+            let blank_line = end == shown.len() && shown[..start].ends_with("\n\n");
+            changes[first].span.start = start - usize::from(blank_line);
+            changes[last].span.end = end;
+        }
+    }
 }
 
 /// A tag without its `#`.
@@ -184,7 +241,10 @@ mod tests {
             ("1. #t\n", "1. \n"),
             ("**b**#t c\n", "**b** c\n"),
             ("x #t#b\n", "x #b\n"),
-            ("#t\n", "\n"),
+            ("#t\n", ""),
+            ("a\n#t\n", "a\n"),
+            ("a\n#t #t\nb\n", "a\nb\n"),
+            ("- a\n\n#t\n", "- a\n"),
             ("a #t #t b\n", "a b\n"),
             ("a #t #t\n", "a\n"),
             ("a #t\n\n\tkeep   this  \n", "a\n\n\tkeep   this  \n"),
@@ -195,7 +255,18 @@ mod tests {
 
     #[test]
     fn tags_are_added_at_the_end() {
-        for (before, after) in [("a\n", "a\n#n #m\n"), ("a", "a\n#n #m\n"), ("", "#n #m\n")] {
+        for (before, after) in [
+            ("a\n", "a\n#n #m\n"),
+            ("a", "a\n#n #m\n"),
+            ("", "#n #m\n"),
+            ("a\n#x #y\n", "a\n#x #y #n #m\n"),
+            ("- a\n", "- a\n\n#n #m\n"),
+            ("1. a\n", "1. a\n\n#n #m\n"),
+            ("> a\n", "> a\n\n#n #m\n"),
+            ("| h |\n| - |\n", "| h |\n| - |\n\n#n #m\n"),
+            ("h | i\n- | -\n1 | 2\n", "h | i\n- | -\n1 | 2\n\n#n #m\n"),
+            ("<div>\n", "<div>\n\n#n #m\n"),
+        ] {
             check(before, after, |document| document.append_tags(&["n", "#m"]));
         }
     }

@@ -60,10 +60,10 @@ impl Document {
 
     fn ways_to_edit_tag(&self, edit: &TagEdit<'_>) -> Result<Vec<TagChanges>, EditError> {
         Ok(match *edit {
-            TagEdit::Add { tag } if self.tags_named(tag).is_empty() => TagChanges::appending(self, &[tag])?.into(),
+            TagEdit::Add { tag } if self.tags_named(tag).is_empty() => TagChanges::appending(self, &[tag])?,
             TagEdit::Add { .. } => vec![TagChanges::removing(self, &[])?],
             TagEdit::Remove { tag } => vec![TagChanges::removing(self, &self.tags_named(tag))?],
-            TagEdit::Rename { from, to } => vec![TagChanges::renaming(&self.tags_named(from), to)?],
+            TagEdit::Rename { from, to } => vec![TagChanges::renaming(self, &self.tags_named(from), to)?],
         })
     }
 
@@ -98,8 +98,8 @@ mod tests {
         let rename = TagEdit::Rename { from: "a", to: "z" };
         for (edit, places, after) in [
             (&add, Properties, "---\ntags: [a, b, new]\n---\n- #A x\n    - `#a` #b\n"),
-            (&add, Text, "---\ntags: [a, b]\n---\n- #A x\n    - `#a` #b\n#new\n"),
-            (&add, Both, "---\ntags: [a, b, new]\n---\n- #A x\n    - `#a` #b\n#new\n"),
+            (&add, Text, "---\ntags: [a, b]\n---\n- #A x\n    - `#a` #b\n\n#new\n"),
+            (&add, Both, "---\ntags: [a, b, new]\n---\n- #A x\n    - `#a` #b\n\n#new\n"),
             (&remove, Properties, "---\ntags: [b]\n---\n- #A x\n    - `#a` #b\n"),
             (&remove, Text, "---\ntags: [a, b]\n---\n- x\n    - `#a` #b\n"),
             (&remove, Both, "---\ntags: [b]\n---\n- x\n    - `#a` #b\n"),

@@ -1,9 +1,11 @@
+use std::collections::HashSet;
+
 use super::{
-    Change, EditError, Replaced, TagEdit,
+    Change, EditError, PropertyEdit, PropertyError, PropertyPath, Replaced, TagEdit,
     outline::same_frame,
     tag::{checked, tag_name},
 };
-use crate::{Document, Note, Tag};
+use crate::{Document, Note, Tag, Value};
 
 impl Document {
     /// Gives a tag and all tags nested in it another name, in the text and in the properties: with `a` to `b`, `#a/x`
@@ -51,8 +53,8 @@ impl Tree<'_> {
         let note = document.note();
         let names =
             |note: &Note<'_>| -> Vec<String> { note.tags.iter().map(|tag| note.text[tag.name()].to_owned()).collect() };
-        let change = |tag: &Tag| Some(Change::new(tag.name(), self.renamed(&note.text[tag.name()])?));
-        let changes: Vec<Change> = note.tags.iter().filter_map(change).collect();
+        let change = |tag: &Tag| Some(Ok(Change::new(tag.name(), self.renamed(&note.text[tag.name()])?)));
+        let changes = document.gathered(note.tags.iter().filter_map(change))?;
         let count = changes.len();
         if count == 0 {
             return Ok(Replaced { document: document.clone(), count });
@@ -75,12 +77,67 @@ impl Tree<'_> {
             tags.reverse();
         }
         tags.dedup_by_key(|tag| tag.to_lowercase());
+        if tags.len() > FEW {
+            return Ok(Replaced { document: self.in_list(document)?, count });
+        }
         let mut document = document.clone();
         for tag in &tags {
             let Some(to) = self.renamed(tag) else { continue };
             document = document.edit_property_tag(&TagEdit::Rename { from: tag, to: &to })?.document;
         }
         Ok(Replaced { document, count })
+    }
+}
+
+/// Each costs a look at all properties. More than anybody writes by hand are renamed together, for which their list is
+/// written anew.
+const FEW: usize = 200;
+
+impl Tree<'_> {
+    /// The list of tags with all of them renamed, each name once.
+    fn in_list(&self, document: &Document) -> Result<Document, EditError> {
+        let properties = document.properties().map_err(PropertyError::from)?;
+        let lists = properties.into_iter().filter(|(name, _)| name.eq_ignore_ascii_case("tags"));
+        let mut document = document.clone();
+        for (name, value) in lists {
+            let renamed = |written: &str| {
+                let bare = tag_name(written.trim());
+                let mark = if written.trim_start().starts_with('#') { "#" } else { "" };
+                self.renamed(bare).map_or_else(|| written.to_owned(), |new| format!("{mark}{new}"))
+            };
+            let value = match value {
+                Value::List(items) => {
+                    // One whose new name is there already goes.
+                    let folded = |text: &str| tag_name(text.trim()).to_lowercase();
+                    let stays = |item: &Value| match item {
+                        Value::Text(text) => (renamed(text) == *text).then(|| folded(text)),
+                        _ => None,
+                    };
+                    let mut seen: HashSet<String> = items.iter().filter_map(stays).collect();
+                    let mut kept = Vec::with_capacity(items.len());
+                    for item in items {
+                        match item {
+                            Value::Text(text) => {
+                                let new = renamed(&text);
+                                if new == text || seen.insert(folded(&new)) {
+                                    kept.push(Value::Text(new));
+                                }
+                            }
+                            other => kept.push(other),
+                        }
+                    }
+                    Value::List(kept)
+                }
+                Value::Text(text) => {
+                    let words = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
+                    Value::List(words.map(|word| Value::Text(renamed(word))).collect())
+                }
+                _ => continue,
+            };
+            let path = PropertyPath::name(&name);
+            document = document.edit_property(&PropertyEdit::Set { path: &path, value: &value })?.document;
+        }
+        Ok(document)
     }
 }
 
@@ -110,6 +167,16 @@ mod tests {
         ] {
             assert_eq!(renamed(before, from, to), Ok((after.to_owned(), count)), "{before:?} {from} {to}");
         }
+    }
+
+    #[test]
+    fn many_tags_of_the_properties_are_renamed_together() {
+        let list = |outer: &str| (0..=FEW).map(|number| format!("  - {outer}/{number}\n")).collect::<String>();
+        let note = |outer: &str| format!("---\nx: 1 # mine\ntags:\n{}  - b\n---\nbody\n", list(outer));
+        assert_eq!(renamed(&note("a"), "a", "z"), Ok((note("z"), FEW + 1)));
+        let both = format!("---\ntags:\n{}{}---\n", list("a"), list("z"));
+        let merged = format!("---\ntags:\n{}---\n", list("z"));
+        assert_eq!(renamed(&both, "a", "z"), Ok((merged, FEW + 1)));
     }
 
     #[test]

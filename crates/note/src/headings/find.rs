@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use super::{Heading, heading_key};
 use crate::Note;
 
@@ -8,6 +10,37 @@ pub enum HeadingMatch<'a> {
     One(&'a Heading),
     /// Several match, the first of them first.
     Several(Vec<&'a Heading>),
+}
+
+/// How much of a heading's path a name is.
+#[derive(PartialEq)]
+enum NameMatch {
+    Whole,
+    /// A run of it that ends in the heading.
+    End,
+}
+
+/// A name for a heading as people write it.
+pub(crate) struct HeadingName {
+    /// Each part of the path without the marks of a heading and blanks around it.
+    pub(crate) text: String,
+    /// What the marks of the last part say.
+    pub(crate) level: Option<u8>,
+}
+
+impl HeadingName {
+    pub(crate) fn read(name: &str, delimiter: &str) -> Self {
+        let mut level = None;
+        let part = |part: &str| {
+            let words = part.trim();
+            let bare = words.trim_start_matches('#');
+            let marks = words.len() - bare.len();
+            level = u8::try_from(marks).ok().filter(|marks| (1..=6).contains(marks));
+            if level.is_none() || bare.trim().is_empty() { words.to_owned() } else { bare.trim_start().to_owned() }
+        };
+        let parts: Vec<String> = name.split(delimiter).map(part).collect();
+        Self { text: parts.join(delimiter), level }
+    }
 }
 
 impl Note<'_> {
@@ -23,12 +56,34 @@ impl Note<'_> {
         path
     }
 
+    /// Compares the end of a heading's path with a name. Of a long path only as much is looked at as the name is long.
+    fn name_match(&self, name: &str, heading: &Heading, delimiter: &str) -> Option<NameMatch> {
+        let wanted = name.len() + delimiter.len();
+        let mut parts: Vec<&[u8]> = Vec::new();
+        let (mut length, mut at) = (0, Some(heading));
+        while let Some(here) = at.filter(|_| length < wanted) {
+            let separator = if parts.is_empty() { "" } else { delimiter };
+            for part in [separator.as_bytes(), here.text.as_bytes()] {
+                let taken = &part[part.len() - part.len().min(wanted - length)..];
+                length += taken.len();
+                parts.push(taken);
+            }
+            at = here.parent.and_then(|index| self.headings.get(index));
+        }
+        parts.reverse();
+        let tail = parts.concat();
+        let before = tail.strip_suffix(name.as_bytes())?;
+        match before {
+            [] => Some(NameMatch::Whole),
+            before => before.ends_with(delimiter.as_bytes()).then_some(NameMatch::End),
+        }
+    }
+
     /// Finds a heading by its whole path (`A::B`), else by a run of its path that ends in it, which a bare heading
     /// text is the shortest form of.
     pub fn find_heading(&self, name: &str) -> HeadingMatch<'_> {
         let all = self.headings_named(name, "::");
-        let whole: Vec<&Heading> =
-            all.iter().copied().filter(|heading| self.heading_path(heading).join("::") == name).collect();
+        let whole = self.whole_paths(&all, name, "::");
         let mut matches = if whole.is_empty() { all } else { whole };
         match matches.len() {
             0 => HeadingMatch::None,
@@ -37,16 +92,47 @@ impl Note<'_> {
         }
     }
 
-    /// The headings whose path, written with a delimiter between its parts, is a name or ends in it, in order.
+    /// The headings whose path, written with a delimiter between its parts, is a name or ends in it, in order. A name that
+    /// is written as the heading is, `## Tasks`, means the same without its marks, which choose among several.
     pub fn headings_named(&self, name: &str, delimiter: &str) -> Vec<&Heading> {
-        let is_named = |heading: &&Heading| {
-            // Its own words end the name, so most headings need no look at their path.
-            name.ends_with(&heading.text) && {
-                let path = self.heading_path(heading).join(delimiter);
-                path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with(delimiter))
-            }
+        let as_written = self.headings_ending_in(name, delimiter);
+        if !as_written.is_empty() {
+            return as_written;
+        }
+        let HeadingName { text, level } = HeadingName::read(name, delimiter);
+        if text == name {
+            return Vec::new();
+        }
+        let mut found = self.headings_ending_in(&text, delimiter);
+        if found.iter().any(|heading| Some(heading.level) == level) {
+            found.retain(|heading| Some(heading.level) == level);
+        }
+        found
+    }
+
+    fn headings_ending_in(&self, name: &str, delimiter: &str) -> Vec<&Heading> {
+        // Its own words end the name, so that the rest depends on the heading above and their length alone.
+        let mut known: HashMap<(Option<usize>, usize), bool> = HashMap::new();
+        let mut is_named = |heading: &&Heading| {
+            name.ends_with(&heading.text)
+                && *known
+                    .entry((heading.parent, heading.text.len()))
+                    .or_insert_with(|| self.name_match(name, heading, delimiter).is_some())
         };
-        self.headings.iter().filter(is_named).collect()
+        self.headings.iter().filter(|heading| is_named(heading)).collect()
+    }
+
+    /// Those of the headings that were found by a name whose whole path it is.
+    pub fn whole_paths<'h>(&self, found: &[&'h Heading], name: &str, delimiter: &str) -> Vec<&'h Heading> {
+        let read = HeadingName::read(name, delimiter).text;
+        let mut known: HashMap<(Option<usize>, &str), bool> = HashMap::new();
+        let is_whole = |heading: &Heading| {
+            let is = |name: &str| self.name_match(name, heading, delimiter) == Some(NameMatch::Whole);
+            is(name) || is(&read)
+        };
+        let mut is_whole =
+            |heading: &'h Heading| *known.entry((heading.parent, &heading.text)).or_insert_with(|| is_whole(heading));
+        found.iter().copied().filter(|heading| is_whole(heading)).collect()
     }
 
     /// The heading that stands on a line, counted from 1; an underline belongs to its heading.

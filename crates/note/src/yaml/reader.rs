@@ -6,9 +6,10 @@ use std::{
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 
 use super::{Content, Node, Problem, Property, Value, YamlDocument, YamlError, key_text, scalar};
+use crate::visible;
 
 /// Nesting beyond this is hostile; people do not write it.
-const MAX_DEPTH: usize = 64;
+pub(crate) const MAX_DEPTH: usize = 64;
 /// This many nodes is far beyond any real note.
 const MAX_NODES: usize = 100_000;
 /// Aliases can multiply a small text into a huge value: what they stand for may weigh this much in all.
@@ -68,7 +69,7 @@ impl<'a> Reader<'a> {
                     return Ok(Some((event, span)));
                 }
                 Some(Err(error)) => {
-                    let problem = Problem::Other(error.info().clone());
+                    let problem = Problem::Other(visible(&error.info()).into_owned());
                     return Err(YamlError { line: error.marker().line(), problem });
                 }
             }

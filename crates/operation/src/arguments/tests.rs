@@ -34,9 +34,10 @@ fn check(arguments: Value) -> Result<Checked, Vec<(String, String, Option<String
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     match check_arguments("t", &schema(), arguments) {
         Ok(checked) => Ok(checked),
-        Err(Reason::InvalidArguments { problems, .. }) => {
-            Err(problems.into_iter().map(|problem| (problem.at, problem.problem, problem.nearest)).collect())
-        }
+        Err(Reason::InvalidArguments { problems, .. }) => Err(problems
+            .into_iter()
+            .map(|problem| (problem.at, problem.problem.to_string(), problem.nearest))
+            .collect()),
         Err(other) => panic!("{other:?}"),
     }
 }

@@ -2,27 +2,32 @@
 //! step has several ways, they come in order of preference.
 
 use lapidary_note::{ContentHash, EditError, PatchError};
-use lapidary_vault::{Denied, VaultPath};
+use lapidary_vault::Denied;
 
 use super::{ArgumentProblem, Disk, Offered, Refused};
-use crate::successor;
+use crate::{
+    quote::{Quoted, quoted, quoted_list},
+    successor,
+};
 
 /// Tools that replace an exact text.
 const REPLACE_TEXT: &[&str] = &["str_replace", "obsidian_replace_in_note"];
 
-pub(super) fn arguments(tool: &str, problems: &[ArgumentProblem]) -> String {
+pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem]) -> String {
     match problems.iter().find_map(|problem| problem.nearest.as_ref()) {
-        Some(nearest) => format!("Did you mean `{nearest}`?"),
-        None => format!("Compare the call with the input schema of `{tool}`."),
+        Some(nearest) => format!("Did you mean {}?", quoted(nearest)),
+        None => format!("Compare the call with the input schema of {tool}."),
     }
 }
 
-pub(super) fn unknown_tool(name: &str, nearest: Option<&str>, offered: &Offered<'_>) -> String {
+pub(super) fn unknown_tool(name: Quoted<'_>, nearest: Option<Quoted<'_>>, offered: &Offered<'_>) -> String {
     match nearest {
-        Some(nearest) if offered.has(nearest) => match successor(name).filter(|successor| successor.tool == nearest) {
-            Some(successor) => successor.hint(offered),
-            None => format!("Did you mean `{nearest}`?"),
-        },
+        Some(nearest) if offered.has(nearest.raw()) => {
+            match successor(name.raw()).filter(|successor| successor.tool == nearest.raw()) {
+                Some(successor) => successor.hint(offered),
+                None => format!("Did you mean {nearest}?"),
+            }
+        }
         _ if offered.has("find_tool") => "Describe what you want to do to `find_tool`.".to_owned(),
         _ => "Use one of the tools in the list.".to_owned(),
     }
@@ -31,12 +36,11 @@ pub(super) fn unknown_tool(name: &str, nearest: Option<&str>, offered: &Offered<
 pub(super) fn forbidden(refused: &Refused) -> String {
     match refused {
         Refused::ByScope(Denied::OutsideReadPaths { allowed } | Denied::OutsideWritePaths { allowed }) => {
-            let quoted: Vec<String> = allowed.iter().map(|prefix| format!("'{prefix}'")).collect();
-            format!("Allowed prefixes: [{}]. Choose a path below one of them.", quoted.join(", "))
+            let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+            format!("Allowed prefixes: {}. Choose a path below one of them.", quoted_list(&allowed))
         }
         Refused::ByScope(Denied::NotAllowed { allowed }) => {
-            let quoted: Vec<String> = allowed.iter().map(|pattern| format!("'{pattern}'")).collect();
-            format!("Allowed patterns: [{}]. Choose a path that one of them covers.", quoted.join(", "))
+            format!("Allowed patterns: {}. Choose a path that one of them covers.", quoted_list(allowed))
         }
         Refused::ByScope(Denied::Protected) => {
             "It can be read, but nobody may change it here. Tell the person what you would have changed.".into()
@@ -47,6 +51,7 @@ pub(super) fn forbidden(refused: &Refused) -> String {
         Refused::ByScope(Denied::InDenyPaths | Denied::Forbidden | Denied::Hidden | Denied::Ignored)
         | Refused::LeadsOutside
         | Refused::LeadsToClosed => "Choose another path.".into(),
+        Refused::PartlyClosed => "Nothing was changed. Move its files one by one.".into(),
     }
 }
 
@@ -71,12 +76,31 @@ pub(super) fn reply_too_large(offered: &Offered<'_>) -> String {
     format!("Ask for less. {list}{note}.")
 }
 
-pub(super) fn make_note(path: &VaultPath, offered: &Offered<'_>) -> String {
+pub(super) fn make_note(path: Quoted<'_>, offered: &Offered<'_>) -> String {
     let make = offered.first(&["obsidian_write_note", "file_create"]);
     make.map_or_else(
-        || format!("It would be `{path}`."),
-        |make| format!("It would be `{path}`. To make it, call `{make}` with that path."),
+        || format!("It would be {path}."),
+        |make| format!("It would be {path}. To make it, call `{make}` with that path."),
     )
+}
+
+pub(super) fn nothing_to_open(suggestions: &[Quoted<'_>], offered: &Offered<'_>) -> String {
+    let meant = match suggestions {
+        [] => "Check the path.".to_owned(),
+        suggestions => format!("Did you mean {}?", list(suggestions)),
+    };
+    let made =
+        if offered.takes("failIfMissing") { " With `failIfMissing: false` the link makes the note." } else { "" };
+    format!("{meant}{made}")
+}
+
+pub(super) fn content_preexists(offered: &Offered<'_>) -> &'static str {
+    match offered.has("obsidian_patch_note") {
+        true => {
+            "Nothing needs to be done. To have it there twice, `obsidian_patch_note` takes `patchOptions: {\"applyIfContentPreexists\": true}`."
+        }
+        false => "Nothing needs to be done.",
+    }
 }
 
 /// A note is there, and the call could have replaced it.
@@ -134,7 +158,7 @@ pub(super) fn version_missing(offered: &Offered<'_>) -> String {
     format!("Only versions that a change here replaced are kept, and for a limited time{list}.")
 }
 
-pub(super) fn available_sections(section_type: &str, available: &[String], offered: &Offered<'_>) -> String {
+pub(super) fn available_sections(section_type: &str, available: &[Quoted<'_>], offered: &Offered<'_>) -> String {
     const SHOWN: usize = 20;
     if available.is_empty() {
         let how = if offered.has("obsidian_get_note") { " with format `content`" } else { "" };
@@ -145,13 +169,13 @@ pub(super) fn available_sections(section_type: &str, available: &[String], offer
     format!("The note has: {}{more}.", list(shown))
 }
 
-pub(super) fn candidate_sections(candidates: &[String], offered: &Offered<'_>) -> String {
-    let (mut once, mut often): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &Offered<'_>) -> String {
+    let (mut once, mut often): (Vec<Quoted<'_>>, Vec<Quoted<'_>>) = (Vec::new(), Vec::new());
     for name in candidates {
         let is_repeated = candidates.iter().filter(|other| *other == name).count() > 1;
         let names = if is_repeated { &mut often } else { &mut once };
         if !names.contains(name) {
-            names.push(name.clone());
+            names.push(*name);
         }
     }
     let named = if once.is_empty() { String::new() } else { format!("Name one of: {}. ", list(&once)) };
@@ -252,6 +276,7 @@ pub(super) fn not_in_batch(offered: &Offered<'_>) -> String {
 pub(super) fn edit(error: &EditError, offered: &Offered<'_>) -> String {
     match error {
         EditError::OutsideText { .. } | EditError::OutsideLines { .. } => "Read the file again and repeat the call.",
+        EditError::TooLarge { .. } => "Use a shorter text, or change fewer places.",
         EditError::MergedLineEnds => "Include the line ends around the place in what is replaced.",
         EditError::SeveralLines => "Send one line.",
         EditError::HeadingLost { .. } => "Choose a text that Markdown reads as the words of this heading.",
@@ -307,6 +332,10 @@ pub(super) fn disk(problem: Disk) -> &'static str {
              CON, PRN, AUX, NUL, COM1 or LPT1: Windows and Android refuse those, and vaults are carried there."
         }
         Disk::BadName => "Choose a name without characters that file systems forbid.",
+        Disk::NoTrash => {
+            "Nothing was changed. The owner has to move the file or link `.trash` in the vault's folder away, so that deleted files have \
+             a place to go."
+        }
         Disk::NoState => "Nothing was changed. The owner has to make LAPIDARY_STATE_DIR a folder that can be written.",
         Disk::VaultGone => {
             "Ask the person whether the drive is connected; the vault is opened again as soon as it is back."
@@ -315,10 +344,6 @@ pub(super) fn disk(problem: Disk) -> &'static str {
     }
 }
 
-pub(super) fn list(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-pub(super) fn paths(paths: &[VaultPath]) -> String {
-    paths.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ")
+pub(super) fn list(names: &[Quoted<'_>]) -> String {
+    names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

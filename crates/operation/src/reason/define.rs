@@ -1,6 +1,7 @@
 /// Makes [`Reason`](super::Reason), [`Kind`](super::Kind) and everything that is derived from them out of one table. A
-/// row that lacks a part does not compile. Within a row the fields of the reason are in scope, by reference, and in
-/// `hint` also what the caller is offered, under the name at the top of the table.
+/// row that lacks a part does not compile. Within a row the fields of the reason are in scope: in `kind` and `data` by
+/// reference, in `message` and `hint` as [`InWords`](crate::quote::InWords) makes them, so that no name can pass for words
+/// of ours. In `hint` there is also what the caller is offered, under the name at the top of the table.
 macro_rules! reasons {
     (|$offered:ident| $(
         $(#[$about:meta])*
@@ -63,7 +64,11 @@ macro_rules! reasons {
             /// One or two sentences that name the next step, with what the caller has.
             pub fn hint(&self, $offered: &Offered<'_>) -> String {
                 match self {
-                    $( Self::$reason $({ $( $field ),+ })? $(($inner))? => $hint.into(), )+
+                    $( Self::$reason $({ $( $field ),+ })? $(($inner))? => {
+                        $( $( let $field = InWords::in_words($field); )+ )?
+                        $( let $inner = InWords::in_words($inner); )?
+                        $hint.into()
+                    } )+
                 }
             }
 
@@ -83,7 +88,11 @@ macro_rules! reasons {
         impl std::fmt::Display for Reason {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 let message: std::borrow::Cow<'_, str> = match self {
-                    $( Self::$reason $({ $( $field ),+ })? $(($inner))? => $message.into(), )+
+                    $( Self::$reason $({ $( $field ),+ })? $(($inner))? => {
+                        $( $( let $field = InWords::in_words($field); )+ )?
+                        $( let $inner = InWords::in_words($inner); )?
+                        $message.into()
+                    } )+
                 };
                 f.write_str(&message)
             }

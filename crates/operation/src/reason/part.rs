@@ -1,6 +1,8 @@
 use lapidary_note::ContentHash;
 use serde_json::{Map, Value, json};
 
+use crate::quote::quoted;
+
 /// A part of a file that has a hash of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -29,6 +31,15 @@ impl Part {
             Self::Frontmatter => "expected_frontmatter_hash",
         }
     }
+}
+
+/// A place that reads like a text that was not found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearText {
+    pub line: usize,
+    pub text: String,
+    /// What it differs in.
+    pub differs: &'static str,
 }
 
 /// What a name that leads to several parts of a note may mean, with what to send for each.
@@ -107,7 +118,7 @@ impl Candidates {
             Self::Headings(headings) => {
                 let unique = |path: &str| headings.iter().filter(|other| other.path == path).count() == 1;
                 let choice = |heading: &HeadingCandidate| match unique(&heading.path) {
-                    true => format!("`heading: {}`", json!(heading.path)),
+                    true => format!("`heading` {}", quoted(&heading.path)),
                     false => format!("`occurrence: {}` (line {})", heading.occurrence, heading.line),
                 };
                 shown(headings.iter().take(SHOWN).map(choice).collect())

@@ -27,6 +27,7 @@ impl Reason {
             StoreError::DiskFull => disk(path, Disk::Full),
             StoreError::BadName => disk(path, Disk::BadName),
             StoreError::NotPortable => disk(path, Disk::NotPortable),
+            StoreError::NoTrash => disk(path, Disk::NoTrash),
             StoreError::NoCheckpoint => Self::Disk { path: None, problem: Disk::NoState },
             StoreError::VaultGone => Self::Disk { path: None, problem: Disk::VaultGone },
             StoreError::Unsure => Self::Interrupted(Interruption::WriteUnfinished),

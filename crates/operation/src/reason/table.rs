@@ -12,32 +12,37 @@ use lapidary_vault::{JoinError, PathError, VaultPath};
 use serde_json::{Map, Value, json};
 
 use super::{
-    ArgumentProblem, Candidates, Disk, Interruption, Offered, Part, Refused, Wanted, WireCode,
-    advice::{self, list, paths},
+    ArgumentProblem, Candidates, Disk, Interruption, NearText, Offered, Part, Refused, Wanted, WireCode,
+    advice::{self, list},
     clipped,
     words::{self, strings},
 };
-use crate::{bug::Bug, catalogue::Off, uri::of_file};
+use crate::{
+    bug::Bug,
+    catalogue::Off,
+    quote::{InWords, Prose, quoted},
+    uri::{of_file, of_path},
+};
 
 reasons! { |offered|
     InvalidArguments { tool: String, problems: Vec<ArgumentProblem> } => {
         kinds: [InvalidArguments("invalid_arguments", -32602, "INVALID_ARGS", "The arguments do not fit the tool's schema.")],
         kind: Kind::InvalidArguments,
-        message: words::summary(problems),
+        message: words::summary(&problems),
         data: json!({ "problems": problems.iter().map(words::problem).collect::<Vec<_>>() }),
-        hint: advice::arguments(tool, problems),
+        hint: advice::arguments(tool, &problems),
     }
     ToolUnknown { name: String, nearest: Option<String> } => {
         kinds: [ToolUnknown("tool_unknown", -32602, "INVALID_ARGS", "`call_tool` names a tool that does not exist.")],
         kind: Kind::ToolUnknown,
-        message: format!("There is no tool `{name}`."),
+        message: format!("There is no tool {name}."),
         data: json!({ "tool": name, "nearest": nearest }),
-        hint: advice::unknown_tool(name, nearest.as_deref(), offered),
+        hint: advice::unknown_tool(name, nearest, offered),
     }
     ToolOff { tool: String, off: Off } => {
         kinds: [ToolDisabled("tool_disabled", -32005, "PERMISSION_DENIED", "The owner has switched the tool off, or the server is read-only.")],
         kind: Kind::ToolDisabled,
-        message: format!("`{tool}` is switched off{}.", words::why_off(off)),
+        message: format!("{tool} is switched off{}.", words::why_off(off)),
         data: json!({ "tool": tool }),
         hint: match off {
             Off::ReadOnly => "Only reading is possible. Tell the person what you would have changed.",
@@ -47,16 +52,16 @@ reasons! { |offered|
     VaultUnknown { given: String, names: Vec<String> } => {
         kinds: [VaultUnknown("vault_unknown", -32007, "INVALID_ARGS", "`vault` names a vault that is not served.")],
         kind: Kind::VaultUnknown,
-        message: format!("There is no vault `{given}`."),
+        message: format!("There is no vault {given}."),
         data: json!({ "vault": given, "vaults": names }),
-        hint: format!("Set `vault` to one of: {}.", list(names)),
+        hint: format!("Set `vault` to one of: {}.", list(&names)),
     }
     VaultRequired { names: Vec<String> } => {
         kinds: [VaultRequired("vault_required", -32007, "INVALID_ARGS", "Several vaults are served and `vault` is missing.")],
         kind: Kind::VaultRequired,
         message: "Several vaults are served, so `vault` has to say which one.",
         data: json!({ "vaults": names }),
-        hint: format!("Set `vault` to one of: {}.", list(names)),
+        hint: format!("Set `vault` to one of: {}.", list(&names)),
     }
     VaultClosed { file: &'static str } => {
         kinds: [VaultClosed("vault_closed", -32005, "PERMISSION_DENIED", "A rule file of the vault cannot be read, so nobody knows what is open. The owner has to repair it.")],
@@ -68,21 +73,21 @@ reasons! { |offered|
     ResourceUnknown { uri: String } => {
         kinds: [ResourceUnknown("resource_unknown", -32602, "NOT_FOUND", "The URI is none of this server's resources.")],
         kind: Kind::ResourceUnknown,
-        message: format!("There is no resource `{uri}`."),
+        message: format!("There is no resource {uri}."),
         data: json!({ "uri": uri }),
         hint: "Files are `obsidian://vault/` and the path, for example `obsidian://vault/Projects/Plan.md`.",
     }
     PathInvalid { given: String, problem: PathError } => {
         kinds: [PathTraversal("path_traversal", -32007, "INVALID_ARGS", "The path is empty, leaves the vault, or is no path at all.")],
         kind: Kind::PathTraversal,
-        message: format!("`{given}` is not a path inside the vault: {problem}."),
+        message: format!("{given} is not a path inside the vault: {problem}."),
         data: json!({ "path": given }),
         hint: "Give a path relative to the vault, for example `Projects/Plan.md`.",
     }
     PathForbidden { path: VaultPath, writing: bool, denied: Refused } => {
         kinds: [PathForbidden("path_forbidden", -32005, "PERMISSION_DENIED", "The path lies outside what this server may read or change. Decided by the path alone.")],
         kind: Kind::PathForbidden,
-        message: format!("Path '{path}' is not {}: {}.", if *writing { "writable" } else { "readable" }, words::why_closed(denied)),
+        message: format!("Path {path} is not {}: {}.", if *writing { "writable" } else { "readable" }, words::why_closed(denied)),
         data: {
             let (subreason, active) = words::forbidden(denied);
             json!({ "path": path.as_str(), "op": if *writing { "write" } else { "read" }, "subreason": subreason, "activeScope": active })
@@ -96,15 +101,34 @@ reasons! { |offered|
         data: json!({ "path": path.as_str(), "suggestions": (!suggestions.is_empty()).then(|| strings(suggestions)) }),
         hint: match &suggestions[..] {
             [] => "Check the path, including folder and extension (usually `.md`).".to_owned(),
-            suggestions => format!("Did you mean {}?", paths(suggestions)),
+            suggestions => format!("Did you mean {}?", list(suggestions)),
         },
     }
     AmbiguousPath { path: VaultPath, matches: Vec<VaultPath> } => {
-        kinds: [AmbiguousPath("ambiguous_path", -32002, "DUPLICATE_TARGET", "The exact path does not exist and several differ from it only in case.")],
+        kinds: [AmbiguousPath("ambiguous_path", -32002, "DUPLICATE_TARGET", "Nothing is at the exact path, and several files have that name or alias.")],
         kind: Kind::AmbiguousPath,
-        message: format!("Several files differ from '{path}' only in case."),
+        message: format!("{path} can mean several files."),
         data: json!({ "path": path.as_str(), "matches": strings(matches) }),
-        hint: format!("Use the exact spelling of one of: {}.", paths(matches)),
+        hint: format!("Send the path of one of: {}.", list(&matches)),
+    }
+    /// A new path that other systems would take for one that is there.
+    NameTaken { path: VaultPath, existing: VaultPath, twin: VaultPath, is_folder: bool } => {
+        kinds: [],
+        kind: Kind::FileExists,
+        message: format!("{path} was not made: {} {twin} differs from it only in case or Unicode form, and many systems take the two for one.", if *is_folder { "the folder" } else { "the file" }),
+        data: json!({ "path": path.as_str(), "existing": twin.as_str() }),
+        hint: match is_folder {
+            true => format!("Send {existing}, or choose another name."),
+            false => format!("If {twin} is meant, send that path; otherwise choose another name."),
+        },
+    }
+    /// The same as a missing note, to somebody who could have it made by a click.
+    NothingToOpen { path: VaultPath, suggestions: Vec<VaultPath> } => {
+        kinds: [],
+        kind: Kind::NoteMissing,
+        message: format!("Cannot open {path}: there is no such file."),
+        data: json!({ "path": path.as_str(), "suggestions": (!suggestions.is_empty()).then(|| strings(suggestions)) }),
+        hint: advice::nothing_to_open(&suggestions, offered),
     }
     PathIsDirectory { path: VaultPath } => {
         kinds: [PathIsDirectory("path_is_directory", -32007, "INVALID_ARGS", "A folder is at the path.")],
@@ -126,7 +150,7 @@ reasons! { |offered|
         message: format!("Directory not found: {path}"),
         data: json!({ "path": path.as_str(), "nearest": nearest.as_ref().map(VaultPath::as_str) }),
         hint: match nearest {
-            Some(nearest) => format!("Did you mean `{nearest}`?"),
+            Some(nearest) => format!("Did you mean {nearest}?"),
             None => "List the folder above it to see what is there.".to_owned(),
         },
     }
@@ -144,7 +168,7 @@ reasons! { |offered|
         data: json!({ "path": path.as_str(), "validUpTo": valid_up_to, "resource": of_file(path) }),
         hint: format!(
             "Only text can be read or edited here; leave this file alone. The client can show it to the person as the resource `{}`.",
-            of_file(path)
+            of_path(path.raw())
         ),
     }
     FileTooLarge { path: VaultPath, bytes: u64, limit: u64 } => {
@@ -153,6 +177,20 @@ reasons! { |offered|
         message: format!("{path} has {bytes} bytes; the limit is {limit}."),
         data: json!({ "path": path.as_str(), "submitted": bytes, "limit": limit }),
         hint: "Leave it alone, or ask the owner to raise LAPIDARY_MAX_FILE_BYTES.",
+    }
+    ResultTooLarge { path: VaultPath, bytes: u64, limit: u64 } => {
+        kinds: [],
+        kind: Kind::FileTooLarge,
+        message: format!("{path} would have {bytes} bytes or more; the limit is {limit}."),
+        data: json!({ "path": path.as_str(), "submitted": bytes, "limit": limit }),
+        hint: "Nothing was changed. Write less, or put it into several files; the owner can raise LAPIDARY_MAX_FILE_BYTES.",
+    }
+    ChangeTooLarge { bytes: u64, limit: u64 } => {
+        kinds: [],
+        kind: Kind::BudgetExceeded,
+        message: format!("The files of this change have {bytes} bytes and more, before and after; the limit is {limit}."),
+        data: json!({ "submitted": bytes, "limit": limit }),
+        hint: "Nothing was changed. Change fewer files at once, or ask the owner to raise LAPIDARY_MAX_CHANGE_BYTES.",
     }
     ReplyTooLarge { bytes: u64, limit: u64 } => {
         kinds: [ReplyTooLarge("reply_too_large", -32007, "BUDGET_EXCEEDED", "The answer would be larger than LAPIDARY_MAX_REPLY_BYTES.")],
@@ -171,14 +209,14 @@ reasons! { |offered|
     PeriodicNotFound { period: &'static str, date: Option<String>, path: VaultPath } => {
         kinds: [PeriodicNotFound("periodic_not_found", -32001, "NOT_FOUND", "There is no note for this day, week, month, quarter or year. `path` is where it would be.")],
         kind: Kind::PeriodicNotFound,
-        message: format!("No {period} note found{}.", date.as_ref().map_or(String::new(), |date| format!(" for {date}"))),
+        message: format!("No {period} note found{}.", date.map_or(String::new(), |date| format!(" for {date}"))),
         data: json!({ "period": period, "date": date, "path": path.as_str() }),
         hint: advice::make_note(path, offered),
     }
     PeriodicDisabled { period: &'static str, unreadable: Option<&'static str> } => {
         kinds: [PeriodicDisabled("periodic_disabled", -32007, "INVALID_ARGS", "Obsidian keeps no notes of this period in the vault, or its settings cannot be read.")],
         kind: Kind::PeriodicDisabled,
-        message: words::periodic_disabled(period, *unreadable),
+        message: words::periodic_disabled(period, unreadable.copied()),
         data: json!({ "period": period }),
         hint: "Name the note by its path. The owner can enable the core plugin Daily notes or the plugin Periodic Notes.",
     }
@@ -198,7 +236,7 @@ reasons! { |offered|
         hint: match wanted {
             Wanted::New => advice::destination_exists(current, offered),
             Wanted::Moved => advice::on_conflict(offered).to_owned(),
-            Wanted::Back => format!("Nothing was changed. Another file has this name now: move `{path}` away first."),
+            Wanted::Back => format!("Nothing was changed. Another file has this name now: move {path} away first."),
         },
     }
     Stale { path: VaultPath, argument: &'static str, expected: ExpectedHash, current: Option<ContentHash> } => {
@@ -240,7 +278,7 @@ reasons! { |offered|
     CheckpointMissing { given: String } => {
         kinds: [CheckpointMissing("checkpoint_missing", -32001, "NOT_FOUND", "There is no such checkpoint, or not of this file.")],
         kind: Kind::CheckpointMissing,
-        message: format!("There is no checkpoint `{given}`."),
+        message: format!("There is no checkpoint {given}."),
         data: json!({ "id": given }),
         hint: match offered.has("checkpoint_list") {
             true => "`checkpoint_list` shows those that there are.",
@@ -250,16 +288,16 @@ reasons! { |offered|
     CheckpointAmbiguous { given: String, ids: Vec<String> } => {
         kinds: [CheckpointAmbiguous("checkpoint_ambiguous", -32002, "DUPLICATE_TARGET", "Several checkpoints begin with the characters that were given.")],
         kind: Kind::CheckpointAmbiguous,
-        message: format!("Several checkpoints begin with `{given}`."),
+        message: format!("Several checkpoints begin with {given}."),
         data: json!({ "id": given, "matches": ids }),
-        hint: format!("Send more of its name: {}.", list(ids)),
+        hint: format!("Send more of its name: {}.", list(&ids)),
     }
     NotInCheckpoint { path: VaultPath, checkpoint: String, files: Vec<VaultPath> } => {
         kinds: [],
         kind: Kind::CheckpointMissing,
-        message: format!("Checkpoint `{checkpoint}` has no file {path}."),
+        message: format!("Checkpoint {checkpoint} has no file {path}."),
         data: json!({ "path": path.as_str(), "id": checkpoint, "files": strings(files) }),
-        hint: format!("It has {}.", paths(files)),
+        hint: format!("It has {}.", list(&files)),
     }
     VersionMissing { path: VaultPath, wanted: String } => {
         kinds: [VersionMissing("version_missing", -32001, "NOT_FOUND", "That version of the file was not kept, or there was none.")],
@@ -279,7 +317,7 @@ reasons! { |offered|
         kinds: [SectionRequired("section_required", -32007, "INVALID_ARGS", "Format `section` was asked for without saying which.")],
         kind: Kind::SectionRequired,
         message: "Format `section` needs `section`: which heading, block or property.",
-        data: json!({}),
+        data: json!({ "format": "section" }),
         hint: "Add `section: {\"type\": \"heading\", \"target\": \"…\"}`.",
     }
     SectionMissing { path: VaultPath, section_type: &'static str, target: String, available: Vec<String> } => {
@@ -287,12 +325,12 @@ reasons! { |offered|
         kind: Kind::SectionMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
-        hint: advice::available_sections(section_type, available, offered),
+        hint: advice::available_sections(section_type, &available, offered),
     }
     Ambiguous { path: VaultPath, target: String, candidates: Candidates } => {
         kinds: [TargetAmbiguous("target_ambiguous", -32002, "DUPLICATE_TARGET", "Several headings or blocks have the name that was given.")],
         kind: Kind::TargetAmbiguous,
-        message: format!("'{target}' is not unique in {path}: {} match.", candidates.len()),
+        message: format!("{target} is not unique in {path}: {} match.", candidates.len()),
         data: json!({ "path": path.as_str(), "occurrences": candidates.len(), "matches": candidates.json() }),
         hint: format!("Repeat with one of: {}.", candidates.choices()),
     }
@@ -352,40 +390,40 @@ reasons! { |offered|
         kind: Kind::SectionTargetMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
-        hint: advice::available_sections(section_type, available, offered),
+        hint: advice::available_sections(section_type, &available, offered),
     }
     AmbiguousSection { path: VaultPath, target: String, candidates: Vec<String> } => {
         kinds: [AmbiguousSection("ambiguous_section", -32002, "DUPLICATE_TARGET", "Several headings are meant.")],
         kind: Kind::AmbiguousSection,
-        message: format!("Several headings of {path} are meant by '{target}'."),
+        message: format!("Several headings of {path} are meant by {target}."),
         data: json!({ "path": path.as_str(), "target": target, "candidates": candidates }),
-        hint: advice::candidate_sections(candidates, offered),
+        hint: advice::candidate_sections(&candidates, offered),
     }
     ContentPreexists { path: VaultPath, target: String } => {
         kinds: [ContentPreexists("content_preexists", -32007, "INVALID_ARGS", "What is to be added stands there already, and `applyIfContentPreexists` is not set.")],
         kind: Kind::ContentPreexists,
-        message: format!("The content stands in '{target}' of {path} already."),
+        message: format!("The content stands in {target} of {path} already."),
         data: json!({ "path": path.as_str(), "target": target }),
-        hint: "Nothing needs to be done, unless it shall stand there twice: then set `applyIfContentPreexists`.",
+        hint: advice::content_preexists(offered),
     }
     HeadingOutsideSection { path: VaultPath, target: String, heading: String } => {
         kinds: [HeadingOutsideSection("heading_outside_section", -32007, "INVALID_ARGS", "The content holds a heading that would end the section instead of standing in it.")],
         kind: Kind::HeadingOutsideSection,
-        message: format!("The heading '{heading}' of the content would not stand in the section '{target}' of {path}."),
+        message: format!("The heading {heading} of the content would not stand in the section {target} of {path}."),
         data: json!({ "path": path.as_str(), "target": target, "heading": heading }),
         hint: "Give the headings in the content more `#` than the section has, or name the section above it.",
     }
-    PatchRejected { path: VaultPath, problem: String } => {
+    PatchRejected { path: VaultPath, problem: Prose } => {
         kinds: [PatchRejected("patch_rejected", -32007, "INVALID_ARGS", "The content does not fit the part, or something beside it would be read differently afterwards.")],
         kind: Kind::PatchRejected,
         message: format!("{path} cannot be changed like this: {problem}."),
-        data: json!({ "path": path.as_str(), "problem": problem }),
+        data: json!({ "path": path.as_str(), "problem": problem.to_string() }),
         hint: advice::patch_rejected(offered),
     }
     ValueRequired { key: String } => {
         kinds: [ValueRequired("value_required", -32007, "INVALID_ARGS", "A property is set without a value.")],
         kind: Kind::ValueRequired,
-        message: format!("`set` needs a `value` for '{key}'."),
+        message: format!("`set` needs a `value` for {key}."),
         data: json!({ "key": key }),
         hint: "Add `value`; it may be any JSON, `null` too. To remove the property use `delete`.",
     }
@@ -396,33 +434,40 @@ reasons! { |offered|
         data: json!({ "operation": operation }),
         hint: "Add `tags`, for example `[\"project/garden\"]`.",
     }
-    FrontmatterInvalid { path: VaultPath, problem: String } => {
+    FrontmatterInvalid { path: VaultPath, problem: Prose } => {
         kinds: [FrontmatterInvalid("frontmatter_invalid", -32007, "PARSE_ERROR", "The properties are not valid YAML.")],
         kind: Kind::FrontmatterInvalid,
         message: format!("The properties of {path} are not valid YAML: {problem}."),
-        data: json!({ "path": path.as_str(), "problem": problem }),
+        data: json!({ "path": path.as_str(), "problem": problem.to_string() }),
         hint: advice::invalid_properties(offered),
     }
-    FrontmatterWouldBreak { path: VaultPath, problem: String } => {
+    FrontmatterWouldBreak { path: VaultPath, problem: Prose } => {
         kinds: [],
         kind: Kind::FrontmatterInvalid,
         message: format!("The properties of {path} would not be valid YAML any more: {problem}."),
-        data: json!({ "path": path.as_str(), "problem": problem }),
+        data: json!({ "path": path.as_str(), "problem": problem.to_string() }),
         hint: advice::would_break(offered),
     }
-    TextMissing { path: VaultPath, preview: String } => {
+    TextMissing { path: VaultPath, preview: String, near: Option<NearText> } => {
         kinds: [TextMissing("text_missing", -32001, "NOT_FOUND", "The text to find is not in the file.")],
         kind: Kind::TextMissing,
         message: format!("The text to find is not in {path}."),
-        data: json!({ "path": path.as_str(), "findPreview": preview }),
-        hint: "Read the file again and copy the text exactly, spaces and line breaks included.",
+        data: json!({
+            "path": path.as_str(),
+            "findPreview": preview,
+            "nearest": near.as_ref().map(|near| json!({ "line": near.line, "text": near.text })),
+        }),
+        hint: match near {
+            Some(near) => format!("Line {} differs in {}: {}. Send it exactly as it stands there.", near.line, near.differs, quoted(&near.text)),
+            None => "Read the file again and copy the text exactly, spaces and line breaks included.".to_owned(),
+        },
     }
-    TextNotUnique { path: VaultPath, occurrences: usize } => {
+    TextNotUnique { path: VaultPath, occurrences: usize, lines: Vec<usize> } => {
         kinds: [TextNotUnique("text_not_unique", -32002, "DUPLICATE_TARGET", "The text to find stands there several times.")],
         kind: Kind::TextNotUnique,
         message: format!("The text to find stands {occurrences} times in {path}; it must be unique."),
-        data: json!({ "path": path.as_str(), "occurrences": occurrences }),
-        hint: format!("Add more of the surrounding text to `find`, or set `occurrence` to `all` or a number from 1 to {occurrences}."),
+        data: json!({ "path": path.as_str(), "occurrences": occurrences, "lines": lines }),
+        hint: format!("It stands on {}. Add more of the surrounding text to `find`, or set `occurrence` to `all` or a number from 1 to {occurrences}.", words::lines(&lines, *occurrences)),
     }
     OccurrenceOutOfRange { path: VaultPath, occurrences: usize, wanted: usize } => {
         kinds: [OccurrenceOutOfRange("occurrence_out_of_range", -32007, "INVALID_ARGS", "There are fewer occurrences than the one asked for.")],
@@ -431,19 +476,19 @@ reasons! { |offered|
         data: json!({ "path": path.as_str(), "occurrences": occurrences, "wanted": wanted }),
         hint: format!("Set `occurrence` to a number from 1 to {occurrences}."),
     }
-    RegexInvalid { argument: &'static str, pattern: String, problem: String } => {
+    RegexInvalid { argument: &'static str, pattern: String, problem: Prose } => {
         kinds: [RegexInvalid("regex_invalid", -32007, "INVALID_ARGS", "The regular expression cannot be read.")],
         kind: Kind::RegexInvalid,
         message: format!("Invalid {argument}: {problem}"),
         data: json!({ *argument: pattern }),
         hint: "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.",
     }
-    RegexUnsafe { argument: &'static str, pattern: String, problem: String } => {
+    RegexUnsafe { argument: &'static str, pattern: String, problem: Prose } => {
         kinds: [RegexUnsafe("regex_unsafe", -32007, "INVALID_ARGS", "The regular expression is too long, nests repetitions, or took too many attempts.")],
         kind: Kind::RegexUnsafe,
         message: format!("Unsafe {argument}: {problem}"),
         data: json!({ *argument: pattern }),
-        hint: "Use a shorter expression, without lookaround, backreferences or a repetition inside a repeated group.",
+        hint: "Use a shorter expression, or one without lookaround, backreferences and a repetition of what ends in one.",
     }
     PathPrefixInvalidMode { mode: &'static str } => {
         kinds: [PathPrefixInvalidMode("path_prefix_invalid_mode", -32007, "INVALID_ARGS", "`pathPrefix` was given in another mode than `text`.")],
@@ -466,11 +511,11 @@ reasons! { |offered|
         data: json!({ "mode": mode }),
         hint: "Set `logic`, for example {\"==\": [{\"var\": \"frontmatter.status\"}, \"open\"]}.",
     }
-    LogicInvalid { problem: String } => {
+    LogicInvalid { problem: Prose } => {
         kinds: [LogicInvalid("logic_invalid", -32007, "INVALID_ARGS", "The logic has an unknown operator or a broken pattern, is too large, or takes too many steps.")],
         kind: Kind::LogicInvalid,
         message: format!("The logic cannot be used: {problem}."),
-        data: json!({ "problem": problem }),
+        data: json!({ "problem": problem.to_string() }),
         hint: "Correct the rule. `glob` and `regexp` take the pattern first: {\"glob\": [\"Projects/*\", {\"var\": \"path\"}]}.",
     }
     ContextLengthTooLarge { given: usize, limit: usize } => {
@@ -481,7 +526,7 @@ reasons! { |offered|
         hint: format!("Set it to {limit} or less, and read the note for more."),
     }
     TooManyOperations { submitted: usize, limit: u64 } => {
-        kinds: [BudgetExceeded("budget_exceeded", -32007, "BUDGET_EXCEEDED", "The batch has more operations than MCP_MAX_BULK_OPS or its `_budget` allow.")],
+        kinds: [BudgetExceeded("budget_exceeded", -32007, "BUDGET_EXCEEDED", "The batch has more operations than MCP_MAX_BULK_OPS or its `_budget` allow, or its files more bytes than LAPIDARY_MAX_CHANGE_BYTES.")],
         kind: Kind::BudgetExceeded,
         message: format!("The batch has {submitted} operations; the limit is {limit}."),
         data: json!({ "submitted": submitted, "limit": limit }),
@@ -490,14 +535,14 @@ reasons! { |offered|
     NotInBatch { tool: String } => {
         kinds: [NotInBatch("not_in_batch", -32007, "INVALID_ARGS", "The operation names a tool that is not run in batches.")],
         kind: Kind::NotInBatch,
-        message: format!("`{tool}` cannot be part of a batch."),
+        message: format!("{tool} cannot be part of a batch."),
         data: json!({ "tool": tool }),
         hint: advice::not_in_batch(offered),
     }
     OtherVault { given: String, vault: String } => {
         kinds: [VaultDiffers("vault_differs", -32007, "INVALID_ARGS", "An operation of a batch names another vault than the batch.")],
         kind: Kind::VaultDiffers,
-        message: format!("A batch changes one vault, `{vault}`, and this operation names `{given}`."),
+        message: format!("A batch changes one vault, {vault}, and this operation names {given}."),
         data: json!({ "vault": given, "vaults": [vault] }),
         hint: "Send the operations of each vault in a batch of their own.",
     }
@@ -534,10 +579,10 @@ reasons! { |offered|
     PromptUnknown { name: String, nearest: Option<String> } => {
         kinds: [PromptUnknown("prompt_unknown", -32602, "INVALID_ARGS", "There is no such prompt.")],
         kind: Kind::PromptUnknown,
-        message: format!("There is no prompt `{name}`."),
+        message: format!("There is no prompt {name}."),
         data: json!({ "prompt": name, "nearest": nearest }),
         hint: match nearest {
-            Some(nearest) => format!("Did you mean `{nearest}`?"),
+            Some(nearest) => format!("Did you mean {nearest}?"),
             None => "Prompts are notes in `Prompts/` with the tag `mcp-tools-prompt` in their properties; list them again.".to_owned(),
         },
     }
@@ -558,9 +603,9 @@ reasons! { |offered|
     ApprovalPending { id: String } => {
         kinds: [ApprovalPending("approval_pending", -32005, "PERMISSION_DENIED", "The change needs consent; it waits for a person, who answers with `lapidary approvals`.")],
         kind: Kind::ApprovalPending,
-        message: format!("A person has to agree to this first. It waits for them as `{id}`."),
+        message: format!("A person has to agree to this first. It waits for them as {id}."),
         data: json!({ "approval": id }),
-        hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {id}` and to accept or reject it at a terminal; then make the same call again to hear what came of it."),
+        hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again to hear what came of it.", id.raw()),
     }
     ConsentExpired => {
         kinds: [ApprovalExpired("approval_expired", -32005, "PERMISSION_DENIED", "The consent came too late, was used before, or was given for something else.")],
@@ -586,11 +631,11 @@ reasons! { |offered|
     Repeated { times: usize, last: String, similar: bool } => {
         kinds: [RepeatedCall("repeated_call", -32003, "INVALID_ARGS", "The same call has been answered with the same result again and again, or nearly the same was searched.")],
         kind: Kind::RepeatedCall,
-        message: words::repeated(*times, last, *similar),
+        message: words::repeated(*times, last.raw(), *similar),
         data: json!({ "times": times, "lastAnswered": last, "similar": similar }),
         hint: match similar {
             true => "Use what the earlier searches found, or search elsewhere: another folder, mode or page, or other words.".to_owned(),
-            false => format!("Use the answer of {last}, or do something different."),
+            false => format!("Use the answer of {}, or do something different.", last.raw()),
         },
     }
     Interrupted(interruption: Interruption) => {
@@ -615,9 +660,14 @@ reasons! { |offered|
         kinds: [
             DiskError("disk_error", -32000, "IO_ERROR", "The disk is full or read-only, access is not permitted, or the system reported an error."),
             VaultUnavailable("vault_unavailable", -32000, "IO_ERROR", "The vault's folder is not there."),
+            NameInvalid("name_invalid", -32007, "INVALID_ARGS", "A new name is one that some systems refuse, such as `a:b.md` or `CON.md`."),
         ],
-        kind: if *problem == Disk::VaultGone { Kind::VaultUnavailable } else { Kind::DiskError },
-        message: words::disk(problem, path.as_ref()),
+        kind: match problem {
+            Disk::VaultGone => Kind::VaultUnavailable,
+            Disk::NotPortable | Disk::BadName => Kind::NameInvalid,
+            _ => Kind::DiskError,
+        },
+        message: words::disk(problem, path),
         data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
         hint: advice::disk(*problem),
     }

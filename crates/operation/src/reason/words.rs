@@ -4,12 +4,15 @@ use lapidary_vault::{Denied, PathPrefix, VaultPath};
 use serde_json::{Map, Value, json};
 
 use super::{ArgumentProblem, Disk, Interruption, Refused};
-use crate::catalogue::Off;
+use crate::{
+    catalogue::Off,
+    quote::{Quoted, quoted},
+};
 
-pub(super) fn summary(problems: &[ArgumentProblem]) -> String {
-    let one = |problem: &ArgumentProblem| match &problem.at[..] {
-        "" => problem.problem.clone(),
-        at => format!("`{at}` {}", problem.problem),
+pub(super) fn summary(problems: &[&ArgumentProblem]) -> String {
+    let one = |problem: &&ArgumentProblem| match &problem.at[..] {
+        "" => problem.problem.to_string(),
+        at => format!("{} {}", quoted(at), problem.problem),
     };
     format!("Invalid arguments: {}.", problems.iter().map(one).collect::<Vec<_>>().join("; "))
 }
@@ -36,14 +39,15 @@ pub(super) fn why_closed(refused: &Refused) -> &'static str {
         Refused::ByScope(Denied::ReadOnly) => "server is in read-only mode (OBSIDIAN_READ_ONLY=true)",
         Refused::LeadsOutside => "it is a link that leaves the vault",
         Refused::LeadsToClosed => "it is a link to a part of the vault that may not be changed",
+        Refused::PartlyClosed => "rules of this server are about paths below it, so it stays where it is as a whole",
     }
 }
 
-pub(super) fn section_missing(section_type: &str, target: &str, path: &VaultPath) -> String {
+pub(super) fn section_missing(section_type: &str, target: Quoted<'_>, path: Quoted<'_>) -> String {
     match section_type {
-        "heading" => format!("Heading '{target}' not found."),
-        "block" => format!("Block reference '^{target}' not found."),
-        _ => format!("Frontmatter key '{target}' not found in {path}."),
+        "heading" => format!("Heading {target} not found."),
+        "block" => format!("Block reference {} not found.", target.after("^")),
+        _ => format!("Frontmatter key {target} not found in {path}."),
     }
 }
 
@@ -80,13 +84,14 @@ pub(super) fn interrupted(interruption: &Interruption) -> String {
     }
 }
 
-pub(super) fn disk(problem: &Disk, path: Option<&VaultPath>) -> String {
+pub(super) fn disk(problem: &Disk, path: Option<Quoted<'_>>) -> String {
     let what = match problem {
         Disk::NotPermitted => "the system does not permit access",
         Disk::ReadOnly => "the disk is read-only",
         Disk::Full => "the disk is full",
         Disk::BadName => "the system does not accept this name",
         Disk::NotPortable => "not every system accepts this name",
+        Disk::NoTrash => "`.trash` in the vault is not a folder",
         Disk::NoState => "the server's state folder cannot be written",
         Disk::VaultGone => "the vault's folder is not there",
         Disk::Failing => "the disk reported an error",
@@ -96,8 +101,10 @@ pub(super) fn disk(problem: &Disk, path: Option<&VaultPath>) -> String {
 
 /// One wrong argument, in `data`.
 pub(super) fn problem(problem: &ArgumentProblem) -> Value {
-    let mut shown =
-        Map::from_iter([("path".to_owned(), json!(problem.at)), ("message".to_owned(), json!(problem.problem))]);
+    let mut shown = Map::from_iter([
+        ("path".to_owned(), json!(problem.at)),
+        ("message".to_owned(), json!(problem.problem.to_string())),
+    ]);
     if let Some(nearest) = &problem.nearest {
         shown.insert("nearest".to_owned(), json!(nearest));
     }
@@ -119,6 +126,18 @@ pub(super) fn forbidden(refused: &Refused) -> (&'static str, Vec<String>) {
         Refused::ByScope(Denied::ReadOnly) => ("read_only_mode", Vec::new()),
         Refused::LeadsOutside => ("leads_outside", Vec::new()),
         Refused::LeadsToClosed => ("leads_to_closed", Vec::new()),
+        Refused::PartlyClosed => ("partly_closed", Vec::new()),
+    }
+}
+
+/// The lines of places, of which there may be more.
+pub(super) fn lines(lines: &[&usize], places: usize) -> String {
+    let mut numbers: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    numbers.dedup();
+    let more = if places > lines.len() { " and further on" } else { "" };
+    match &numbers[..] {
+        [one] => format!("line {one}{more}"),
+        _ => format!("lines {}{more}", numbers.join(", ")),
     }
 }
 

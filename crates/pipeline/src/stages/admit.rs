@@ -1,4 +1,8 @@
-use lapidary_tools::{Effect, Entry, Reason};
+use lapidary_tools::{
+    Effect, Entry, Reason,
+    fence::fenced,
+    quote::{quoted, visible},
+};
 use lapidary_vault::ChangeSet;
 use serde_json::Value;
 
@@ -13,22 +17,28 @@ use crate::{
 /// the owner's rules let it look?
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     let Found::Tool(entry) = execution.found()? else { return Ok(Flow::Next) };
-    match take_approval_result(execution, entry) {
-        None => {}
-        Some(ApprovalResult::Reply(rendered)) => return Ok(Flow::answer(rendered)),
-        Some(ApprovalResult::Refused(reason)) => return Err(reason),
-        Some(ApprovalResult::MayRead) => execution.approved = Some(ChangeSet::default().digest()),
+    let decision = match entry.spec.effect {
+        Effect::Read => execution.setup().rules.on_reading(&entry.spec).max(execution.at_least),
+        // Judged on what they change.
+        Effect::Write | Effect::Destroy => Decision::Allow,
+    };
+    if decision == Decision::Deny {
+        return Err(Reason::DeniedByRule);
     }
-    if entry.spec.effect == Effect::Read { before_reading(execution, entry) } else { Ok(Flow::Next) }
+    if decision == Decision::Ask || entry.spec.kind.writes() {
+        match take_approval_result(execution) {
+            None => {}
+            Some(ApprovalResult::Reply(rendered)) => return Ok(Flow::answer(rendered)),
+            Some(ApprovalResult::Refused(reason)) => return Err(reason),
+            Some(ApprovalResult::MayRead) => execution.approved = Some(ChangeSet::default().digest()),
+        }
+    }
+    if decision == Decision::Ask { ask_to_read(execution, entry) } else { Ok(Flow::Next) }
 }
 
-fn take_approval_result(execution: &Execution<'_>, entry: &Entry) -> Option<ApprovalResult> {
+fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
     let setup = execution.setup();
-    let may_be_asked = match entry.spec.effect {
-        Effect::Read => setup.rules.on_reading(&entry.spec).max(execution.at_least) == Decision::Ask,
-        Effect::Write | Effect::Destroy => entry.spec.kind.writes(),
-    };
-    if execution.approved.is_some() || !setup.waits_for_approval || !may_be_asked {
+    if execution.approved.is_some() || !setup.waits_for_approval {
         return None;
     }
     let waiting = &execution.concerned_vault().waiting;
@@ -36,22 +46,20 @@ fn take_approval_result(execution: &Execution<'_>, entry: &Entry) -> Option<Appr
     approvals::take_result(waiting, &approvals::question_id(execution), setup.clock.now()).unwrap_or_default()
 }
 
-/// What the owner's rules say of a tool that only looks.
-fn before_reading(execution: &mut Execution<'_>, entry: &Entry) -> Result<Flow, Reason> {
-    match execution.setup().rules.on_reading(&entry.spec).max(execution.at_least) {
-        Decision::Allow => Ok(Flow::Next),
-        Decision::Deny => Err(Reason::DeniedByRule),
-        Decision::Ask => {
-            let (tool, vault) = (entry.spec.name(), execution.concerned_vault().vault.name());
-            let arguments = Value::Object(execution.given.clone()).to_string();
-            let shown = |most: usize| {
-                let arguments: String = arguments.chars().take(most).collect();
-                format!("`{tool}` wants to read in the vault `{vault}`. It is called with:\n\n{arguments}")
-            };
-            let question = approve::ask(execution, entry, ChangeSet::default().digest(), shown)?;
-            Ok(question.map_or(Flow::Next, |question| Flow::End(Conclusion::Ask(question))))
-        }
-    }
+/// For a tool that only looks, where the owner wants to be asked first.
+fn ask_to_read(execution: &mut Execution<'_>, entry: &Entry) -> Result<Flow, Reason> {
+    let (tool, vault) = (entry.spec.name(), execution.concerned_vault().vault.name());
+    let arguments = Value::Object(execution.given.clone()).to_string();
+    let shown = |most: usize| {
+        let arguments: String = arguments.chars().take(most).collect();
+        format!(
+            "`{tool}` wants to read in the vault {}. It is called with:\n\n{}",
+            quoted(vault),
+            fenced(&visible(&arguments))
+        )
+    };
+    let question = approve::ask(execution, entry, ChangeSet::default().digest(), shown)?;
+    Ok(question.map_or(Flow::Next, |question| Flow::End(Conclusion::Ask(question))))
 }
 
 #[cfg(test)]

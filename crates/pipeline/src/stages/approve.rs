@@ -1,11 +1,16 @@
 use lapidary_note::ContentHash;
-use lapidary_tools::{Entry, Reason, bug, clip_diff};
-use lapidary_vault::{Change, ChangeSet};
+use lapidary_tools::{
+    Entry, Reason, bug, clip_diff,
+    fence::fenced,
+    quote::{quoted, quoted_path, visible},
+};
+use lapidary_vault::{Change, ChangeSet, VaultPath};
 
 use crate::{
     Answer, Decision, Question, ServedVault, Verdict, approvals,
     confirmation::Subject,
     execution::{Conclusion, Execution, Flow},
+    places::Places,
 };
 
 /// Of a diff, as much as a person will look at in a client's form.
@@ -22,7 +27,8 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is shown before it is planned")) };
     let changes = &plan.change.changes;
     let served = execution.concerned_vault();
-    let question = ask(execution, entry, changes.digest(), |most| question(entry, served, changes, most))?;
+    let (digest, places) = (plan.places.digest(changes), &plan.places);
+    let question = ask(execution, entry, digest, |most| question(entry, served, changes, places, most))?;
     execution.plan = Some(plan);
     Ok(question.map_or(Flow::Next, |question| Flow::End(Conclusion::Ask(question))))
 }
@@ -70,18 +76,62 @@ pub(super) fn ask(
     }
 }
 
-fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, most: usize) -> String {
+/// A path, and where a link takes it.
+fn shown_path(path: &VaultPath, places: &Places) -> String {
+    match places.of_path(path) {
+        place if place == path => quoted_path(path).to_string(),
+        place => format!("{} (a link to {})", quoted_path(path), quoted_path(place)),
+    }
+}
+
+fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, places: &Places, most: usize) -> String {
+    if let Some(deletion) = deletion(served, changes, places) {
+        return deletion;
+    }
     let diff = changes.diff();
-    let files: Vec<String> = changes.changes.iter().flat_map(Change::paths).map(|path| format!("`{path}`")).collect();
+    let files: Vec<String> =
+        changes.changes.iter().flat_map(Change::paths).map(|path| shown_path(path, places)).collect();
     let shown = clip_diff(&diff.text, most);
     format!(
-        "`{}` wants to change {} in the vault `{}` (lines added: {}, removed: {}).\n\n{shown}",
+        "`{}` wants to change {} in the vault {} (lines added: {}, removed: {}).\n\n{}",
         entry.spec.name(),
         files.join(", "),
-        served.vault.name(),
+        quoted(served.vault.name()),
         diff.lines_added,
         diff.lines_removed,
+        fenced(&visible(&shown)),
     )
+}
+
+/// What a change that does nothing but delete is about to delete, and how much that is.
+fn deletion(served: &ServedVault, changes: &ChangeSet, places: &Places) -> Option<String> {
+    let mut for_good = false;
+    let mut files = Vec::with_capacity(changes.changes.len());
+    for change in &changes.changes {
+        let (path, before) = match change {
+            Change::Trash { path, before, .. } => (path, before.as_ref()),
+            Change::Delete { path, before, .. } => {
+                for_good = true;
+                (path, Some(before))
+            }
+            Change::TrashFolder { path } => (path, None),
+            _ => return None,
+        };
+        files.push(before.map_or_else(
+            || shown_path(path, places),
+            |file| {
+                let lines = file.bytes().split_inclusive(|byte| *byte == b'\n').count();
+                format!("{} ({} bytes, {lines} lines)", shown_path(path, places), file.content.len())
+            },
+        ));
+    }
+    let (files, vault) = (files.join(", "), served.vault.name());
+    (!files.is_empty()).then(|| match for_good {
+        true => format!(
+            "Delete {files} in the vault `{vault}`? It has no trash: only a checkpoint of this server keeps it."
+        ),
+        false => format!("Move {files} in the vault `{vault}` to the trash?"),
+    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,8 @@
-use lapidary_tools::{ArgumentProblem, Checked, Entry, Reason, VaultChoice, check_arguments, clipped};
+use lapidary_tools::{
+    ArgumentProblem, Checked, Entry, Reason, Refused, Role, VaultChoice, check_arguments, clipped, is_bare_name,
+    quote::quoted,
+};
+use lapidary_vault::{Denied, Scope, VaultPath};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -60,7 +64,7 @@ fn pick_vault<'a>(
     if let Some(spelt) = spelt.filter(|spelt| spelt != VAULT && !arguments.contains_key(VAULT)) {
         let name = arguments.remove(&spelt).unwrap_or_default();
         arguments.insert(VAULT.to_owned(), name);
-        execution.repairs.push(format!("`{spelt}` was read as `{VAULT}`"));
+        execution.repairs.push(format!("{} was read as `{VAULT}`", quoted(&spelt)));
     }
     let named = arguments.get(VAULT).cloned();
     if !entry.spec.takes(VAULT) {
@@ -93,8 +97,8 @@ pub(crate) fn step_arguments(entry: &Entry, vault: &str, mut arguments: Map<Stri
     Ok(checked)
 }
 
-pub(crate) fn bad_argument(entry: &Entry, at: &str, problem: &str) -> Reason {
-    let problem = ArgumentProblem { at: at.to_owned(), problem: problem.to_owned(), nearest: None };
+pub(crate) fn bad_argument(entry: &Entry, at: &str, problem: &'static str) -> Reason {
+    let problem = ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None };
     Reason::InvalidArguments { tool: entry.spec.name().to_owned(), problems: vec![problem] }
 }
 
@@ -102,6 +106,30 @@ pub(crate) fn bad_argument(entry: &Entry, at: &str, problem: &str) -> Reason {
 fn files(entry: &Entry, arguments: &Map<String, Value>) -> Vec<String> {
     let named = |pointer: &str| argument_at(arguments, pointer)?.as_str().map(|path| path.chars().take(4096).collect());
     entry.spec.declaration.paths.iter().filter_map(|path| named(path.pointer)).collect()
+}
+
+/// Whether the principal may change the files that the arguments name, by those names alone: before anything is read, so
+/// that the answer is the same whatever is there. What is ignored is not there for anybody, and the tool says so.
+pub(crate) fn write_scope(entry: &Entry, arguments: &Map<String, Value>, scope: &Scope) -> Result<(), Reason> {
+    if entry.spec.only_looks(arguments) {
+        return Ok(());
+    }
+    let written = entry.spec.declaration.paths.iter().filter(|path| path.role == Role::Write);
+    for given in written.filter_map(|path| argument_at(arguments, path.pointer)?.as_str()) {
+        // A name is no path: where it leads is judged when it is known.
+        if is_bare_name(given) {
+            continue;
+        }
+        // What is no path is for the tool to refuse.
+        let Ok(path) = VaultPath::parse(given) else { continue };
+        match scope.may_write(&path) {
+            Ok(()) | Err(Denied::Ignored) => {}
+            Err(denied) => {
+                return Err(Reason::PathForbidden { path, writing: true, denied: Refused::ByScope(denied) });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What the arguments have at a JSON pointer of a declaration, none of which escapes anything or leads into an array.

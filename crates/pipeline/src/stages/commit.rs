@@ -12,6 +12,7 @@ use crate::{
     Progress,
     execute::broken,
     execution::{Execution, Flow, Plan},
+    places::Places,
 };
 
 /// How often a plan is made because another program changed the file meanwhile.
@@ -20,7 +21,7 @@ const PLANS: usize = 16;
 /// Takes the turn, and has the vault make the change as a whole or not at all.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
-    let Plan { change: PlannedChange { changes, draft, .. }, token, redeemed, .. } = plan;
+    let Plan { change: PlannedChange { changes, draft, .. }, places, token, redeemed, .. } = plan;
     let unmade = Learnt { offered: execution.offered(), receipt: None, proposal_token: token.as_deref() };
     if changes.is_empty() {
         return Ok(Flow::answer(render_answer(draft.finish(&unmade)?, &execution.notices())));
@@ -33,7 +34,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
         let consumed = execution.executor.tokens.consume(&verified, execution.setup().clock.now());
         consumed.map_err(|_| Reason::ProposalExpired).inspect_err(|_| execution.cancel.end_change())?;
     }
-    match commit(execution, &turn, &scope, &changes) {
+    match commit(execution, &turn, &scope, &changes, &places) {
         Ok(receipt) => {
             execution.receipt = receipt;
             execution.report(Progress::Done);
@@ -89,13 +90,14 @@ fn commit(
     turn: &Turn<'_>,
     scope: &Scope,
     changes: &ChangeSet,
+    places: &Places,
 ) -> Result<Receipt, CommitError> {
     let origin = Origin {
         tool: execution.operation_name.clone(),
         client: execution.principal().id.clone(),
         time: execution.setup().clock.now(),
     };
-    turn.commit(changes, scope, &origin)
+    turn.commit_judged(changes, scope, &origin, &|path, place| places.of_path(path) == place)
 }
 
 /// Another program was faster, and nobody insisted on what was there before.

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
-use lapidary_tools::{OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
+use lapidary_tools::{Entry, OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
 
+use super::check;
 use crate::{
     ServedVault,
     execution::{Execution, Flow, Found},
@@ -10,15 +11,16 @@ use crate::{
 /// A view of the vault, reduced to what the principal may read.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     match execution.found()? {
-        Found::Tool(_) => tool_view(execution)?,
+        Found::Tool(entry) => tool_view(execution, entry)?,
         Found::Read(_) => execution.opened = Some(open(execution)?),
     }
     Ok(Flow::Next)
 }
 
-fn tool_view(execution: &mut Execution<'_>) -> Result<(), Reason> {
+fn tool_view(execution: &mut Execution<'_>, entry: &Entry) -> Result<(), Reason> {
     let Some(served) = execution.vault else { return Ok(()) };
     let scope = execution.executor.scope(served, &execution.principal().grant)?;
+    check::write_scope(entry, &execution.arguments, &scope)?;
     let view = execution.executor.view_under(served, Arc::clone(&scope));
     // The first caller who may read the file hears of a save that came too late.
     match view.late_saves() {
@@ -69,7 +71,8 @@ mod tests {
     use std::sync::Arc;
 
     use lapidary_tools::{Kind, Payload, ReadResource};
-    use serde_json::json;
+    use lapidary_vault::{PathPrefix, Policy};
+    use serde_json::{Value, json};
 
     use crate::{
         Grant,
@@ -84,6 +87,56 @@ mod tests {
         assert!(!read("Work/a.md").rendered().unwrap().is_error);
         assert!(read("Home/b.md").rendered().unwrap().is_error);
         server.done("file_read", json!({ "file": "Home/b.md" }));
+    }
+
+    /// What the answer would tell besides: whether the note, the section, the text or the key is there.
+    #[test]
+    fn the_write_scope_is_judged_by_the_path_before_anything_else_is_said() {
+        let server = TestSetup::default().serve(&[("README.md", "# One\nx\n")]);
+        let policy = Policy { write: Some(vec![PathPrefix::parse("Work").unwrap()]), ..Policy::default() };
+        let writer = server.principal_with(Grant { paths: Some(Arc::new(policy)), ..granted(&[]) });
+        let reply = |tool: &str, arguments: &Value| {
+            let reply = server.call_as(&writer, tool, arguments.clone()).rendered().expect("a reply");
+            Value::Object(reply.facts().clone()).to_string()
+        };
+        let there = json!({ "type": "path", "path": "README.md" });
+        let none = json!({ "type": "path", "path": "none.md" });
+        for target in [&there, &none] {
+            let path = &target["path"];
+            let nope = json!({ "type": "heading", "target": "Nope" });
+            for (tool, arguments) in [
+                (
+                    "obsidian_patch_note",
+                    json!({ "target": target, "operation": "append", "section": nope, "content": "x" }),
+                ),
+                ("obsidian_write_note", json!({ "target": target, "content": "x" })),
+                ("obsidian_write_note", json!({ "target": target, "content": "x", "section": nope })),
+                ("obsidian_append_to_note", json!({ "target": target, "content": "x", "dryRun": true })),
+                (
+                    "obsidian_replace_in_note",
+                    json!({ "target": target, "replacements": [{ "search": "zzz", "replace": "y" }] }),
+                ),
+                ("obsidian_manage_frontmatter", json!({ "target": target, "operation": "delete", "key": "nokey" })),
+                ("obsidian_manage_tags", json!({ "target": target, "operation": "remove", "tags": ["nope"] })),
+                ("obsidian_delete_note", json!({ "target": target })),
+                ("file_create", json!({ "file": path, "content": "x" })),
+                ("file_move", json!({ "from": path, "to": "Work/a.md" })),
+                ("file_move", json!({ "from": "Work/a.md", "to": path })),
+                ("str_replace", json!({ "file": path, "find": "zzz", "replace": "y" })),
+            ] {
+                let refused = reply(tool, &arguments);
+                assert!(refused.contains("path_forbidden"), "{tool} {arguments}: {refused}");
+                let refused = reply("bulk_apply", &json!({ "ops": [{ "tool": tool, "args": arguments }] }));
+                assert!(refused.contains("path_forbidden"), "{tool} in a batch: {refused}");
+            }
+        }
+        // Whoever only looks is let look.
+        for (tool, arguments) in [
+            ("obsidian_manage_tags", json!({ "target": there, "operation": "list" })),
+            ("obsidian_manage_frontmatter", json!({ "target": there, "operation": "get", "key": "nokey" })),
+        ] {
+            assert!(!reply(tool, &arguments).contains("path_forbidden"), "{tool}");
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
-use std::cell::Cell;
+use std::cell::{Cell, LazyCell};
 
+use jiff::Zoned;
 use lapidary_tools::{
-    Context, Disk, Entry, Group, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation, Reason,
-    RelayedCall, Walked, bug, prompts, render_answer,
+    Context, Disk, Entry, Group, MemoryBudget, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation,
+    Reason, RelayedCall, Walked, bug, prompts, render_answer,
 };
 use serde_json::{Map, Value};
 
@@ -15,6 +16,7 @@ use crate::{
     confirmation::Subject,
     digest::digest,
     execution::{Conclusion, Execution, Flow, Found, Plan},
+    places::Places,
 };
 
 /// The operation itself, as a pure function: an answer, or what it would change.
@@ -29,16 +31,19 @@ fn answer(execution: &mut Execution<'_>, operation: &dyn ReadOperation) -> Resul
     let opened = execution.opened.take().ok_or_else(|| bug!("an operation was reached without its vaults"))?;
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
-    let payload = operation.answer(&context(execution, &names, &[], &[], &walked), opened)?;
+    let now = wall_clock(execution);
+    let payload = operation.answer(&context(execution, &names, &[], &[], &walked, &now), opened)?;
     Ok(Flow::End(Conclusion::Answer(payload)))
 }
 
 fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<Flow, Reason> {
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
-    let log = log_lines(execution, entry.spec.needs)?;
-    let playbooks = playbooks(execution, entry.spec.needs, &names);
-    let context = context(execution, &names, &log, &playbooks, &walked);
+    let Needs { log_lines: lines, playbooks: needs_playbooks } = entry.spec.needs;
+    let log = if lines > 0 { log_lines(execution, lines)? } else { Vec::new() };
+    let playbooks = if needs_playbooks { playbooks(execution, &names) } else { Vec::new() };
+    let now = wall_clock(execution);
+    let context = context(execution, &names, &log, &playbooks, &walked, &now);
     let view = execution.view.take();
     let planned = entry.tool.plan(&context, view.as_ref(), execution.arguments.clone());
     execution.walked = walked.get().or(execution.walked);
@@ -94,7 +99,7 @@ fn with_proposal<'a>(
 ) -> Result<Plan<'a>, Reason> {
     let (tokens, now) = (&execution.executor.tokens, execution.setup().clock.now());
     specs.insert(0, &entry.spec);
-    let mut plan = Plan { change, specs, token: None, redeemed: None };
+    let mut plan = Plan { change, places: Places::default(), specs, token: None, redeemed: None };
     match &plan.change.proposal {
         None => {}
         Some(ProposalStep::Issue(proposal)) => {
@@ -116,12 +121,19 @@ fn with_proposal<'a>(
     Ok(plan)
 }
 
+/// Tells the time of this moment, whenever it is asked.
+fn wall_clock(execution: &Execution<'_>) -> impl Fn() -> Zoned + use<> {
+    let now = execution.setup().clock.now();
+    move || on_the_wall(now)
+}
+
 fn context<'c>(
     execution: &Execution<'c>,
     names: &'c [String],
     log: &'c [String],
     playbooks: &'c [Prompt],
     walked: &'c Cell<Option<Walked>>,
+    now: &'c dyn Fn() -> Zoned,
 ) -> Context<'c> {
     let setup = execution.setup();
     Context {
@@ -129,20 +141,18 @@ fn context<'c>(
         catalogue: &execution.profile().catalogue,
         vaults: names,
         scan: setup.limits.scan,
+        budget: MemoryBudget::new(setup.limits.budget()),
         skills: setup.skills.as_ref(),
-        now: on_the_wall(setup.clock.now()),
+        now: LazyCell::new(now),
         log,
         playbooks,
         walked,
     }
 }
 
-/// The latest lines of the vault's log, oldest first, if the tool needs them.
-fn log_lines(execution: &Execution<'_>, needs: Needs) -> Result<Vec<String>, Reason> {
-    if needs.log_lines == 0 {
-        return Ok(Vec::new());
-    }
-    match execution.concerned_vault().log.tail(needs.log_lines) {
+/// The latest lines of the vault's log, oldest first.
+fn log_lines(execution: &Execution<'_>, most: usize) -> Result<Vec<String>, Reason> {
+    match execution.concerned_vault().log.tail(most) {
         Ok((mut lines, _)) => {
             // What others did without naming a file, who has folders of their own need not know.
             if execution.principal().grant.paths.is_some() {
@@ -164,16 +174,17 @@ fn is_about(line: &str, name: &str) -> bool {
     line.get("file").is_some() || client.is_some_and(|session| session.is_empty() || session.starts_with(':'))
 }
 
-/// The playbooks of all vaults as far as the principal may see them, if the tool needs them.
-fn playbooks(execution: &Execution<'_>, needs: Needs, names: &[String]) -> Vec<Prompt> {
+/// The playbooks of all vaults as far as the principal may see them.
+fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<Prompt> {
     let (setup, profile, grant) = (execution.setup(), execution.profile(), &execution.principal().grant);
     let may_look = profile.has(Group::Read) || profile.has(Group::Vault);
     let is_allowed = setup.rules.on_looking(Group::Vault) == Decision::Allow;
-    if !needs.playbooks || setup.skills.is_none() || !may_look || !is_allowed {
+    if setup.skills.is_none() || !may_look || !is_allowed {
         return Vec::new();
     }
     let walked = Cell::new(None);
-    let context = context(execution, names, &[], &[], &walked);
+    let now = wall_clock(execution);
+    let context = context(execution, names, &[], &[], &walked, &now);
     let mut playbooks = Vec::new();
     for served in setup.vaults.granted(grant) {
         let found = execution.executor.view(served, grant).and_then(|view| prompts(&context, &view));

@@ -1,6 +1,6 @@
 use lapidary_vault::News;
 
-use crate::{Outcome, audit::AuditRecord, execution::Execution};
+use crate::{Outcome, execution::Execution};
 
 /// One line in the log of the vault, for refusals too, and what happened to the vault without a call.
 pub(crate) fn run(execution: &Execution<'_>, outcome: &Outcome) {
@@ -8,11 +8,10 @@ pub(crate) fn run(execution: &Execution<'_>, outcome: &Outcome) {
         return;
     }
     let (served, audit) = (execution.concerned_vault(), &execution.executor.audit);
-    let record = AuditRecord::of(execution, outcome);
-    audit.record(&served.log, &record);
+    audit.record(&served.log, execution, outcome);
     for news in served.vault.take_news() {
         tracing::warn!("vault `{}`: {}", served.vault.name(), in_words(&news));
-        audit.record_news(&served.log, record.time, &news);
+        audit.record_news(&served.log, execution.time, &news);
     }
 }
 

@@ -57,6 +57,12 @@ impl WeekRule {
         }
     }
 
+    /// How many days lie between a date and the weekday of this English name in the same week; nothing if it is none.
+    pub fn days_to(self, weekday: &str, date: Date) -> Option<i64> {
+        let (_, day) = WEEKDAYS.iter().zip(0_i64..).find(|(name, _)| name.eq_ignore_ascii_case(weekday))?;
+        Some((day - self.first_day).rem_euclid(7) - self.weekday(date))
+    }
+
     /// Which day of its week a date is, from 0.
     pub(super) fn weekday(self, date: Date) -> i64 {
         (i64::from(date.weekday().to_sunday_zero_offset()) - self.first_day).rem_euclid(7)

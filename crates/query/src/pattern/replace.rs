@@ -26,7 +26,6 @@ const LONGEST_TRIED: usize = 1024 * 1024;
 
 /// Nobody means to replace more in one note.
 const MOST_MATCHES: usize = 1_000_000;
-const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// What the letters behind an ECMAScript expression say of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,32 +121,38 @@ impl Replacer {
         Ok(Self { engine, names, expands: options.kind == PatternKind::Regex })
     }
 
-    /// What becomes of the text, in order: of every match, or only of the first. `stop` is asked between attempts.
+    /// What becomes of the text, in order: of every match, or only of the first. `stop` is asked between attempts. The new
+    /// texts have at most `most` bytes together.
     pub fn replacements(
         &self,
         text: &str,
         with: &str,
         all: bool,
+        most: usize,
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<Replacement>, ReplaceError> {
         let mut found = Vec::new();
-        let (mut at, mut bytes) = (0, 0);
+        let (mut at, mut left) = (0, most);
         while at <= text.len() {
             if stop() {
                 return Err(ReplaceError::Stopped);
             }
             let Some(groups) = self.find(text, at, stop)? else { break };
             let Some(span) = groups.first().cloned().flatten() else { break };
-            let text_for_it =
-                if self.expands { expand::expand(with, text, &groups, &self.names) } else { with.to_owned() };
-            bytes += text_for_it.len();
+            let new = if self.expands {
+                expand::expand(with, text, &groups, &self.names, left)
+            } else {
+                (with.len() <= left).then(|| with.to_owned())
+            };
+            let new = new.ok_or(ReplaceError::TooMuch)?;
+            left -= new.len();
             // Behind an empty match the next character is passed over, or it would be found for ever.
             at = span.end + if span.is_empty() { text[span.end..].chars().next().map_or(1, char::len_utf8) } else { 0 };
-            found.push(Replacement { span, text: text_for_it });
+            found.push(Replacement { span, text: new });
             if !all {
                 break;
             }
-            if bytes > MOST_BYTES || found.len() > MOST_MATCHES {
+            if found.len() > MOST_MATCHES {
                 return Err(ReplaceError::TooMuch);
             }
         }

@@ -1,6 +1,7 @@
 use std::io::{IsTerminal, Write, stderr, stdin};
 
 use lapidary_pipeline::{Decided, Executor, Pending};
+use lapidary_tools::quote::{one_line, quoted};
 use serde_json::{Value, json};
 
 use super::{Done, Failure, print_json, printable, report, table};
@@ -47,7 +48,7 @@ fn list(executor: &Executor, as_json: bool, out: &mut dyn Write) -> Result<Done,
     let row = |pending: &Pending| {
         let question = pending.question.lines().next().unwrap_or_default();
         let said = if pending.taken { "being carried out" } else { question };
-        [pending.id.clone(), pending.asked_at(), printable(&pending.caller), printable(said)]
+        [pending.id.clone(), pending.asked_at(), one_line(&pending.caller).into_owned(), one_line(said).into_owned()]
     };
     table::print(out, &pending.iter().map(row).collect::<Vec<_>>())?;
     writeln!(out, "\nLook at one with `lapidary approvals show ID`, then `accept ID` or `reject ID`.")?;
@@ -68,11 +69,11 @@ fn find(executor: &Executor, id: &str) -> Result<Option<Pending>, Failure> {
     match found.len() {
         1 => Ok(found.pop()),
         0 => {
-            report::error(&format!("nothing waits under `{}`; `lapidary approvals` lists what does", printable(id)));
+            report::error(&format!("nothing waits under {}; `lapidary approvals` lists what does", quoted(id)));
             Ok(None)
         }
         _ => {
-            report::error(&format!("several begin with `{}`; write more of it", printable(id)));
+            report::error(&format!("several begin with {}; write more of it", quoted(id)));
             Ok(None)
         }
     }
@@ -106,23 +107,23 @@ fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
         }
         Decided::NoSuchProfile(name) => {
             report::error(&format!(
-                "it was asked under the profile `{}`, which is not configured here; use the configuration of the server",
-                printable(&name)
+                "it was asked under the profile {}, which is not configured here; use the configuration of the server",
+                quoted(&name)
             ));
             Ok(Done::Refused)
         }
         Decided::NoSuchPrincipal(name) => {
             report::error(&format!(
-                "it was asked by `{}`, and there is no such principal here; use the configuration of the server, or reject it",
-                printable(&name)
+                "it was asked by {}, and there is no such principal here; use the configuration of the server, or reject it",
+                quoted(&name)
             ));
             Ok(Done::Refused)
         }
         Decided::ProfileChanged { principal, profile } => {
             report::error(&format!(
-                "it was asked by `{}` under the profile `{}`, and here it has another; use the configuration of the server, or reject it",
-                printable(&principal),
-                printable(&profile)
+                "it was asked by {} under the profile {}, and here it has another; use the configuration of the server, or reject it",
+                quoted(&principal),
+                quoted(&profile)
             ));
             Ok(Done::Refused)
         }

@@ -1,8 +1,13 @@
-use std::{io::Write, thread, time::Duration};
+use std::{
+    io::{IsTerminal, Write, stdout},
+    thread,
+    time::Duration,
+};
 
+use lapidary_tools::quote::one_line;
 use serde_json::Value;
 
-use super::{Done, Failure, printable};
+use super::{Done, Failure, json_for};
 use crate::{assemble::Assembled, cli::Audit};
 
 /// How often a followed log is looked at.
@@ -35,7 +40,7 @@ pub(super) fn run(audit: Audit, assembled: &Assembled, out: &mut dyn Write) -> R
 fn print(out: &mut dyn Write, lines: &[String], json: bool) -> Result<(), Failure> {
     for line in lines {
         if json {
-            writeln!(out, "{line}")?;
+            writeln!(out, "{}", json_for(line, stdout().is_terminal()))?;
         } else {
             writeln!(out, "{}", readable(line))?;
         }
@@ -46,13 +51,12 @@ fn print(out: &mut dyn Write, lines: &[String], json: bool) -> Result<(), Failur
 
 /// One call in one line for people; a line that is not ours is shown as it is.
 fn readable(line: &str) -> String {
-    let Ok(call) = serde_json::from_str::<Value>(line) else { return line.to_owned() };
+    let Ok(call) = serde_json::from_str::<Value>(line) else { return one_line(line).into_owned() };
     // What a caller sent must not look like a line of the log.
-    let text =
-        |key: &str| printable(call.get(key).and_then(Value::as_str).unwrap_or_default()).replace('\n', "\u{fffd}");
+    let text = |key: &str| one_line(call.get(key).and_then(Value::as_str).unwrap_or_default()).into_owned();
     if call.get("event").is_some() {
         let left = call.get("left").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        let left: Vec<String> = left.map(|path| printable(path).replace('\n', "\u{fffd}")).collect();
+        let left: Vec<String> = left.map(|path| one_line(path).into_owned()).collect();
         let about = [text("checkpoint"), text("why"), text("file"), left.join(", ")];
         let about: Vec<String> = about.into_iter().filter(|text| !text.is_empty()).collect();
         return format!("{}  {:<22} {}", text("ts"), text("event"), about.join("  ")).trim_end().to_owned();

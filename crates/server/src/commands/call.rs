@@ -4,6 +4,7 @@ use std::{
 };
 
 use lapidary_pipeline::{Answer, Executor, Invocation, Outcome, Principal, Question, Verdict};
+use lapidary_tools::quote::quoted;
 use serde_json::{Map, Value};
 
 use super::{Done, Failure, SAVING, print_json, printable, progress, report};
@@ -23,11 +24,11 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
     assembled.executor.save_indexes(SAVING);
     if let Outcome::UnknownTool { nearest } = outcome {
         let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
-        report::error(&format!("there is no tool `{}`{hint}", call.tool));
+        report::error(&format!("there is no tool {}{hint}", quoted(&call.tool)));
         return Ok(Done::Refused);
     }
     let Some(rendered) = outcome.rendered() else { return Ok(Done::Refused) };
-    print_json(out, &Value::Object(rendered.facts().clone()))?;
+    print_json(out, &Value::Object(rendered.facts()))?;
     Ok(if rendered.is_error { Done::Refused } else { Done::Well })
 }
 

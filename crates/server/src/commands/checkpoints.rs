@@ -60,11 +60,11 @@ fn call(
     let invocation = Invocation::tool(tool, arguments, principal);
     let Some(rendered) = complete(&assembled.executor, invocation).rendered() else { return Ok(Done::Refused) };
     if rendered.is_error {
-        report::error(&printable(&rendered.text().concat()));
+        report::error(&rendered.text().concat());
         return Ok(Done::Refused);
     }
     if as_json {
-        print_json(out, &Value::Object(rendered.facts().clone()))?;
+        print_json(out, &Value::Object(rendered.facts()))?;
     } else {
         writeln!(out, "{}", printable(&rendered.text().concat()))?;
     }

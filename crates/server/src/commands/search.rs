@@ -1,12 +1,13 @@
 use std::io::Write;
 
 use lapidary_pipeline::Invocation;
+use lapidary_tools::quote::one_line;
 use serde_json::{Map, Value, json};
 
 use super::{
     Done, Failure, SAVING,
     call::{complete, owner},
-    print_json, printable, report, table,
+    print_json, report, table,
 };
 use crate::{assemble::Assembled, cli::Search};
 
@@ -40,7 +41,7 @@ pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -
         return Ok(Done::Well);
     }
     if let Some(notice) = answer["notice"].as_str() {
-        report::note(&printable(notice));
+        report::note(notice);
     }
     table::print(out, &found.iter().map(row).collect::<Vec<_>>())?;
     let (shown, total) = (found.len(), answer["result"]["totalCount"].as_u64().unwrap_or_default());
@@ -66,10 +67,9 @@ fn ask(search: &Search, cursor: &Value, assembled: &Assembled) -> Result<Value, 
     if rendered.is_error {
         let said = rendered.text().join("\n");
         // People are told that it is an error already.
-        return Err(printable(said.strip_prefix("Error: ").unwrap_or(&said)));
+        return Err(said.strip_prefix("Error: ").unwrap_or(&said).to_owned());
     }
-    let (_, facts, _) = rendered.into_parts();
-    Ok(Value::Object(facts))
+    Ok(Value::Object(rendered.facts()))
 }
 
 /// Score, note, section, and the passage on one line.
@@ -80,7 +80,7 @@ fn row(hit: &Value) -> [String; 3] {
     let passage = text("excerpt").split_whitespace().collect::<Vec<_>>().join(" ");
     [
         format!("{:.2}", hit["score"].as_f64().unwrap_or_default()),
-        printable(&place).replace('\n', " "),
-        printable(&passage),
+        one_line(&place).into_owned(),
+        one_line(&passage).into_owned(),
     ]
 }

@@ -1,6 +1,8 @@
 use std::{sync::Arc, time::Duration};
 
-use super::{Done, Failure, SAVING};
+use lapidary_pipeline::Executor;
+
+use super::{Done, Failure, SAVING, report};
 use crate::{
     assemble::Assembled,
     config::{Config, Transport},
@@ -17,6 +19,7 @@ pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failur
         assembled.vaults.iter().map(|vault| format!("{} ({})", vault.name, vault.path.display())).collect();
     let policy = policy_without_folders(&assembled.executor, assembled.executor.grant());
     tracing::info!("{} · {policy}", names.join(", "));
+    warn_of_rules_without_effect(&assembled.executor);
     // One connection needs one thread; HTTP gets one per core.
     let mut builder = match config.transport {
         Transport::Stdio => tokio::runtime::Builder::new_current_thread(),
@@ -33,4 +36,14 @@ pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failur
     // Not waited for: a thread that reads a terminal or a dead disk never ends.
     runtime.shutdown_background();
     ended.map(|()| Done::Well).map_err(Failure::Serving)
+}
+
+/// Nobody waits for it: a large vault takes a while to look through.
+fn warn_of_rules_without_effect(executor: &Arc<Executor>) {
+    let executor = Arc::clone(executor);
+    std::thread::spawn(move || {
+        for rule in executor.rules_without_effect() {
+            report::note(&format!("warning: {rule}"));
+        }
+    });
 }

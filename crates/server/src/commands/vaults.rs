@@ -1,5 +1,6 @@
 use std::io::Write;
 
+use lapidary_tools::quote::one_line;
 use lapidary_vault::store::folder_exists;
 use serde_json::{Value, json};
 
@@ -16,8 +17,10 @@ pub(super) fn run(listing: Listing, assembled: &Assembled, out: &mut dyn Write) 
             .collect();
         print_json(out, &json!({ "vaults": vaults }))?;
     } else {
-        let rows: Vec<[String; 2]> =
-            vaults.iter().map(|vault| [vault.name.clone(), vault.path.display().to_string()]).collect();
+        let rows: Vec<[String; 2]> = vaults
+            .iter()
+            .map(|vault| [one_line(&vault.name).into_owned(), one_line(&vault.path.display().to_string()).into_owned()])
+            .collect();
         table::print(out, &rows)?;
     }
     Ok(Done::Well)

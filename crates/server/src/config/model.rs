@@ -162,6 +162,8 @@ pub(crate) struct Token {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) max_file_bytes: u64,
+    /// Of all files of one change, before and after.
+    pub(crate) max_change_bytes: u64,
     pub(crate) max_reply_bytes: usize,
     /// How long a call may take.
     pub(crate) deadline: Duration,
@@ -246,6 +248,7 @@ impl Config {
             trash_home: None,
             limits: Limits {
                 max_file_bytes: 16 * 1024 * 1024,
+                max_change_bytes: 256 * 1024 * 1024,
                 max_reply_bytes: 1024 * 1024,
                 deadline: Duration::from_secs(60),
                 ask_timeout: Duration::from_secs(5 * 60),

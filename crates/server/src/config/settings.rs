@@ -327,7 +327,9 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_DEADLINE_MS"),
         flag: None,
         default: Shown::Value("60000"),
-        doc: "How long a call may take. No call is without a deadline: 0, and more than 600000, mean 600000.",
+        doc: "How long a call may take. No call is without a deadline: 0, and more than 600000, mean 600000. \
+              `search_content`, `regex_replace` and `vault_info` then answer with what they have, which is one file at \
+              least; all other calls are refused.",
         apply: |draft, given| {
             let asked = number(&given.raw, 0..=u64::MAX)?;
             if asked > LONGEST_DEADLINE {
@@ -347,6 +349,15 @@ pub(crate) static SETTINGS: &[Setting] = &[
         default: Shown::Value("16777216"),
         doc: "The largest file that is read or written.",
         apply: |draft, given| number(&given.raw, 1..=u64::MAX).map(|most| draft.config.limits.max_file_bytes = most),
+    },
+    Setting {
+        section: Section::Limits,
+        key: Some("limits.max_change_bytes"),
+        variable: Some("LAPIDARY_MAX_CHANGE_BYTES"),
+        flag: None,
+        default: Shown::Value("268435456"),
+        doc: "How many bytes the files of one change may have together, before and after it. They are held in memory.",
+        apply: |draft, given| number(&given.raw, 1..=u64::MAX).map(|most| draft.config.limits.max_change_bytes = most),
     },
     Setting {
         section: Section::Limits,
@@ -397,8 +408,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_MAX_FILES_SCANNED"),
         flag: None,
         default: Shown::Value("0"),
-        doc: "How many files a search looks through before it answers with what it has; 0 is no limit. A call can set its \
-              own in `_budget`.",
+        doc: "How many files `search_content`, `regex_replace` and `vault_info` look through before they answer with what \
+              they have; 0 is no limit. A call can set its own in `_budget`. Other tools have no such limit.",
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.max_files_scanned = most),
     },
     Setting {

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use lapidary_tools::quote::{one_line, quoted, visible_json};
 use serde_json::{Map, Value, json};
 use tracing::{
     Level,
@@ -39,7 +40,7 @@ impl Line<'_> {
         let spans = if spans.is_empty() { String::new() } else { format!(" [{}]", spans.join(" > ")) };
         let line = format!("{mark}{}{}{spans}", self.fields.message, self.fields.plain());
         // What came from elsewhere must not look like a line of its own, or move the cursor.
-        line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+        one_line(&line).into_owned()
     }
 
     pub(super) fn json(&self, process: u32) -> String {
@@ -56,7 +57,7 @@ impl Line<'_> {
         if !self.spans.is_empty() {
             line["spans"] = self.spans.iter().map(SpanFields::json).collect();
         }
-        line.to_string()
+        visible_json(&line.to_string()).into_owned()
     }
 }
 
@@ -67,6 +68,8 @@ impl Fields {
 
     fn plain(&self) -> String {
         let shown = |(name, value): (&String, &Value)| match value {
+            // A name with a space in it could pass for another field.
+            Value::String(text) if text.contains([' ', '=', ']', '`']) => format!(" {name}={}", quoted(text)),
             Value::String(text) => format!(" {name}={text}"),
             value => format!(" {name}={value}"),
         };

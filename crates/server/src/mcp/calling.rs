@@ -10,7 +10,7 @@ use rmcp::{
     model::{ProgressNotificationParam, ProgressToken},
     service::RequestContext,
 };
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Interval};
 
 use super::{Mcp, service_error};
 
@@ -43,15 +43,16 @@ impl Mcp {
             let executor = Arc::clone(&self.shared.executor);
             let cancel = executor.cancel(&invocation);
             let grant = Arc::clone(&invocation.principal.grant);
-            let (sender, mut stages) = mpsc::unbounded_channel();
             let is_tool = matches!(invocation.operation, Operation::Tool { .. });
             let token = context.meta.get_progress_token().filter(|_| is_tool);
-            if token.is_some() {
+            let mut news = token.as_ref().map(|_| {
+                let (sender, stages) = mpsc::unbounded_channel();
                 invocation.progress = Some(Arc::new(move |stage| {
                     // A receiver that is gone has no use for progress.
                     sender.send(stage).unwrap_or_default();
                 }));
-            }
+                (stages, tokio::time::interval(LOOK_AT_INDEX))
+            });
             let mut task = {
                 let cancel = Arc::clone(&cancel);
                 tokio::spawn(async move { executor.execute(invocation, cancel).await })
@@ -59,28 +60,38 @@ impl Mcp {
             let mut stop = std::pin::pin!(context.ct.cancelled());
             let mut stopped = false;
             let mut progress = ProgressReport { context, token, reached, sent: 0.0 };
-            let mut looks = tokio::time::interval(LOOK_AT_INDEX);
             let looking = Arc::clone(&self.shared.executor);
             let done = loop {
                 tokio::select! {
                     done = &mut task => break done,
-                    Some(stage) = stages.recv() => progress.report(stage).await,
-                    _ = looks.tick(), if progress.token.is_some() => {
-                        if let Some(percent) = looking.indexing(&grant) {
-                            progress.indexing(percent).await;
+                    stage = next(&mut news) => match stage {
+                        Some(stage) => progress.report(stage).await,
+                        None => {
+                            if let Some(percent) = looking.indexing(&grant) {
+                                progress.indexing(percent).await;
+                            }
                         }
-                    }
+                    },
                     () = &mut stop, if !stopped => {
                         stopped = true;
                         cancel.take_back();
                     }
                 }
             };
-            while let Ok(stage) = stages.try_recv() {
+            while let Some(stage) = news.as_mut().and_then(|(stages, _)| stages.try_recv().ok()) {
                 progress.report(stage).await;
             }
             done.unwrap_or_else(|_| failed("the task that ran an operation is gone", &self.profile(context)))
         })
+    }
+}
+
+/// The next stage of a call whose client asked for progress; `None` when it is time to look at the index.
+async fn next(news: &mut Option<(mpsc::UnboundedReceiver<Progress>, Interval)>) -> Option<Progress> {
+    let Some((stages, looks)) = news else { return std::future::pending().await };
+    tokio::select! {
+        Some(stage) = stages.recv() => Some(stage),
+        _ = looks.tick() => None,
     }
 }
 

@@ -9,7 +9,9 @@ use std::{
 };
 
 use lapidary_pipeline::{Executor, Grant, Invocation, Principal};
-use lapidary_tools::{FilledPrompt, Offered, Payload, Profile, PromptsSeen, Reason, WatchPrompts, refusal_data};
+use lapidary_tools::{
+    FilledPrompt, Offered, Payload, Profile, PromptsSeen, Reason, WatchPrompts, quote::one_line, refusal_data,
+};
 use rmcp::{
     ErrorData,
     model::{ErrorCode, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
@@ -88,19 +90,21 @@ pub(super) fn listed(prompt: lapidary_tools::Prompt) -> Prompt {
     let argument = |argument: lapidary_tools::PromptArgument| {
         let shown = PromptArgument::new(argument.name).with_required(true);
         match argument.description {
-            Some(description) => shown.with_description(description),
+            Some(description) => shown.with_description(one_line(&description)),
             None => shown,
         }
     };
     let arguments: Vec<PromptArgument> = prompt.arguments.into_iter().map(argument).collect();
     let arguments = (!arguments.is_empty()).then_some(arguments);
-    Prompt::new(prompt.name, prompt.description, arguments).with_title(prompt.title)
+    // Clients show these among words of their own.
+    let description = prompt.description.map(|description| one_line(&description).into_owned());
+    Prompt::new(prompt.name, description, arguments).with_title(one_line(&prompt.title))
 }
 
 pub(super) fn filled(prompt: FilledPrompt) -> GetPromptResult {
     let result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, prompt.text)]);
     match prompt.description {
-        Some(description) => result.with_description(description),
+        Some(description) => result.with_description(one_line(&description)),
         None => result,
     }
 }

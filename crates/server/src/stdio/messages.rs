@@ -2,11 +2,10 @@
 
 use std::{
     collections::HashSet,
-    hash::{BuildHasher, Hasher, RandomState},
     io,
     pin::Pin,
     sync::{
-        Arc, LazyLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -23,7 +22,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
-    sync::{Mutex, mpsc, oneshot},
+    sync::{Mutex, Notify, oneshot},
 };
 
 type Outgoing = Pin<Box<dyn Sink<TxJsonRpcMessage<RoleServer>, Error = io::Error> + Send>>;
@@ -40,9 +39,12 @@ where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let (events, received) = mpsc::unbounded_channel();
-    tokio::spawn(follow_exchange(received));
-    let shared = Arc::new(Shared { output: Mutex::new(Box::new(output)), framed: AtomicBool::new(false), events });
+    let shared = Arc::new(Shared {
+        output: Mutex::new(Box::new(output)),
+        framed: AtomicBool::new(false),
+        exchange: Default::default(),
+        changed: Notify::new(),
+    });
     let outgoing = futures::sink::unfold(Arc::clone(&shared), |shared, message| async move {
         shared.send(message).await?;
         Ok(shared)
@@ -60,88 +62,102 @@ struct Shared {
     output: Mutex<Box<dyn AsyncWrite + Unpin + Send>>,
     /// The client sends `Content-Length` frames, so it gets them too.
     framed: AtomicBool,
-    events: mpsc::UnboundedSender<Event>,
+    exchange: parking_lot::Mutex<Exchange>,
+    /// Told whenever the exchange has changed.
+    changed: Notify,
 }
 
-/// What happens between the two sides.
-enum Event {
-    /// The client wants something.
-    Requested(RequestId),
-    /// It has been answered, or the client took it back: what was taken back is never answered.
-    Answered(Option<RequestId>),
-    /// We ask the client something.
-    Asked(RequestId),
-    /// It has answered.
-    Replied(Option<RequestId>),
-    /// The client says nothing more; to be told when everything is answered that can be without it.
-    Ended(oneshot::Sender<()>),
+/// So many requests are taken before the client has read the answers to earlier ones. A client that sends and does not read
+/// fills the pipe, and not our memory.
+const MOST_OPEN: usize = 64;
+
+/// What either side is still waiting for.
+#[derive(Default)]
+struct Exchange {
+    /// Requests of the client that are not answered. What it took back is never answered.
+    open: HashSet<RequestId>,
+    /// Our questions.
+    asked: HashSet<RequestId>,
 }
 
-/// Knows what either side is still waiting for, as long as there is a transport.
-async fn follow_exchange(mut events: mpsc::UnboundedReceiver<Event>) {
-    let (mut open, mut asked) = (HashSet::new(), HashSet::new());
-    let mut waiting: Option<oneshot::Sender<()>> = None;
-    while let Some(event) = events.recv().await {
-        match event {
-            Event::Requested(id) => drop(open.insert(id)),
-            Event::Answered(id) => open.retain(|known| Some(known) != id.as_ref()),
-            Event::Asked(id) => drop(asked.insert(id)),
-            Event::Replied(id) => asked.retain(|known| Some(known) != id.as_ref()),
-            Event::Ended(waiter) => waiting = Some(waiter),
-        }
-        // Each question of ours holds up one request.
-        if open.len() <= asked.len()
-            && let Some(waiter) = waiting.take()
-        {
-            // Whoever wanted to know may have given up.
-            waiter.send(()).unwrap_or_default();
-        }
+impl Exchange {
+    /// Each question of ours holds up one request, and is answered only if we go on reading.
+    fn has_room(&self) -> bool {
+        self.open.len() < self.asked.len() + MOST_OPEN
+    }
+
+    /// Whether everything is answered that can be without the client.
+    fn is_done(&self) -> bool {
+        self.open.len() <= self.asked.len()
     }
 }
 
 impl Shared {
     async fn send(&self, message: TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
-        let event = match &message {
-            JsonRpcMessage::Request(request) => Some(Event::Asked(request.id.clone())),
-            JsonRpcMessage::Response(response) => Some(Event::Answered(Some(response.id.clone()))),
-            JsonRpcMessage::Error(error) => Some(Event::Answered(error.id.clone())),
-            JsonRpcMessage::Notification(_) => None,
+        let (answered, asked) = match &message {
+            JsonRpcMessage::Request(request) => (None, Some(request.id.clone())),
+            JsonRpcMessage::Response(response) => (Some(response.id.clone()), None),
+            JsonRpcMessage::Error(error) => (error.id.clone(), None),
+            JsonRpcMessage::Notification(_) => (None, None),
         };
-        self.write(&serialised(message)?).await?;
-        event.into_iter().for_each(|event| self.note(event));
+        self.write(serialised(message)?).await?;
+        self.note(|exchange| {
+            if let Some(id) = &answered {
+                exchange.open.remove(id);
+            }
+            exchange.asked.extend(asked);
+        });
         Ok(())
     }
 
-    fn received(&self, message: &RxJsonRpcMessage<RoleServer>) {
+    /// Whether a message can be passed on: a request is not while another of its id is open, as one answer could be taken
+    /// for the other.
+    fn received(&self, message: &RxJsonRpcMessage<RoleServer>) -> bool {
+        let replied = |id: Option<&RequestId>| self.note(|exchange| id.is_some_and(|id| exchange.asked.remove(id)));
         match message {
-            JsonRpcMessage::Request(request) => self.note(Event::Requested(request.id.clone())),
-            JsonRpcMessage::Response(response) => self.note(Event::Replied(Some(response.id.clone()))),
-            JsonRpcMessage::Error(error) => self.note(Event::Replied(error.id.clone())),
-            JsonRpcMessage::Notification(notification) => {
-                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
-                    self.note(Event::Answered(cancelled.params.request_id.clone()));
+            JsonRpcMessage::Request(request) => return self.note(|exchange| exchange.open.insert(request.id.clone())),
+            JsonRpcMessage::Response(response) => replied(Some(&response.id)),
+            JsonRpcMessage::Error(error) => replied(error.id.as_ref()),
+            JsonRpcMessage::Notification(notification) => match &notification.notification {
+                ClientNotification::CancelledNotification(cancelled) => {
+                    let id = cancelled.params.request_id.as_ref();
+                    self.note(|exchange| id.is_some_and(|id| exchange.open.remove(id)))
                 }
+                _ => false,
+            },
+        };
+        true
+    }
+
+    fn note<T>(&self, change: impl FnOnce(&mut Exchange) -> T) -> T {
+        let noted = change(&mut self.exchange.lock());
+        self.changed.notify_waiters();
+        noted
+    }
+
+    /// Waits until the exchange is as wanted.
+    async fn until(&self, is_wanted: fn(&Exchange) -> bool) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            // Registered before it is looked at, so that no change is missed.
+            changed.as_mut().enable();
+            if is_wanted(&self.exchange.lock()) {
+                return;
             }
+            changed.await;
         }
     }
 
-    fn note(&self, event: Event) {
-        // The task that follows the exchange lives as long as this does.
-        self.events.send(event).unwrap_or_default();
-    }
-
-    async fn write(&self, message: &[u8]) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(message.len() + 40);
-        let framed = self.framed.load(Ordering::Relaxed);
-        if framed {
-            bytes.extend(format!("Content-Length: {}\r\n\r\n", message.len()).bytes());
-        }
-        bytes.extend(message);
-        if !framed {
-            bytes.push(b'\n');
+    async fn write(&self, mut message: Vec<u8>) -> io::Result<()> {
+        if self.framed.load(Ordering::Relaxed) {
+            let header = format!("Content-Length: {}\r\n\r\n", message.len());
+            message.splice(..0, header.into_bytes());
+        } else {
+            message.push(b'\n');
         }
         let mut output = self.output.lock().await;
-        output.write_all(&bytes).await?;
+        output.write_all(&message).await?;
         output.flush().await
     }
 
@@ -155,16 +171,9 @@ impl Shared {
 
     async fn refuse(&self, id: &Value, code: i32, message: &str) {
         let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
-        if let Err(error) = self.write(error.to_string().as_bytes()).await {
+        if let Err(error) = self.write(error.to_string().into_bytes()).await {
             tracing::debug!(%error, "the client does not read");
         }
-    }
-
-    /// Waits until everything is answered that can be without the client, which says nothing more.
-    async fn all_answered(&self) {
-        let (waiter, answered) = oneshot::channel();
-        self.note(Event::Ended(waiter));
-        answered.await.unwrap_or_default();
     }
 }
 
@@ -172,25 +181,23 @@ impl Shared {
 /// are an object in the protocol, so that a text there can be nothing else.
 fn serialised(mut message: TxJsonRpcMessage<RoleServer>) -> io::Result<Vec<u8>> {
     let facts = take_facts(&mut message);
-    let bytes = serde_json::to_vec(&message)?;
-    let Some(facts) = facts else { return Ok(bytes) };
-    let stand_in = format!("\"{}\"", *STAND_IN);
-    // Behind the text of the answer, which is longer than what follows.
-    let at = memchr::memmem::rfind(&bytes, stand_in.as_bytes()).ok_or(io::ErrorKind::InvalidData)?;
-    Ok([&bytes[..at], facts.as_bytes(), &bytes[at + stand_in.len()..]].concat())
+    let mut bytes = serde_json::to_vec(&message)?;
+    if let Some(facts) = facts {
+        // The result comes last in a response, and has other fields before this one.
+        bytes.truncate(bytes.strip_suffix(b"}}").ok_or(io::ErrorKind::InvalidData)?.len());
+        bytes.reserve(facts.len() + 30);
+        bytes.extend_from_slice(b",\"structuredContent\":");
+        bytes.extend_from_slice(facts.as_bytes());
+        bytes.extend_from_slice(b"}}");
+    }
+    Ok(bytes)
 }
-
-/// What no text of a note is: another word in each process.
-static STAND_IN: LazyLock<String> = LazyLock::new(|| {
-    let part = || RandomState::new().build_hasher().finish();
-    format!("lapidary-{:016x}{:016x}", part(), part())
-});
 
 fn take_facts(message: &mut TxJsonRpcMessage<RoleServer>) -> Option<String> {
     let JsonRpcMessage::Response(response) = message else { return None };
     let ServerResult::CallToolResult(result) = &mut response.result else { return None };
-    match &mut result.structured_content {
-        Some(Value::String(facts)) => Some(std::mem::replace(facts, STAND_IN.clone())),
+    match result.structured_content.take_if(|facts| facts.is_string()) {
+        Some(Value::String(facts)) => Some(facts),
         _ => None,
     }
 }
@@ -221,6 +228,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     /// The next message; bytes that are none are answered with an error and skipped.
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
+            self.shared.until(Exchange::has_room).await;
             let bytes = match self.bytes().await {
                 Ok(Some(Some(bytes))) => bytes,
                 Ok(Some(None)) => {
@@ -232,7 +240,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
                 // Nothing more comes, but what was asked is still answered.
                 Ok(None) | Err(_) => {
                     // Past the limit there is nobody left to wait for.
-                    drop(tokio::time::timeout(LAST_ANSWERS, self.shared.all_answered()).await);
+                    drop(tokio::time::timeout(LAST_ANSWERS, self.shared.until(Exchange::is_done)).await);
                     if let Some(ended) = self.ended.take() {
                         // Whoever wanted to know may be gone.
                         ended.send(()).unwrap_or_default();
@@ -241,9 +249,11 @@ impl<R: AsyncRead + Unpin> Reader<R> {
                 }
             };
             match parsed(&bytes) {
+                Ok(message) if self.shared.received(&message) => return Some(message),
                 Ok(message) => {
-                    self.shared.received(&message);
-                    return Some(message);
+                    let id =
+                        if let JsonRpcMessage::Request(request) = &message { json!(request.id) } else { Value::Null };
+                    self.shared.refuse(&id, -32600, "A request with this id is not answered yet").await;
                 }
                 Err(_) => self.shared.complain(&bytes).await,
             }
@@ -346,22 +356,24 @@ mod tests {
 
     #[test]
     fn the_facts_of_an_answer_are_sent_as_they_were_serialised() {
-        let facts =
-            json!({ "path": "a.md", "text": format!("a \"note\" about {} 石", *STAND_IN), "list": [1, { "x": null }] });
-        let message = |facts: Value| {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(format!("{facts} {}", *STAND_IN))]);
-            result.structured_content = Some(facts);
-            let response =
-                JsonRpcResponse { jsonrpc: Default::default(), id: RequestId::Number(7), result: result.into() };
-            TxJsonRpcMessage::<RoleServer>::Response(response)
-        };
-        let plain = serde_json::to_vec(&message(facts.clone())).unwrap();
-        let mut spliced = message(Value::String(facts.to_string()));
-        if let JsonRpcMessage::Response(response) = &mut spliced
-            && let ServerResult::CallToolResult(result) = &mut response.result
-        {
-            result.content = vec![ContentBlock::text(format!("{facts} {}", *STAND_IN))];
+        let facts = json!({ "path": "a.md", "text": "a \"note\" }} about 石", "list": [1, { "x": null }] });
+        for result in [
+            CallToolResult::success(vec![ContentBlock::text(facts.to_string())]),
+            CallToolResult::error(vec![ContentBlock::text("}}")]),
+            CallToolResult::success(Vec::new()),
+        ] {
+            let message = |facts: Value| {
+                let mut result = result.clone();
+                result.structured_content = Some(facts);
+                let response =
+                    JsonRpcResponse { jsonrpc: Default::default(), id: RequestId::Number(7), result: result.into() };
+                TxJsonRpcMessage::<RoleServer>::Response(response)
+            };
+            let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap();
+            let plain = parsed(&serde_json::to_vec(&message(facts.clone())).unwrap());
+            let spliced = serialised(message(Value::String(facts.to_string()))).unwrap();
+            assert_eq!(parsed(&spliced), plain);
+            assert!(String::from_utf8(spliced).unwrap().contains(&facts.to_string()));
         }
-        assert_eq!(String::from_utf8(serialised(spliced).unwrap()), String::from_utf8(plain));
     }
 }

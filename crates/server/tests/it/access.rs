@@ -139,6 +139,86 @@ fn each_vault_has_its_own_patterns_and_rules() {
     server.done("file_read", json!({ "vault": "here", "file": "Work/a.md" }));
 }
 
+/// What a vault closes is closed by way of another one around it too.
+#[test]
+fn a_vault_inside_a_vault_keeps_its_rules() {
+    let outer = Vault::new(&[("a.md", b"lantern"), ("Sub/Inner/open.md", b"lantern"), ("Sub/Inner/Law.md", b"law")]);
+    for (path, text) in [
+        ("Private/p.md", "lantern zqsecret"),
+        ("x.secret.md", "lantern zqsecret"),
+        ("Deep/a.md", "deep"),
+        ("Deep/Private/p.md", "lantern zqsecret"),
+    ] {
+        outer.write(&format!("Sub/Inner/{path}"), text.as_bytes());
+    }
+    outer.write("Sub/Inner/.lapidaryignore", b"Private/\n");
+    outer.write("Sub/Inner/.lapidaryprotect", b"/Law.md\n");
+    std::os::unix::fs::symlink("Sub/Inner/Private", outer.path().join("door")).unwrap();
+    let toml = format!(
+        "[vaults]\nouter = {:?}\n[vaults.inner]\npath = {:?}\ndeny = [\"*.secret.md\"]\n",
+        outer.path(),
+        outer.path().join("Sub/Inner"),
+    );
+    let mut server = configured(&outer, &toml);
+    let before = outer.everything();
+    let mut refused = |tool: &str, mut arguments: Value, expected: &str| {
+        arguments["vault"] = json!("outer");
+        let said = server.call(tool, arguments.clone());
+        assert_eq!(reason(&said), expected, "{tool} {arguments}: {said}");
+    };
+    for file in ["Sub/Inner/Private/p.md", "sub/INNER/private/none.md", "door/p.md"] {
+        refused("file_read", json!({ "file": file }), "note_missing");
+    }
+    refused("file_read", json!({ "file": "Sub/Inner/x.secret.md" }), "path_forbidden");
+    refused("file_create", json!({ "file": "Sub/Inner/y.secret.md", "content": "" }), "path_forbidden");
+    refused("file_create", json!({ "file": "Sub/Inner/Private/new.md", "content": "" }), "path_forbidden");
+    refused("file_append", json!({ "file": "Sub/Inner/Law.md", "content": "x" }), "path_forbidden");
+    refused("file_move", json!({ "from": "Sub/Inner/Deep", "to": "Deep" }), "path_forbidden");
+    // Elsewhere nobody would know what it closes.
+    for from in ["Sub/Inner", "Sub"] {
+        refused("file_move", json!({ "from": from, "to": "Elsewhere" }), "path_forbidden");
+    }
+    assert_eq!(outer.everything(), before);
+    let found = server.done("search_content", json!({ "vault": "outer", "query": "lantern" })).to_string();
+    assert!(found.contains("Sub/Inner/open.md") && !found.contains("zqsecret"), "{found}");
+    server.done("file_append", json!({ "vault": "outer", "file": "Sub/Inner/open.md", "content": "x" }));
+    outer.write("Sub/Inner/.lapidaryignore", b"\xff");
+    server.done("file_read", json!({ "vault": "outer", "file": "a.md" }));
+    let said = server.call("file_read", json!({ "vault": "outer", "file": "Sub/Inner/open.md" }));
+    assert_eq!(reason(&said), "path_forbidden", "{said}");
+    outer.write("Sub/Inner/.lapidaryignore", b"");
+    server.done("file_read", json!({ "vault": "outer", "file": "Sub/Inner/Private/p.md" }));
+}
+
+/// With `*.md` open, nothing of what is said of a path below a closed file depends on whether the file is there.
+#[test]
+fn a_path_below_a_closed_file_is_answered_as_if_it_were_not_there() {
+    let answers = |there: bool| {
+        let vault = Vault::new(&[("a.md", b"a"), ("v1.0/b.md", b"b")]);
+        if there {
+            vault.write("secret.txt", b"zqsecret");
+        }
+        let toml = format!("[vaults.notes]\npath = {:?}\nallow = [\"**/*.md\"]\n", vault.path());
+        let mut server = configured(&vault, &toml);
+        let mut said = Vec::new();
+        for file in ["secret.txt/x.md", "secret.txt/deep/x.md"] {
+            said.push(server.call("file_read", json!({ "file": file })));
+            said.push(server.call("file_list", json!({ "directory": "secret.txt" })));
+            for dry_run in [true, false] {
+                said.push(server.call("file_create", json!({ "file": file, "content": "x", "dry_run": dry_run })));
+                said.push(server.call("file_move", json!({ "from": "a.md", "to": file, "dry_run": dry_run })));
+                said.push(server.call("file_append", json!({ "file": file, "content": "x", "dry_run": dry_run })));
+            }
+        }
+        server.done("file_create", json!({ "file": "v1.0/new.md", "content": "x" }));
+        server.done("file_create", json!({ "file": "New folder/new.md", "content": "x" }));
+        said
+    };
+    let (with, without) = (answers(true), answers(false));
+    assert_eq!(with, without);
+    assert!(with.iter().all(|said| !said.to_string().contains("\"created\"")), "{with:#?}");
+}
+
 #[test]
 fn a_pattern_that_means_nothing_ends_the_start() {
     let vault = Vault::new(&[]);
@@ -192,4 +272,32 @@ fn links_lead_out_of_the_vault_only_where_the_owner_says() {
     vault.serve_with(&[], &environment).open(Era::Modern).done("file_read", json!({ "file": "ext/a.md" }));
     let mut server = vault.serve().open(Era::Modern);
     assert_eq!(subreason(&server.call("file_read", json!({ "file": "ext/a.md" }))), "leads_outside");
+}
+
+#[test]
+fn a_closed_path_that_matches_nothing_is_warned_about_with_the_nearest_name() {
+    let vault = Vault::new(&[("Personen/Anna.md", b"a"), ("Tagebuch/x.md", b"x"), (".lapidaryignore", b"Personn/\n")]);
+    let environment = [("OBSIDIAN_DENY_PATHS", "Persnen,Tagebuch"), ("LAPIDARY_APPROVAL_RULES", "ask path=Tagbuch")];
+    let stderr = vault.path().parent().unwrap().join("stderr");
+    let mut command = vault.command();
+    command
+        .arg("--vault")
+        .arg(vault.path())
+        .envs(environment)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null());
+    let mut server = command.stderr(std::fs::File::create(&stderr).unwrap()).spawn().unwrap();
+    // The warnings come from a thread of their own.
+    let mut said = String::new();
+    while said.matches("matches nothing").count() < 3 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        said = std::fs::read_to_string(&stderr).unwrap();
+        assert!(server.try_wait().unwrap().is_none(), "{said}");
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    for (rule, nearest) in [("persnen", "Personen"), ("Personn/", "Personen"), ("path=tagbuch", "Tagebuch")] {
+        let line = said.lines().find(|line| line.contains(&format!("`{rule}`"))).unwrap_or_else(|| panic!("{said}"));
+        assert!(line.contains(&format!("did you mean `{nearest}`?")), "{line}");
+    }
 }

@@ -63,6 +63,58 @@ fn a_yes_changes_the_note_in_both_eras() {
     assert_eq!(vault.read("a.md"), b"one 2 three\n");
 }
 
+/// A rule is about the place that would change, by whatever path it is reached.
+#[cfg(unix)]
+#[test]
+fn rules_about_a_folder_hold_through_links() {
+    let vault = Vault::new(&[("Journal/a.md", b"a\n"), ("Open/b.md", b"b [[a]]\n")]);
+    for (at, target) in [("jl", "Journal"), ("j.md", "Journal/a.md"), ("Open/up", "../jl")] {
+        std::os::unix::fs::symlink(target, vault.path().join(at)).unwrap();
+    }
+    let calls = [
+        ("file_append", json!({ "file": "jl/a.md", "content": "x" })),
+        ("file_append", json!({ "file": "j.md", "content": "x" })),
+        ("file_append", json!({ "file": "Open/up/a.md", "content": "x" })),
+        ("file_create", json!({ "file": "jl/new.md", "content": "x" })),
+        ("file_create", json!({ "file": "jl/new/deep.md", "content": "x" })),
+        ("file_move", json!({ "from": "Open/b.md", "to": "jl/b.md" })),
+        ("file_move", json!({ "from": "jl/a.md", "to": "Open/a.md" })),
+        ("file_delete", json!({ "file": "jl/a.md" })),
+        ("obsidian_append_to_note", json!({ "target": crate::harness::path("jl/a.md"), "content": "x" })),
+        ("call_tool", json!({ "name": "file_append", "arguments": { "file": "jl/a.md", "content": "x" } })),
+    ];
+    let environment = [("LAPIDARY_APPROVAL_RULES", "deny path=Journal"), ("LAPIDARY_REPETITION", "off")];
+    let mut server = vault.serve_with(&["--tools", "all"], &environment).open(Era::Modern);
+    let before = vault.everything();
+    for (tool, arguments) in &calls {
+        let said = server.call(tool, arguments.clone());
+        assert_eq!(reason(&said), "denied_by_rule", "{tool} {arguments}: {said}");
+        let batch = json!({ "ops": [{ "tool": tool, "args": arguments }] });
+        let said = server.call("bulk_apply", batch).to_string();
+        assert!(*tool == "call_tool" || said.contains("denied_by_rule"), "{tool} in a batch: {said}");
+    }
+    assert_eq!(vault.everything(), before);
+    server.done("file_append", json!({ "file": "Open/b.md", "content": "x" }));
+
+    let environment = [("LAPIDARY_APPROVAL_RULES", "ask path=Journal"), ("LAPIDARY_REPETITION", "off")];
+    let mut server = vault.serve_with(&["--tools", "all"], &environment).with_elicitation().open(Era::Modern);
+    let call = json!({ "name": "file_append", "arguments": { "file": "jl/a.md", "content": "x" } });
+    let asked = server.request("tools/call", call.clone())["result"].clone();
+    let question = asked["inputRequests"]["consent"]["params"]["message"].as_str().unwrap().to_owned();
+    assert!(question.contains("`jl/a.md`") && question.contains("`Journal/a.md`"), "{question}");
+    // The link leads elsewhere by the time of the answer, to the same text.
+    vault.write("Other/a.md", b"a\n");
+    std::fs::remove_file(vault.path().join("jl")).unwrap();
+    std::os::unix::fs::symlink("Other", vault.path().join("jl")).unwrap();
+    let mut again = call;
+    again["requestState"] = asked["requestState"].clone();
+    again["inputResponses"] = json!({ "consent": yes() });
+    let before = vault.everything();
+    let said = server.request("tools/call", again)["result"].clone();
+    assert_eq!(vault.read("Journal/a.md"), b"a\n", "{said}");
+    assert_eq!(said["isError"] == true, vault.everything() == before, "{said}");
+}
+
 #[test]
 fn anything_but_a_clear_yes_changes_nothing() {
     for (answer, expected) in [

@@ -234,6 +234,23 @@ impl Server {
         }
     }
 
+    /// The answer, if it comes in time.
+    pub(crate) fn answer_within(&mut self, patience: Duration, id: u64) -> Option<Value> {
+        loop {
+            let line = self.lines.recv_timeout(patience).ok()?;
+            let message: Value = serde_json::from_str(&line).expect("a JSON message a line");
+            if message["id"] == id && message.get("method").is_none() {
+                return Some(message);
+            }
+            self.aside.push(message);
+        }
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn exited(&mut self) -> Option<std::process::ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
     /// The result of a tool.
     pub(crate) fn call(&mut self, tool: &str, arguments: impl Into<Value>) -> Value {
         let reply = self.request("tools/call", json!({ "name": tool, "arguments": arguments.into() }));

@@ -138,7 +138,7 @@ fn the_first_512_characters_of_the_instructions_say_what_is_in_force() {
         (&[("OBSIDIAN_DENY_PATHS", "secret")], "Some paths are closed."),
         (&[("LAPIDARY_APPROVAL", "write=ask")], "shown to a person first"),
         (&[("LAPIDARY_APPROVAL", "write=deny")], "allow no change"),
-        (&[("OBSIDIAN_READ_PATHS", "pub"), ("OBSIDIAN_WRITE_PATHS", "work")], "Readable: 'pub'. Writable: 'work'."),
+        (&[("OBSIDIAN_READ_PATHS", "pub"), ("OBSIDIAN_WRITE_PATHS", "work")], "Readable: `pub`. Writable: `work`."),
     ] {
         let start = policy_in_instructions(environment);
         assert!(start.contains(part), "{start}");

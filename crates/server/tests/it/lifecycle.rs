@@ -137,6 +137,48 @@ fn a_call_with_no_time_left_is_refused_and_changes_nothing() {
 }
 
 #[test]
+fn however_little_time_there_is_a_search_gets_on() {
+    let files: Vec<(String, Vec<u8>)> =
+        (0..30).map(|number| (format!("n{number:02}.md"), b"needle\n".repeat(1000))).collect();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+    let vault = Vault::new(&files);
+    for (deadline, budget) in [("1", json!({})), ("60000", json!({ "deadlineMs": 1 }))] {
+        let environment = [("MCP_DEADLINE_MS", deadline), ("LAPIDARY_REPETITION", "off")];
+        let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+        let (mut counted, mut offset) = (0, json!(0));
+        while !offset.is_null() {
+            let info = server.done("vault_info", json!({ "offset": offset, "_budget": budget }));
+            let more = info["fileCount"].as_u64().unwrap();
+            assert!(more > 0, "{info}");
+            counted += more;
+            offset = info["nextOffset"].clone();
+        }
+        assert_eq!(counted, 30);
+        let (mut hits, mut from) = (0, Value::Null);
+        loop {
+            let mut search = json!({ "query": "needle", "limit": 1, "_budget": budget });
+            if !from.is_null() {
+                search["resume_from"] = from.clone();
+            }
+            let found = server.done("search_content", search);
+            hits += found["total"].as_u64().unwrap();
+            if found["resumeFrom"].is_null() {
+                break;
+            }
+            assert_ne!(found["scanned"], 0, "{found}");
+            from = found["resumeFrom"].clone();
+        }
+        assert_eq!(hits, 30_000);
+        let first = server
+            .done("regex_replace", json!({ "glob": "**", "pattern": "needle", "replacement": "x", "_budget": budget }));
+        assert_ne!(first["filesScanned"], 0, "{first}");
+    }
+    let mut server = vault.serve().open(Era::Modern);
+    let some = server.done("vault_info", json!({ "_budget": { "maxBytesRead": 15_000 } }));
+    assert_eq!((&some["fileCount"], &some["nextOffset"]), (&json!(2), &json!(2)), "{some}");
+}
+
+#[test]
 fn a_call_that_waits_too_long_for_its_turn_never_changes_anything() {
     let vault = Vault::new(&[("a.md", b"one")]);
     let mut server = vault.serve_with(&[], &[("MCP_DEADLINE_MS", "300")]).open(Era::Modern);

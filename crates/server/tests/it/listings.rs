@@ -132,7 +132,7 @@ fn the_tree_is_drawn_as_it_is() {
     };
     assert_eq!(
         text(&mut server, json!({})),
-        "**(vault root)** — 9 entries · 5 files, 4 directories · depth=2\n\n\
+        "**(vault root)** — 10 entries · 5 files, 5 directories · depth=2\n\n\
          Folders end in `/`.\n\n\
          ````\n\
          ├── a b/\n\
@@ -143,7 +143,7 @@ fn the_tree_is_drawn_as_it_is() {
          │   └── d.png\n\
          └── z/\n\
          \u{20}   ├── Grüße 石.MD\n\
-         \u{20}   └── \u{fffd}> said.md\n\
+         \u{20}   └── \\u2028> said.md\n\
          ````"
     );
     assert_eq!(

@@ -17,6 +17,7 @@ mod drop_in;
 mod file_defects;
 mod file_scenarios;
 mod harness;
+mod hostile;
 mod http;
 mod leaks;
 mod lifecycle;

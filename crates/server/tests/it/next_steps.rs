@@ -62,7 +62,7 @@ fn refusals_name_the_step_that_helps() {
         yes(
             "frontmatter_set",
             json!({ "file": "broken.md", "keyPath": "a", "value": 2, "expected_content_hash": hash("broken.md") }),
-            &["The properties of broken.md are not valid YAML: line 2: "],
+            &["The properties of `broken.md` are not valid YAML: line 2: "],
         ),
         // The note is fine; it is the replacement that is not.
         yes(
@@ -122,11 +122,11 @@ fn what_cannot_be_made_is_refused_in_a_dry_run_too_and_alone_in_a_batch() {
     let new = |file: &str| ("file_create", json!({ "file": file, "content": "q" }));
     let moved = |from: &str, to: &str| ("file_move", json!({ "from": from, "to": to }));
     for ((tool, arguments), reason) in [
-        (new("con.md"), "disk_error"),
-        (new("what?/x.md"), "disk_error"),
+        (new("con.md"), "name_invalid"),
+        (new("what?/x.md"), "name_invalid"),
         (new("a.md/x.md"), "not_a_file"),
         (moved("d", "a.md/y"), "not_a_file"),
-        (moved("a.md", "d/aux.md"), "disk_error"),
+        (moved("a.md", "d/aux.md"), "name_invalid"),
     ] {
         let op = json!({ "tool": tool, "args": arguments });
         for dry_run in [true, false] {

@@ -49,25 +49,25 @@ fn every_byte_outside_of_the_change_stays() {
             "obsidian_write_note",
             json!({ "content": "x\ny", "section": section("heading", "Log") }),
             "## Log\r\n\r\n| day | what |\r\n|---|---|\r\n| Mon | rain |\r\n\r\n^days\r\n",
-            "## Log\r\nx\r\ny\r\n",
+            "## Log\r\n\r\nx\r\ny\r\n",
         ),
         (
             "obsidian_append_to_note",
             json!({ "content": "- [ ] Lead\n", "section": section("heading", "Tasks") }),
             "^slates\r\n\r\n",
-            "^slates\r\n\r\n- [ ] Lead\r\n\r\n",
+            "^slates\r\n- [ ] Lead\r\n\r\n",
         ),
         (
             "obsidian_patch_note",
             patch(section("heading", "Plan::Tasks"), "prepend", "first\n"),
-            "## Tasks\r\n",
-            "## Tasks\r\nfirst\r\n",
+            "## Tasks\r\n\r\n",
+            "## Tasks\r\n\r\nfirst\r\n\r\n",
         ),
         (
             "obsidian_patch_note",
             patch(section("heading", "Tasks"), "replace", "none\n"),
             "## Tasks\r\n\r\n- [ ] Slates ^slates\r\n",
-            "## Tasks\r\nnone\r\n",
+            "## Tasks\r\n\r\nnone\r\n",
         ),
         (
             "obsidian_patch_note",
@@ -147,7 +147,10 @@ fn reasons_of_every_writer() {
     let none = json!({});
     for tool in WRITERS {
         let mut refused = |note: &str, extra: &Value| server.refused(tool, arguments(tool, note, extra));
-        assert_eq!(refused("bad.md", &none), "not_text", "{tool}");
+        // To replace all of it nothing of it has to be understood.
+        if tool != "obsidian_write_note" {
+            assert_eq!(refused("bad.md", &none), "not_text", "{tool}");
+        }
         assert_eq!(refused("secret/a.md", &none), "path_forbidden", "{tool}");
         assert_eq!(refused("../a.md", &none), "path_traversal", "{tool}");
         assert_eq!(

@@ -47,7 +47,7 @@ fn each_period_is_found_where_the_settings_say() {
     let data = &missing["error"]["data"];
     assert_eq!((&missing["error"]["code"], &data["reason"]), (&json!(-32001), &json!("periodic_not_found")));
     assert_eq!((&data["path"], &data["date"]), (&json!("2026-W16.md"), &json!("2026-04-13")), "{missing}");
-    assert_eq!(missing["error"]["message"], "No weekly note found for 2026-04-13.");
+    assert_eq!(missing["error"]["message"], "No weekly note found for `2026-04-13`.");
     let off = read(&mut server, &periodic("yearly", "2026-04-13"));
     assert_eq!((&off["error"]["code"], &off["error"]["data"]["reason"]), (&json!(-32007), &json!("periodic_disabled")));
 }
@@ -87,15 +87,19 @@ fn every_tool_with_a_target_takes_them() {
         };
         let done = server.done(tool, with(periodic("daily", "2026-04-13")));
         assert!(done.to_string().contains("\"path\":\"D/2026-04-13.md\""), "{tool}: {done}");
+        let makes_it = matches!(tool, "obsidian_append_to_note" | "obsidian_write_note");
         for (target, reason) in [
-            (periodic("daily", "2026-04-14"), "periodic_not_found"),
+            (periodic("daily", "2026-04-14"), if makes_it { "" } else { "periodic_not_found" }),
             (periodic("weekly", "2026-04-13"), "periodic_disabled"),
             (json!({ "type": "active" }), "no_active_file"),
             (json!({ "type": "periodic" }), "invalid_arguments"),
             (json!({ "type": "path" }), "invalid_arguments"),
             (periodic("daily", "2026-02-30"), "invalid_arguments"),
             (periodic("daily", "20260413"), "invalid_arguments"),
-        ] {
+        ]
+        .into_iter()
+        .filter(|(_, reason)| !reason.is_empty())
+        {
             assert_eq!(server.refused(tool, with(target.clone())), reason, "{tool} {target}");
         }
     }

@@ -71,7 +71,7 @@ fn every_tool_that_takes_a_path_says_what_may_be_read() {
         assert!(data["op"] == "read" || spec.effect != Effect::Read, "{what}");
         assert_eq!((&data["subreason"], &data["activeScope"]), (&json!(subreason), &scope), "{what}");
         assert!(data["path"].as_str().unwrap().starts_with("outside"), "{what}");
-        assert!(hint.starts_with("Allowed prefixes: ['") && hint.contains("'work']"), "{hint}");
+        assert!(hint.starts_with("Allowed prefixes: `") && hint.contains("`work`"), "{hint}");
     }
 }
 
@@ -249,7 +249,7 @@ fn what_only_rule_files_close_is_said_as_well() {
         (
             &[(".lapidaryignore", "x")],
             &[("OBSIDIAN_READ_PATHS", "pub")],
-            &["Readable: 'pub'. Writable: full vault.", "hide some paths"],
+            &["Readable: `pub`. Writable: full vault.", "hide some paths"],
         ),
     ] {
         let vault = Vault::new(&[("a.md", b"x")]);
@@ -259,7 +259,7 @@ fn what_only_rule_files_close_is_said_as_well() {
             assert!(instructions.contains(part), "{rules:?}: {instructions}");
             // What is logged says that there is a policy and names no folder of a vault.
             let logged = if part.starts_with("Readable") { "Vault path policy is enforced." } else { part };
-            assert!(line.contains(logged) && !line.contains("'pub'"), "{rules:?}: {line}");
+            assert!(line.contains(logged) && !line.contains("`pub`"), "{rules:?}: {line}");
         }
         assert_eq!(instructions.contains(ALL), parts.contains(&ALL), "{rules:?}: {instructions}");
         assert!(instructions.contains("content hash"), "the rest is still there: {instructions}");

@@ -87,7 +87,7 @@ fn nobody_changes_what_was_not_given_to_them() {
     assert!(create(ADA, "Cellar", "Ada/new.md")["isError"] != true);
     // Whether or not there is such a file.
     let refused = create(ADA, "Cellar", "Other/job.md");
-    assert_eq!(refused["structuredContent"]["details"]["subreason"], "outside_read_paths", "{refused}");
+    assert_eq!(refused["structuredContent"]["details"]["subreason"], "outside_write_paths", "{refused}");
     assert_eq!(refused["isError"], create(ADA, "Cellar", "Other/none.md")["isError"]);
     assert_eq!(create(BEN, "Home", "new.md")["isError"], true);
     assert_eq!(house.work.read("Other/job.md"), b"lantern of others\n");

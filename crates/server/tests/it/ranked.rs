@@ -87,7 +87,7 @@ fn a_hit_has_the_shape_of_the_contract_and_the_section_to_read() {
     let shown = server.call(SEARCH, json!({ "mode": "omnisearch", "query": "leaks" }));
     let shown = shown["content"][0]["text"].as_str().unwrap();
     assert!(shown.starts_with("**Search (omnisearch) — 1 on this page · 1 total**"), "{shown}");
-    assert!(shown.contains("### Home/Slate roof.md (score: ") && shown.contains("**Matched:** `leaks`"), "{shown}");
+    assert!(shown.contains("### `Home/Slate roof.md` (score: ") && shown.contains("**Matched:** `leaks`"), "{shown}");
 }
 
 #[test]

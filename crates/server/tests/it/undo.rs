@@ -41,6 +41,14 @@ fn a_move_takes_all_links_along_and_is_undone_to_the_byte() {
 }
 
 #[test]
+fn of_a_canvas_only_the_bytes_of_the_link_change() {
+    let card = r#"{"nodes":[{"type":"text","text":"Gr\u00fc\u00DFe \/ [[Idea]], \u00fc [[Idea|x]] \/"}]}"#;
+    let vault = Vault::new(&[("Idea.md", b"# Idea\n"), ("Board.canvas", card.as_bytes())]);
+    vault.serve().open(Era::Modern).done("file_move", json!({ "from": "Idea.md", "to": "Cut.md" }));
+    assert_eq!(String::from_utf8(vault.read("Board.canvas")).unwrap(), card.replace("[[Idea", "[[Cut"));
+}
+
+#[test]
 fn links_that_may_not_be_changed_stay_and_hidden_ones_are_not_even_counted() {
     for (environment, left) in [
         (("OBSIDIAN_WRITE_PATHS", "Inbox,Plan.md,Board.canvas,Projects"), json!(1)),
@@ -55,18 +63,7 @@ fn links_that_may_not_be_changed_stay_and_hidden_ones_are_not_even_counted() {
 }
 
 #[test]
-fn a_folder_moves_and_what_is_hidden_in_it_stays() {
-    let vault = Vault::new(NOTES);
-    vault.write("Inbox/Private/x.md", b"[[Idea]]\n");
-    let mut server = vault.serve_with(&[], &[("OBSIDIAN_DENY_PATHS", "Inbox/Private")]).open(Era::Modern);
-    let moved = server.done("file_move", json!({ "from": "Inbox", "to": "Archive/In" }));
-    assert_eq!(moved["filesMoved"], 2, "{moved:#}");
-    let files: Vec<String> = vault.everything().into_keys().filter(|path| path.contains("In")).collect();
-    assert_eq!(files, ["Archive/In/Idea.md", "Archive/In/raw.bin", "Inbox/Private/x.md"]);
-    server.done("checkpoint_restore", json!({ "id": checkpoint(&moved) }));
-    assert_eq!(vault.read("Inbox/Idea.md"), NOTES[0].1);
-    assert_eq!(vault.read("Inbox/Private/x.md"), b"[[Idea]]\n");
-
+fn a_folder_moves_with_all_that_is_in_it() {
     let vault = Vault::new(NOTES);
     let before = vault.everything();
     let mut server = vault.serve().open(Era::Modern);
@@ -79,6 +76,167 @@ fn a_folder_moves_and_what_is_hidden_in_it_stays() {
     assert_eq!(inside, "invalid_arguments");
 }
 
+/// What two calls say, with what differs between any two runs left out.
+fn said(answer: &Value) -> String {
+    let mut answer = answer.clone();
+    for part in ["checkpoint", "id", "time"] {
+        if let Some(value) = answer.get_mut("structuredContent").and_then(|content| content.get_mut(part)) {
+            *value = Value::Null;
+        }
+    }
+    answer.as_object_mut().unwrap().remove("content");
+    answer.to_string()
+}
+
+#[test]
+fn the_move_of_a_folder_is_the_same_whether_or_not_something_hidden_is_in_it() {
+    let hidden: &[(&str, &[u8])] =
+        &[("Inbox/Private/x.md", b"[[Idea]]\n"), ("Inbox/y.secret.md", b"y"), ("Inbox/.dot", b"z")];
+    for (rule, outcome) in [
+        (("OBSIDIAN_DENY_PATHS", "Inbox/Private"), false),
+        (("", "/Inbox/Private/"), false),
+        (("", "/Inbox/*/x.md"), false),
+        (("", "Private/\n*.secret.md"), true),
+        (("OBSIDIAN_DENY_PATHS", "Elsewhere"), true),
+    ] {
+        let mut twins = [true, false].map(|full| {
+            let vault = Vault::new(NOTES);
+            std::fs::create_dir(vault.path().join("Inbox/Private")).unwrap();
+            if full {
+                hidden.iter().for_each(|(path, bytes)| vault.write(path, bytes));
+            }
+            let is_closed = |path: &str| rule.1 != "Elsewhere" || path.contains("/.");
+            if rule.0.is_empty() {
+                vault.write(".lapidaryignore", format!("{}\n*.secret.md\n", rule.1).as_bytes());
+            } else if full {
+                hidden.iter().filter(|(path, _)| !is_closed(path) || path.contains(".secret")).for_each(|(path, _)| {
+                    std::fs::remove_file(vault.path().join(path)).unwrap();
+                });
+            }
+            let environment: &[(&str, &str)] = if rule.0.is_empty() { &[] } else { &[rule] };
+            let server = vault.serve_with(&[], environment).open(Era::Modern);
+            (vault, server)
+        });
+        let answers = twins.each_mut().map(|(vault, server)| {
+            let moving = |dry_run: bool| json!({ "from": "Inbox", "to": "Archive/In", "dry_run": dry_run });
+            let shown = server.call("file_move", moving(true));
+            let moved = server.call("file_move", moving(false));
+            assert_eq!(moved["isError"] != json!(true), outcome, "{rule:?} {moved:#}");
+            let listed = server.call("obsidian_list_notes", json!({ "path": "", "depth": 5 }));
+            let mut history = server.call("checkpoint_list", json!({}));
+            if let Some(kept) = history["structuredContent"]["checkpoints"].get_mut(0) {
+                kept["id"] = Value::Null;
+                kept["time"] = Value::Null;
+            }
+            let last = vault.log().pop().unwrap();
+            let log: Vec<&Value> = ["files", "moved_to", "path", "outcome"].map(|part| &last[part]).to_vec();
+            format!("{}\n{}\n{}\n{}\n{log:?}", said(&shown), said(&moved), said(&listed), said(&history))
+        });
+        assert_eq!(answers[0], answers[1], "{rule:?}");
+        let (vault, _) = &twins[0];
+        let place = if outcome { "Archive/In" } else { "Inbox" };
+        assert_eq!(vault.read(&format!("{place}/.dot")), b"z", "nothing is left behind");
+    }
+}
+
+#[test]
+fn an_empty_folder_is_no_obstacle_to_undoing_the_move_of_one() {
+    for left_by in ["undo", "a person", "a system"] {
+        let vault = Vault::new(&[("bb/a.md", b"a"), ("n.md", b"n")]);
+        let mut server = vault.serve().open(Era::Modern);
+        let first = server.done("file_move", json!({ "from": "bb", "to": "ff" }));
+        if left_by == "undo" {
+            let second = server.done("file_move", json!({ "from": "n.md", "to": "bb/x.md" }));
+            server.done("checkpoint_restore", json!({ "id": checkpoint(&second) }));
+            assert!(vault.path().join("bb").is_dir());
+        } else {
+            std::fs::create_dir(vault.path().join("bb")).unwrap();
+        }
+        if left_by == "a system" {
+            vault.write("bb/.DS_Store", b"icons");
+        }
+        let undone = server.done("checkpoint_restore", json!({ "id": checkpoint(&first) }));
+        assert_eq!(vault.read("bb/a.md"), b"a", "{left_by}: {undone:#}");
+        assert!(!vault.path().join("ff").exists());
+        assert_eq!(vault.path().join(".trash/bb/.DS_Store").exists(), left_by == "a system", "nothing is lost");
+        server.done("checkpoint_restore", json!({ "id": checkpoint(&undone) }));
+        assert_eq!(vault.read("ff/a.md"), b"a");
+        assert!(vault.path().join("bb").is_dir(), "the empty folder is back as well");
+    }
+    let vault = Vault::new(&[("bb/a.md", b"a")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let first = server.done("file_move", json!({ "from": "bb", "to": "ff" }));
+    vault.write("bb/mine.md", b"mine");
+    assert_eq!(server.refused("checkpoint_restore", json!({ "id": checkpoint(&first) })), "path_is_directory");
+    assert_eq!((vault.read("bb/mine.md"), vault.read("ff/a.md")), (b"mine".to_vec(), b"a".to_vec()));
+}
+
+#[test]
+fn an_empty_folder_is_deleted_and_comes_back() {
+    let vault = Vault::new(&[("a.md", b"a"), ("full/b.md", b"b")]);
+    std::fs::create_dir_all(vault.path().join("empty/inner")).unwrap();
+    let mut server = vault.serve().open(Era::Modern);
+    let gone = server.done("file_delete", json!({ "file": "empty" }));
+    assert_eq!((&gone["trashed"], &gone["trashedTo"]), (&json!(true), &json!(".trash")), "{gone:#}");
+    assert!(!vault.path().join("empty").exists() && vault.path().join(".trash/empty").is_dir());
+    server.done("checkpoint_restore", json!({ "id": checkpoint(&gone) }));
+    assert!(vault.path().join("empty").is_dir());
+    assert_eq!(server.refused("file_delete", json!({ "file": "full" })), "path_is_directory");
+    let mut closed = vault.serve_with(&[], &[("OBSIDIAN_DENY_PATHS", "empty/secret")]).open(Era::Modern);
+    assert_eq!(closed.refused("file_delete", json!({ "file": "empty" })), "path_forbidden");
+}
+
+#[test]
+fn a_deleted_note_does_not_come_back_over_a_new_one_of_its_name() {
+    let vault = Vault::new(&[("g.md", b"old")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let gone = server.done("file_delete", json!({ "file": "g.md" }));
+    vault.write("g.md", b"somebody's new text");
+    assert_eq!(server.refused("checkpoint_restore", json!({ "id": checkpoint(&gone) })), "file_exists");
+    assert_eq!(vault.read("g.md"), b"somebody's new text");
+    let hash = server.done("file_read", json!({ "file": "g.md" }))["contentHash"].clone();
+    let back = json!({ "id": checkpoint(&gone), "path": "g.md", "expectedHash": hash });
+    let back = server.done("checkpoint_restore", back);
+    assert_eq!(back["files"][0]["changedSince"], true, "{back:#}");
+    assert_eq!(vault.read("g.md"), b"old");
+    server.done("checkpoint_restore", json!({ "id": checkpoint(&back) }));
+    assert_eq!(vault.read("g.md"), b"somebody's new text");
+}
+
+#[test]
+fn a_trash_that_is_no_folder_is_said_to_be_none() {
+    let vault =
+        Vault::new(&[("g.md", b"old"), (".obsidian/app.json", br#"{"trashOption": "local"}"#), (".trash", b"")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let answer = server.call("file_delete", json!({ "file": "g.md" }));
+    assert!(answer["structuredContent"].to_string().contains("`.trash` in the vault is not a folder"), "{answer:#}");
+    #[cfg(unix)]
+    {
+        std::fs::remove_file(vault.path().join(".trash")).unwrap();
+        std::os::unix::fs::symlink("nowhere", vault.path().join(".trash")).unwrap();
+        let answer = server.call("file_delete", json!({ "file": "g.md" }));
+        assert!(
+            answer["structuredContent"].to_string().contains("`.trash` in the vault is not a folder"),
+            "{answer:#}"
+        );
+    }
+    assert_eq!(vault.read("g.md"), b"old");
+}
+
+#[test]
+fn a_note_that_a_batch_makes_and_deletes_was_never_there() {
+    let vault = Vault::new(&[("a.md", b"a")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let operations = json!([
+        { "tool": "file_create", "args": { "file": "new.md", "content": "one" } },
+        { "tool": "str_replace", "args": { "file": "new.md", "find": "one", "replace": "two" } },
+        { "tool": "file_delete", "args": { "file": "new.md" } },
+        { "tool": "str_replace", "args": { "file": "a.md", "find": "a", "replace": "b" } },
+    ]);
+    server.done("bulk_apply", json!({ "ops": operations }));
+    assert_eq!(vault.everything().into_iter().collect::<Vec<_>>(), [("a.md".to_owned(), b"b".to_vec())]);
+}
+
 #[test]
 fn what_is_deleted_goes_where_the_vault_says_and_comes_back() {
     for (setting, there) in [("local", ".trash/Idea.md"), ("system", ""), ("none", "")] {
@@ -88,10 +246,6 @@ fn what_is_deleted_goes_where_the_vault_says_and_comes_back() {
         let mut server = vault.serve_with(&[], &[("LAPIDARY_APPROVAL", "destroy=allow")]).open(Era::Modern);
         let target = json!({ "type": "path", "path": "Inbox/Idea.md" });
         let hash = server.done("file_read", json!({ "file": "Inbox/Idea.md" }))["contentHash"].clone();
-        if setting == "none" {
-            let refused = server.refused("obsidian_delete_note", json!({ "target": target }));
-            assert_eq!(refused, "invalid_arguments");
-        }
         let gone = server.done("obsidian_delete_note", json!({ "target": target, "expectedHash": hash }));
         assert_eq!((&gone["deleted"], &gone["trashed"]), (&json!(true), &json!(setting != "none")), "{gone:#}");
         assert!(!vault.path().join("Inbox/Idea.md").exists());
@@ -286,4 +440,85 @@ fn where_a_trashed_file_went_is_said() {
     assert_eq!(done["results"][0]["result"]["trashedTo"], ".trash", "{done:#}");
     assert_eq!(done["results"][1]["result"].get("trashedTo"), None);
     assert_eq!(vault.read(".trash/a 2.md"), b"2\n");
+}
+
+#[test]
+fn a_version_that_was_written_here_is_known_after_somebody_changed_it_and_after_a_move() {
+    let vault = Vault::new(&[("d/k.md", b"one\n")]);
+    let mut server = vault.serve().open(Era::Modern);
+    let first = server.done("file_read", json!({ "file": "d/k.md" }))["contentHash"].clone();
+    let edit = json!({ "file": "d/k.md", "find": "one", "replace": "two" });
+    let second = server.done("str_replace", edit)["contentHash"].clone();
+    vault.write("d/k.md", b"two\nsomebody's\n");
+    let diff = server.done("file_diff", json!({ "file": "d/k.md", "fromHash": second }));
+    assert!(diff["unifiedDiff"].as_str().unwrap().contains("+somebody's"), "{diff:#}");
+    server.done("file_move", json!({ "from": "d/k.md", "to": "d/kk.md" }));
+    server.done("file_move", json!({ "from": "d", "to": "e" }));
+    for old in [&first, &second] {
+        let diff = server.done("file_diff", json!({ "file": "e/kk.md", "fromHash": old }));
+        assert!(diff["unifiedDiff"].as_str().unwrap().contains("+somebody's"), "{diff:#}");
+    }
+    let history = server.done("checkpoint_list", json!({ "path": "e/kk.md" }));
+    let tools: Vec<&str> =
+        history["checkpoints"].as_array().unwrap().iter().map(|kept| kept["tool"].as_str().unwrap()).collect();
+    assert_eq!(tools, ["file_move", "file_move", "str_replace"], "{history:#}");
+    // What has the old name now is another file.
+    server.done("file_create", json!({ "file": "d/k.md", "content": "new\n" }));
+    let history = server.done("checkpoint_list", json!({ "path": "e/kk.md" }));
+    assert_eq!(history["checkpoints"].as_array().unwrap().len(), 3, "{history:#}");
+}
+
+#[test]
+fn the_history_is_in_the_database_after_a_clean_end() {
+    let vault = Vault::new(&[("a.md", b"one\n")]);
+    let mut server = vault.serve().open(Era::Modern);
+    server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
+    server.end();
+    let state = vault.path().parent().unwrap().to_owned();
+    let left = crate::harness::files_below(&state);
+    let logs: Vec<&String> = left
+        .iter()
+        .filter(|(path, bytes)| path.ends_with("checkpoints.db-wal") && !bytes.is_empty())
+        .map(|(path, _)| path)
+        .collect();
+    assert!(left.keys().any(|path| path.ends_with("checkpoints.db")), "{:?}", left.keys());
+    assert!(logs.is_empty(), "{logs:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_state_folder_that_others_can_write_is_refused_at_the_start() {
+    use std::os::unix::fs::PermissionsExt;
+    let vault = Vault::new(&[("a.md", b"one\n")]);
+    let state = vault.path().parent().unwrap().join("shared");
+    std::fs::create_dir(&state).unwrap();
+    std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = vault.command();
+    command.env("LAPIDARY_STATE_DIR", &state).args(["call", "file_read", r#"{"file": "a.md"}"#]);
+    command.arg("--vault").arg(vault.path());
+    let refused = command.output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("other users can write into it"), "{said}");
+    assert_eq!(std::fs::read_dir(&state).unwrap().count(), 0);
+}
+
+#[test]
+fn old_checkpoints_go_without_any_further_change() {
+    let vault = Vault::new(&[("a.md", b"0\n")]);
+    let mut server = vault.serve().open(Era::Modern);
+    for number in 0..5 {
+        let edit = json!({ "file": "a.md", "find": number.to_string(), "replace": (number + 1).to_string() });
+        server.done("str_replace", edit);
+    }
+    server.end();
+    let mut server =
+        vault.serve_with(&[], &[("LAPIDARY_CHECKPOINT_BYTES", "3"), ("LAPIDARY_REPETITION", "off")]).open(Era::Modern);
+    let kept = |server: &mut crate::harness::Server| {
+        server.done("checkpoint_list", json!({}))["checkpoints"].as_array().unwrap().len()
+    };
+    // It is looked at soon after the start, by a thread of its own.
+    let looks = (0..1_000).take_while(|_| kept(&mut server) > 1);
+    let looks = looks.inspect(|_| std::thread::sleep(std::time::Duration::from_millis(50))).count();
+    assert!(looks < 1_000, "all are still there");
 }

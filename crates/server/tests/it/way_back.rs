@@ -32,7 +32,7 @@ fn a_note_comes_back_under_a_name_that_no_new_note_could_have() {
     std::fs::remove_dir(vault.path().join("What is it?")).unwrap();
     restored(&mut server, &moved);
     assert_eq!(vault.everything(), before, "also in a folder of such a name");
-    assert_eq!(server.refused("file_create", json!({ "file": "How?.md", "content": "" })), "disk_error");
+    assert_eq!(server.refused("file_create", json!({ "file": "How?.md", "content": "" })), "name_invalid");
 }
 
 #[test]

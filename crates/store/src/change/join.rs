@@ -1,7 +1,7 @@
 //! Changes that follow each other, as one set: what is written twice is written once, and what is moved and then
 //! edited moves with its new bytes. Where order matters (two files that swap their names) it is kept.
 
-use lapidary_note::FileContent;
+use lapidary_note::{FileContent, quoted};
 use unicode_normalization::UnicodeNormalization;
 
 use super::{Change, ChangeSet};
@@ -11,13 +11,13 @@ use crate::VaultPath;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JoinError {
     /// The trash would get what was there before, and not what was just written.
-    #[error("{path} was made or edited by an earlier operation, so it cannot go to the trash in the same batch")]
+    #[error("{} was made or edited by an earlier operation, so it cannot go to the trash in the same batch", quoted(.path.as_str()))]
     TrashAfterEdit { path: VaultPath },
     /// There is nothing to rename yet.
-    #[error("the folder {path} is made by an earlier operation, so it cannot be moved in the same batch")]
+    #[error("the folder {} is made by an earlier operation, so it cannot be moved in the same batch", quoted(.path.as_str()))]
     NewFolder { path: VaultPath },
     /// There is no folder any more to put it into, and another one of that name is for a later change.
-    #[error("the folder of {path} is moved away by an earlier operation of the same batch")]
+    #[error("the folder of {} is moved away by an earlier operation of the same batch", quoted(.path.as_str()))]
     FolderLeft { path: VaultPath },
 }
 
@@ -33,22 +33,39 @@ impl ChangeSet {
     fn accepts(&self, change: &Change, has_folder: &dyn Fn(&VaultPath) -> bool) -> Result<(), JoinError> {
         match change {
             Change::Trash { path, .. } => match self.maker(path).map(|index| &self.changes[index]) {
-                Some(Change::Write { .. } | Change::Create { .. }) => {
-                    Err(JoinError::TrashAfterEdit { path: path.clone() })
-                }
+                // What the batch itself made is never there.
+                Some(Change::Write { .. }) => Err(JoinError::TrashAfterEdit { path: path.clone() }),
                 _ => Ok(()),
             },
             Change::MoveFolder { from, .. } => match has_folder(&self.folder_on_disk(from)) {
                 true => Ok(()),
                 false => Err(JoinError::NewFolder { path: from.clone() }),
             },
-            Change::Write { .. } | Change::Create { .. } | Change::Move { .. } | Change::Delete { .. } => Ok(()),
+            Change::Write { .. }
+            | Change::Create { .. }
+            | Change::Move { .. }
+            | Change::Delete { .. }
+            | Change::TrashFolder { .. }
+            | Change::MakeFolder { .. } => Ok(()),
         }?;
         let new = match change {
-            Change::Create { path, .. } | Change::Move { to: path, .. } | Change::MoveFolder { to: path, .. } => path,
-            Change::Write { .. } | Change::Trash { .. } | Change::Delete { .. } => return Ok(()),
+            Change::Create { path, .. }
+            | Change::MakeFolder { path }
+            | Change::Move { to: path, .. }
+            | Change::MoveFolder { to: path, .. } => path,
+            Change::Write { .. } | Change::Trash { .. } | Change::TrashFolder { .. } | Change::Delete { .. } => {
+                return Ok(());
+            }
         };
-        let left = |earlier: &Change| matches!(earlier, Change::MoveFolder { from, .. } if new.is_within(from));
+        let left = |earlier: &Change| match earlier {
+            // The name itself is free again for a folder.
+            Change::MoveFolder { from: path, .. } if matches!(change, Change::MakeFolder { .. }) => {
+                new.is_within(path) && new != path
+            }
+            Change::MoveFolder { from, .. } => new.is_within(from),
+            Change::TrashFolder { path } => new.is_within(path) && new != path,
+            _ => false,
+        };
         match self.changes.iter().any(left) {
             true => Err(JoinError::FolderLeft { path: new.clone() }),
             false => Ok(()),
@@ -64,7 +81,15 @@ impl ChangeSet {
             Change::Create { path, content } => self.create(path, content),
             Change::Move { .. } => self.move_on(change),
             Change::Delete { .. } => self.delete(change),
-            Change::MoveFolder { .. } | Change::Trash { .. } => self.changes.push(change),
+            Change::Trash { ref path, .. } => match self.maker(path) {
+                Some(index) if matches!(self.changes[index], Change::Create { .. }) => {
+                    self.changes.remove(index);
+                }
+                _ => self.changes.push(change),
+            },
+            Change::MoveFolder { .. } | Change::TrashFolder { .. } | Change::MakeFolder { .. } => {
+                self.changes.push(change);
+            }
         }
     }
 
@@ -256,6 +281,8 @@ mod tests {
                 Change::MoveFolder { .. } => "folder",
                 Change::Trash { .. } => "trash",
                 Change::Delete { .. } => "delete",
+                Change::TrashFolder { .. } => "trash folder",
+                Change::MakeFolder { .. } => "make folder",
             };
             let to = change.to().map_or(String::new(), |to| format!(">{to}"));
             let before = change.before().map_or(String::new(), |file| text(file.bytes()));
@@ -281,6 +308,8 @@ mod tests {
             (vec![create("a", "1"), write("a", "1", "2")], vec!["create a =2"]),
             (vec![create("a", "1"), mv("a", "b", "1"), write("b", "1", "2")], vec!["create b =2"]),
             (vec![create("a", "1"), delete("a", "1")], vec![]),
+            (vec![create("a", "1"), write("a", "1", "2"), trash("a", "2")], vec![]),
+            (vec![trash("a", "0"), create("a", "1"), trash("a", "1")], vec!["trash a 0="]),
             (vec![mv("a", "b", "1"), write("b", "1", "2")], vec!["move a>b 1=2"]),
             (vec![write("a", "1", "2"), mv("a", "b", "2")], vec!["move a>b 1=2"]),
             (vec![mv("a", "b", "1"), mv("b", "c", "1")], vec!["move a>c 1=1"]),
@@ -318,7 +347,7 @@ mod tests {
     fn what_cannot_be_joined_changes_nothing() {
         for (first, second) in [
             (write("a", "1", "2"), trash("a", "2")),
-            (create("a", "1"), trash("a", "1")),
+            (Change::TrashFolder { path: path("f") }, create("f/a", "1")),
             (Change::MoveFolder { from: path("f"), to: path("g") }, create("f/a", "1")),
             (create("n/a", "1"), Change::MoveFolder { from: path("n"), to: path("g") }),
         ] {

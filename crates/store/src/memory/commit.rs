@@ -23,6 +23,7 @@ struct Trial<'t, 's> {
     scope: &'t Scope,
     may_have_name: &'t dyn Fn(&VaultPath) -> bool,
     entries: Vec<EntryRecord>,
+    /// Contents before and after, by hash.
     old: BTreeMap<ContentHash, &'s [u8]>,
     /// Where trashed files went, by the number of the change.
     trashed: BTreeMap<usize, VaultPath>,
@@ -122,6 +123,18 @@ impl<'s> Trial<'_, 's> {
                     self.put(to, content.bytes().into());
                 }
             }
+            Change::TrashFolder { .. } => {
+                self.expect(path, None).map_err(about)?;
+                let target = self.free_in_trash(path).map_err(about)?;
+                self.entries.push(EntryRecord::of_folder(path));
+                self.rename(path, &target);
+                self.trashed.insert(number, target);
+            }
+            // There are no folders without files here.
+            Change::MakeFolder { .. } => {
+                self.expect_free(path).map_err(about)?;
+                self.entries.push(EntryRecord::of_folder(path));
+            }
             Change::MoveFolder { to, .. } => {
                 self.expect(path, None).map_err(about)?;
                 self.expect_free(to).map_err(|error| (to, error))?;
@@ -210,9 +223,12 @@ impl<'s> Trial<'_, 's> {
         &mut self,
         path: &VaultPath,
         before: Option<&'s Arc<File>>,
-        after: Option<&FileContent>,
+        after: Option<&'s FileContent>,
         moved_to: Option<VaultPath>,
     ) {
+        if let Some(after) = after {
+            self.old.insert(after.hash(), after.bytes());
+        }
         if let Some(before) = before {
             self.old.insert(before.hash(), before.bytes());
         }

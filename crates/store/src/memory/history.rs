@@ -17,13 +17,11 @@ impl Contents {
 
 impl History for MemoryStore {
     fn checkpoints(&self, filter: &PathFilter, limit: usize) -> Result<Vec<CheckpointRecord>, LedgerError> {
-        let PathFilter { path, before } = filter;
-        let touches = |entry: &EntryRecord| {
-            path.as_ref().is_none_or(|path| entry.path.is_within(path) || entry.moved_to.as_ref() == Some(path))
-        };
+        let PathFilter { paths, before } = filter;
+        let touches = |entry: &EntryRecord| paths.iter().any(|path| entry.touches(path));
         let contents = self.contents();
         let wanted = contents.checkpoints.iter().rev().filter(|kept| {
-            before.is_none_or(|before| kept.number < before) && (path.is_none() || kept.entries.iter().any(touches))
+            before.is_none_or(|before| kept.number < before) && (paths.is_empty() || kept.entries.iter().any(touches))
         });
         Ok(wanted.take(limit).cloned().collect())
     }

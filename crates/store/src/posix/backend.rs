@@ -1,4 +1,10 @@
-use std::sync::Arc;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use lapidary_note::ContentHash;
 
@@ -6,13 +12,31 @@ use super::{FolderStore, Ledger, StateFolder, TurnFile, commit::Committer};
 use crate::{
     Backend, BackendTurn, Capabilities, CheckpointRecord, Cursor, Delta, Entry, History, LedgerError, Look, News, Open,
     PathFilter, PlaceState, Stamp, Stat, StoreError, StoredFile, TurnError, VaultLimits, VaultPath,
+    maintenance::{NotScheduled, run_aside, schedule},
 };
 
 /// A vault in a folder, whose changes and their history are written down in a state folder beside it.
 pub struct PosixBackend {
     folder: Arc<FolderStore>,
     committer: Arc<Committer>,
+    upkeep: Arc<Upkeep>,
 }
+
+/// What keeps a ledger in order while nobody waits for it.
+#[derive(Default)]
+struct Upkeep {
+    /// Somebody looks at the limits from time to time.
+    limits: AtomicBool,
+    /// Somebody waits until nothing is changed for a while.
+    resting: AtomicBool,
+    turns: AtomicU64,
+}
+
+/// Limits hold from the start on and with time, and not only with the next change.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+const LOOKS: Duration = Duration::from_secs(60 * 60);
+/// So long nothing has to change before the ledger's log is brought into the ledger.
+const QUIET: Duration = Duration::from_secs(5);
 
 impl PosixBackend {
     /// A vault that other servers may change as well; they agree on where to keep their state.
@@ -29,8 +53,46 @@ impl PosixBackend {
 
     fn with(folder: Arc<FolderStore>, ledger: Ledger, turns: Option<TurnFile>, max_file_bytes: u64) -> Self {
         let committer = Committer::new(Arc::clone(&folder) as Arc<_>, ledger, turns, max_file_bytes);
-        Self { folder, committer: Arc::new(committer) }
+        Self { folder, committer: Arc::new(committer), upkeep: Arc::default() }
     }
+
+    fn look_at_limits(&self) {
+        if self.upkeep.limits.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let committer = Arc::downgrade(&self.committer);
+        let scheduled = schedule(FIRST_LOOK, move || {
+            let committer = committer.upgrade()?;
+            // The disk may never answer.
+            run_aside("limits", move || committer.look_at_limits()).unwrap_or_else(|error| postponed(&error));
+            Some(LOOKS)
+        });
+        scheduled.unwrap_or_else(|error| postponed(&error));
+    }
+
+    fn rest_later(&self) {
+        self.upkeep.turns.fetch_add(1, Ordering::AcqRel);
+        if self.upkeep.resting.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (committer, upkeep) = (Arc::downgrade(&self.committer), Arc::clone(&self.upkeep));
+        let mut seen = upkeep.turns.load(Ordering::Acquire);
+        let scheduled = schedule(QUIET, move || {
+            let committer = committer.upgrade()?;
+            let turns = upkeep.turns.load(Ordering::Acquire);
+            if std::mem::replace(&mut seen, turns) != turns {
+                return Some(QUIET);
+            }
+            upkeep.resting.store(false, Ordering::Release);
+            run_aside("ledger", move || committer.ledger.rest()).unwrap_or_else(|error| postponed(&error));
+            None
+        });
+        scheduled.unwrap_or_else(|error| postponed(&error));
+    }
+}
+
+fn postponed(error: &NotScheduled) {
+    tracing::debug!(%error, "the ledger is put in order by the next server");
 }
 
 impl Backend for PosixBackend {
@@ -45,12 +107,20 @@ impl Backend for PosixBackend {
         }
     }
 
+    fn folder_name(&self) -> Option<String> {
+        self.folder.name()
+    }
+
     fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
         self.folder.read(path, max_bytes, open)
     }
 
     fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
         self.folder.list(folder, open)
+    }
+
+    fn place_of_change(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+        self.folder.place_of_change(path, open)
     }
 
     fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
@@ -78,7 +148,9 @@ impl Backend for PosixBackend {
     }
 
     fn turn<'a>(&'a self, go_on: &dyn Fn() -> bool) -> Result<Box<dyn BackendTurn + 'a>, TurnError> {
-        Ok(Box::new(self.committer.turn(go_on)?))
+        let turn = self.committer.turn(go_on)?;
+        self.rest_later();
+        Ok(Box::new(turn))
     }
 
     fn history(&self) -> &dyn History {
@@ -87,6 +159,11 @@ impl Backend for PosixBackend {
 
     fn settle(&self) {
         self.committer.settle();
+        self.look_at_limits();
+    }
+
+    fn rest(&self) {
+        self.committer.ledger.rest();
     }
 
     fn take_news(&self) -> Vec<News> {

@@ -10,7 +10,7 @@ use std::{
 
 use rusqlite::{Connection, Error, Transaction, params};
 
-use super::state::{StateFolder, private_file};
+use super::state::{StateFolder, open_database, private_file};
 
 const NAME: &str = "index.db";
 const SEGMENTS: &str = "search.db";
@@ -60,23 +60,36 @@ impl CacheFile {
     }
 
     /// Writes these in place of everything else, and says how many rows there are.
-    pub fn replace(&self, format: u32, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<usize> {
+    pub fn replace<B: AsRef<[u8]>, R: Iterator<Item = (u64, B)>>(
+        &self,
+        format: u32,
+        rows: impl Fn() -> R,
+    ) -> io::Result<usize> {
         self.write(format, true, rows)
     }
 
     /// Writes these beside what is there.
-    pub fn add(&self, format: u32, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<usize> {
+    pub fn add<B: AsRef<[u8]>, R: Iterator<Item = (u64, B)>>(
+        &self,
+        format: u32,
+        rows: impl Fn() -> R,
+    ) -> io::Result<usize> {
         self.write(format, false, rows)
     }
 
-    fn write(&self, format: u32, anew: bool, rows: impl Iterator<Item = (u64, Vec<u8>)>) -> io::Result<usize> {
-        let rows: Vec<(u64, Vec<u8>)> = rows.collect();
+    /// The rows are made one by one, as all of them together may be large.
+    fn write<B: AsRef<[u8]>, R: Iterator<Item = (u64, B)>>(
+        &self,
+        format: u32,
+        anew: bool,
+        rows: impl Fn() -> R,
+    ) -> io::Result<usize> {
         self.with(format, |database| {
             let transaction = database.transaction()?;
             if anew {
                 transaction.execute("DELETE FROM digests", [])?;
             }
-            insert(&transaction, &rows)?;
+            insert(&transaction, rows())?;
             let count: i64 = transaction.query_row("SELECT count(*) FROM digests", [], |row| row.get(0))?;
             transaction.commit()?;
             Ok(usize::try_from(count).unwrap_or_default())
@@ -97,10 +110,10 @@ impl CacheFile {
     }
 }
 
-fn insert(transaction: &Transaction<'_>, rows: &[(u64, Vec<u8>)]) -> Result<(), Error> {
+fn insert(transaction: &Transaction<'_>, rows: impl Iterator<Item = (u64, impl AsRef<[u8]>)>) -> Result<(), Error> {
     let mut insert = transaction.prepare("INSERT INTO digests (checksum, bytes) VALUES (?1, ?2)")?;
     for (checksum, bytes) in rows {
-        insert.execute(params![checksum.cast_signed(), bytes])?;
+        insert.execute(params![checksum.cast_signed(), bytes.as_ref()])?;
     }
     Ok(())
 }
@@ -109,7 +122,7 @@ fn open(path: &Path, format: u32) -> Result<Connection, Error> {
     // Made by us first, so that nobody else can read it.
     let made = private_file().append(true).create(true).open(path);
     made.map_err(|_| Error::InvalidPath(PathBuf::new()))?;
-    let database = Connection::open(path)?;
+    let database = open_database(path)?;
     database.busy_timeout(PATIENCE)?;
     // After a power cut it may be damaged, and then it is made anew.
     database.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;

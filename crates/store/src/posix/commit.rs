@@ -23,7 +23,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU8, Ordering},
     },
-    time::{Instant, SystemTime},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use self::{
@@ -35,8 +35,8 @@ use self::{
 };
 use super::{Beside, Draft, Ledger, Spot, Step, Steps, TurnFile};
 use crate::{
-    BackendTurn, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, LedgerError, News, Origin, Receipt,
-    Scope, StoreError, TurnError, VaultPath,
+    BackendTurn, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, Judged, LedgerError, News, Origin,
+    Receipt, Scope, StoreError, TurnError, VaultPath,
     patience::{Place, Queue},
 };
 
@@ -44,9 +44,8 @@ use crate::{
 /// the others they are opened again when all is done.
 const MAX_HELD: usize = 50;
 
-/// So many changes make it worth looking whether there are too many old contents; or one that has to keep so much.
-const PRUNE_EVERY: i64 = 256;
-const MUCH: usize = 16 << 20;
+/// What a change wrote is kept as well, if it is no larger: the next change has to keep it anyway.
+const MAX_KEPT: usize = 1 << 20;
 
 /// The one place where a folder's files change.
 pub(super) struct Committer {
@@ -157,6 +156,26 @@ impl Committer {
         self.news.take()
     }
 
+    /// Lets go of old contents if there are too many, or too old ones.
+    fn keep_limits(&self, now: SystemTime) {
+        let kept = match self.ledger.is_over(now) {
+            Ok(true) => self.ledger.prune(now),
+            Ok(false) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = kept {
+            self.tell(News::Postponed { why: error.to_string() });
+        }
+    }
+
+    /// The same whatever is known of them.
+    pub(super) fn look_at_limits(&self) {
+        let now = UNIX_EPOCH + Duration::from_nanos(self.steps.now().unsigned_abs());
+        if let Err(error) = self.ledger.prune(now) {
+            self.tell(News::Postponed { why: error.to_string() });
+        }
+    }
+
     /// Late saves that no caller was told of yet.
     pub(super) fn untold(&self) -> Result<Vec<CheckpointRecord>, LedgerError> {
         // Asked with every call, so it must cost nothing when there are none.
@@ -179,9 +198,15 @@ impl Committer {
 }
 
 impl BackendTurn for PosixTurn<'_> {
-    fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError> {
+    fn commit(
+        &self,
+        set: &ChangeSet,
+        scope: &Scope,
+        origin: &Origin,
+        judged: Judged<'_>,
+    ) -> Result<Receipt, CommitError> {
         let may_have_name = |path: &VaultPath| self.changes.may_have_name(path);
-        let planner = || Planner::new(self.changes.steps(), scope, self.changes.max_file_bytes, &may_have_name);
+        let planner = || Planner::new(self.changes.steps(), scope, judged, self.changes.max_file_bytes, &may_have_name);
         match self.carry_out(set, &planner().plan(set)?, origin) {
             // Only now is it known that the two places are on different disks.
             Err(error) if error.error == (StoreError::Disk { kind: ErrorKind::CrossesDevices }) => {
@@ -328,17 +353,13 @@ impl PosixTurn<'_> {
             beside.push(Beside { position: index, place: called_after(later, place), aside: None, gone });
         }
         // If it cannot be written down, the next turn finds the change complete.
-        if let Err(error) = self.changes.ledger.finish(number, &beside) {
+        let written = planned.written(MAX_KEPT);
+        if let Err(error) = self.changes.ledger.finish_with(number, &beside, &written) {
             self.changes.tell(News::Postponed { why: error.to_string() });
         }
         if beside.iter().any(|beside| !beside.gone) {
             caretaker::keep_tending(self.changes);
         }
-        let kept: usize = planned.contents.values().map(|bytes| bytes.len()).sum();
-        if (number % PRUNE_EVERY == 0 || kept >= MUCH)
-            && let Err(error) = self.changes.ledger.prune(now)
-        {
-            self.changes.tell(News::Postponed { why: error.to_string() });
-        }
+        self.changes.keep_limits(now);
     }
 }

@@ -1,29 +1,35 @@
 mod changing;
 mod follow;
+mod names;
 mod renames;
 mod seek;
 mod walk;
+mod way;
 
 use std::{
     io::{self, Read},
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
 use cap_std::{
     ambient_authority,
-    fs::{Dir, Metadata, OpenOptions},
+    fs::{Dir, File, Metadata, OpenOptions},
 };
 use parking_lot::RwLock;
-use unicode_normalization::UnicodeNormalization;
 
 pub use self::changing::Observer;
-use self::follow::{Followed, Leaving, leaves};
+use self::{
+    follow::Followed,
+    names::Names,
+    way::{End, Kind, Links, Nothing, Why},
+};
 use super::{Entry, EntryKind, Open, Stamp, Stat, StoreError, StoredFile, SystemTrash, nanoseconds};
 use crate::VaultPath;
 
-/// More links in a row than this are a loop.
-const MAX_LINKS: usize = 40;
+/// A disk that answers to second names: what it takes a name for, where that is another one. For tests, which cannot
+/// mount one everywhere.
+pub type SecondNames = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// A vault in a folder. Every access goes through a handle on that folder, so no path, link or race leads outside, but
 /// to the folders that the owner named.
@@ -34,17 +40,33 @@ pub struct FolderStore {
     opened: RwLock<Option<Arc<Opened>>>,
     trash: Option<SystemTrash>,
     observer: Option<Observer>,
+    second_names: Option<SecondNames>,
 }
 
 pub(super) struct Opened {
     pub(super) dir: Dir,
     identity: Identity,
     followed: Arc<Followed>,
+    /// Of the disk that the folder itself is on.
+    names: Names,
+    second_names: Option<SecondNames>,
 }
 
 impl FolderStore {
+    /// The name of the folder.
+    pub(crate) fn name(&self) -> Option<String> {
+        self.root.file_name().map(|name| name.to_string_lossy().into_owned())
+    }
+
     pub fn new(root: PathBuf) -> Self {
-        Self { root, followed: Arc::default(), opened: RwLock::default(), trash: None, observer: None }
+        let (opened, followed) = (RwLock::default(), Arc::default());
+        Self { root, followed, opened, trash: None, observer: None, second_names: None }
+    }
+
+    /// The same vault on a disk that answers to second names.
+    #[must_use]
+    pub fn answering_to(self, second_names: SecondNames) -> Self {
+        Self { second_names: Some(second_names), ..self }
     }
 
     /// The same vault, whose links into these folders are followed.
@@ -62,7 +84,7 @@ impl FolderStore {
             return Ok(Arc::clone(opened));
         }
         let dir = Dir::open_ambient_dir(&self.root, ambient_authority()).map_err(|_| StoreError::VaultGone)?;
-        let opened = Arc::new(Opened::new(dir, Arc::clone(&self.followed))?);
+        let opened = Arc::new(Opened::new(dir, Arc::clone(&self.followed), self.second_names.clone())?);
         *self.opened.write() = Some(Arc::clone(&opened));
         Ok(opened)
     }
@@ -78,6 +100,17 @@ impl FolderStore {
         match opened.list(folder, open) {
             Err(StoreError::Outside) => opened.list_elsewhere(folder, open),
             listed => listed,
+        }
+    }
+
+    /// Where a change of a path takes place, if the caller may use that place.
+    pub(super) fn place_of_change(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+        let opened = self.folder()?;
+        match opened.place_of_change(path, open) {
+            Err(StoreError::Outside) => {
+                opened.place_elsewhere(path, open, |folder, path, open| folder.place_of_change(path, open))
+            }
+            place => place,
         }
     }
 
@@ -100,24 +133,29 @@ impl Opened {
         self.identity.number()
     }
 
-    fn new(dir: Dir, followed: Arc<Followed>) -> Result<Self, StoreError> {
+    fn new(dir: Dir, followed: Arc<Followed>, second_names: Option<SecondNames>) -> Result<Self, StoreError> {
         // Of the handle, as the path may name another folder by now.
         let identity = Identity::of(&dir.try_clone()?.into_std_file().metadata()?);
-        Ok(Self { dir, identity, followed })
+        let names = if second_names.is_some() { Names::Several } else { Names::on_disk_of(&dir) };
+        Ok(Self { dir, identity, followed, names, second_names })
     }
 
     fn read_file(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
-        let place = self.place(path, open)?;
-        let (bytes, metadata) = self.read(&place, max_bytes)?;
+        let (file, metadata) = self.sight(path, open)?.open()?;
+        let bytes = read(file, &metadata, max_bytes)?;
         let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(cap_std::time::SystemTime::into_std);
         Ok(StoredFile { bytes, modified: time(metadata.modified()), created: time(metadata.created()) })
     }
 
     fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
-        let place = folder.map(|folder| self.place_of_folder(folder, open)).transpose()?;
-        let names = self.dir.read_dir(place.as_ref().map_or(".", VaultPath::as_str))?;
+        let sight = folder.map(|folder| self.sight(folder, open)).transpose()?;
+        let dir = match &sight {
+            Some(sight) => sight.enter()?,
+            None => self.folder_at(None)?,
+        };
+        let place = sight.map(|sight| sight.place);
         let mut entries = Vec::new();
-        for name in names {
+        for name in dir.entries()? {
             let name = name?;
             // A name that is not UTF-8 cannot be asked for, so it is not offered.
             let Some(text) = name.file_name().to_str().map(str::to_owned) else { continue };
@@ -146,179 +184,59 @@ impl Opened {
     }
 
     fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
-        let found = match self.dir.symlink_metadata(path.as_str()).map_err(StoreError::from) {
-            Err(StoreError::Missing) => return Ok(None),
-            found => found?,
-        };
-        if !found.is_symlink() {
-            return Ok(Some(walk::stat(&found).stamp));
+        match self.way(path, Links::All(&|_| true))? {
+            End::There(sight) => Ok(Some(walk::stat(&sight.metadata()?).stamp)),
+            End::Nothing(Nothing { why: Why::BrokenLink, .. }) => Err(StoreError::Missing),
+            End::Nothing(_) => Ok(None),
+            End::Root => Err(StoreError::IsFolder),
+            End::Leaves(_) => Err(StoreError::Outside),
         }
-        let place = self.place(path, &|_| true)?;
-        Ok(Some(walk::stat(&self.dir.symlink_metadata(place.as_str())?).stamp))
     }
 
     /// Where a path really leads, links followed, if the caller may use that place.
     fn place(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
-        let place = self.real(path, open)?;
-        if place != *path && !open(&place) {
-            return Err(StoreError::Closed);
-        }
-        Ok(place)
+        self.sight(path, open).map(|sight| sight.place)
     }
 
-    fn place_of_folder(&self, folder: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
-        let place = self.place(folder, open)?;
-        if self.dir.metadata(place.as_str())?.is_dir() { Ok(place) } else { Err(StoreError::NotAFile) }
-    }
-
-    /// Where a path really is, if that is in this folder.
-    fn real(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
-        self.trace(path, open)?.map_err(|_| StoreError::Outside)
-    }
-
-    /// Follows links name by name, up to one that leaves. The system's own way to ask for a real path fails for a file
-    /// that is replaced at that very moment, which is what editors and we ourselves do.
-    ///
-    /// Once a link was followed, whatever a closed place holds on the way (a link, a folder that the system locks) ends
-    /// the search there, so that it looks like nothing at all.
-    fn trace(&self, path: &VaultPath, open: Open<'_>) -> Result<Result<VaultPath, Leaving>, StoreError> {
-        let mut ahead: Vec<String> = path.names().map(str::to_owned).collect();
-        ahead.reverse();
-        let mut real: Vec<String> = Vec::new();
-        let mut links = 0;
-        while let Some(name) = ahead.pop() {
-            if name == ".." {
-                real.pop().ok_or(StoreError::Outside)?;
-                continue;
-            }
-            let name = self.as_on_disk(&real.join("/"), name);
-            real.push(name);
-            let place = real.join("/");
-            let closed = || links > 0 && !VaultPath::spelt(&place).is_some_and(|place| open(&place));
-            let metadata = match self.dir.symlink_metadata(&place).map_err(StoreError::from) {
-                Err(StoreError::Missing) => return Err(StoreError::Missing),
-                Err(_) if closed() => return Err(StoreError::Closed),
-                metadata => metadata?,
-            };
-            if !metadata.is_symlink() {
-                if !metadata.is_dir() && !ahead.is_empty() {
-                    return Err(StoreError::Missing);
-                }
-                continue;
-            }
-            if closed() {
-                return Err(StoreError::Closed);
-            }
-            links += 1;
-            if links > MAX_LINKS {
-                return Err(StoreError::Missing);
-            }
-            let target = self.dir.read_link_contents(&place)?;
-            real.pop();
-            if leaves(&target, real.len()) {
-                return Ok(Err(Leaving { link: place, target, ahead }));
-            }
-            for part in target.components().rev() {
-                match part {
-                    Component::CurDir => {}
-                    Component::ParentDir => ahead.push("..".to_owned()),
-                    Component::Normal(name) => ahead.push(name.to_str().ok_or(StoreError::BadName)?.to_owned()),
-                    Component::RootDir | Component::Prefix(_) => return Err(StoreError::Outside),
-                }
-            }
-        }
-        match real.join("/").as_str() {
-            // The vault itself, which has no path.
-            "" => Err(StoreError::IsFolder),
-            real => VaultPath::spelt(real).map(Ok).ok_or(StoreError::BadName),
-        }
-    }
-
-    /// A name as the folder spells it. Letters with accents are stored in two ways, and whoever asks cannot know which one
-    /// it was; if both are there, each is found by its own spelling.
-    fn as_on_disk(&self, folder: &str, name: String) -> String {
-        let folder = if folder.is_empty() { "." } else { folder };
-        if name.is_ascii() || self.dir.symlink_metadata(Path::new(folder).join(&name)).is_ok() {
-            return name;
-        }
-        let same = |found: &String| found.nfc().eq(name.nfc());
-        let Ok(entries) = self.dir.read_dir(folder) else { return name };
-        let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        names.find(same).unwrap_or(name)
-    }
-
-    /// Where a file that does not exist yet would be, if the caller may use that place: the part of its path that
-    /// exists, links followed, and the rest.
-    fn new_place(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
-        let is_link = |path: &VaultPath| self.dir.symlink_metadata(path.as_str()).is_ok_and(|found| found.is_symlink());
-        let mut names = Vec::new();
-        let mut existing: Option<VaultPath> = None;
-        let mut folder = path.folder();
-        while let Some(above) = folder {
-            match self.real(&above, open) {
-                Ok(real) => {
-                    names.push(real.as_str().to_owned());
-                    existing = Some(real);
-                    break;
-                }
-                // A link that leads nowhere: there is no folder and no room for one.
-                Err(StoreError::Missing) if is_link(&above) => return Err(StoreError::NotAFile),
-                Err(StoreError::Missing) => names.push(above.name().to_owned()),
-                Err(error) => return Err(error),
-            }
-            folder = above.folder();
-        }
-        names.reverse();
-        // Only where the folder is there can the name be there in another spelling.
-        let new_folders = names.len() > usize::from(existing.is_some());
-        let name = path.name().to_owned();
-        let folder = existing.as_ref().map_or("", VaultPath::as_str);
-        names.push(if new_folders { name } else { self.as_on_disk(folder, name) });
-        let place = VaultPath::spelt(&names.join("/")).ok_or(StoreError::BadName)?;
-        if !open(&place) {
-            return Err(StoreError::Closed);
-        }
-        match existing {
-            Some(folder) if !self.dir.metadata(folder.as_str())?.is_dir() => Err(StoreError::NotAFile),
-            _ => Ok(place),
-        }
+    /// Where a change of a path takes place, whether or not something is there: links followed as far as they lead.
+    fn place_of_change(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+        let place = match self.way(path, Links::All(open))? {
+            End::There(sight) => sight.place,
+            End::Nothing(nothing) => nothing.place()?,
+            End::Root => return Err(StoreError::IsFolder),
+            End::Leaves(_) => return Err(StoreError::Outside),
+        };
+        if place != *path && !open(&place) { Err(StoreError::Closed) } else { Ok(place) }
     }
 
     /// What a link in a listing stands for; a broken or forbidden one for nothing.
     fn linked(&self, path: VaultPath, open: Open<'_>) -> Option<Entry> {
-        let metadata = match self.place(&path, open) {
-            Err(StoreError::Outside) => self.metadata_elsewhere(&path, open)?,
-            place => self.dir.metadata(place.ok()?.as_str()).ok()?,
+        let kind = match self.sight(&path, open) {
+            Err(StoreError::Outside) => {
+                let metadata = self.metadata_elsewhere(&path, open)?;
+                let file = metadata.is_file().then_some(EntryKind::File);
+                if metadata.is_dir() { Some(EntryKind::Folder) } else { file }
+            }
+            sight => match sight.ok()?.kind {
+                Kind::File => Some(EntryKind::File),
+                Kind::Folder => Some(EntryKind::Folder),
+                Kind::Link | Kind::Other => None,
+            },
         };
-        let kind = if metadata.is_dir() { EntryKind::Folder } else { EntryKind::File };
-        (metadata.is_dir() || metadata.is_file()).then_some(Entry { path, kind })
+        kind.map(|kind| Entry { path, kind })
     }
+}
 
-    fn read(&self, place: &VaultPath, max_bytes: u64) -> Result<(Vec<u8>, Metadata), StoreError> {
-        // Looked at before it is opened: opening a pipe waits, opening a device may do anything. And nothing is followed:
-        // a link that was not here a moment ago leads to a place that nobody has asked the caller's scope about.
-        ordinary(&self.dir.symlink_metadata(place.as_str())?)?;
-        let file = self.dir.open_with(place.as_str(), &reading())?;
-        let metadata = file.metadata()?;
-        ordinary(&metadata)?;
-        let too_large = |bytes| StoreError::TooLarge { bytes, limit: max_bytes };
-        if metadata.len() > max_bytes {
-            return Err(too_large(metadata.len()));
-        }
-        let mut bytes = Vec::new();
-        // A file may have become larger than memory since it was planned on; that must not be the end of the process.
-        bytes.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(usize::MAX)).map_err(io::Error::from)?;
-        let read = file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-        if read as u64 > max_bytes { Err(too_large(read as u64)) } else { Ok((bytes, metadata)) }
+fn read(file: File, metadata: &Metadata, max_bytes: u64) -> Result<Vec<u8>, StoreError> {
+    let too_large = |bytes| StoreError::TooLarge { bytes, limit: max_bytes };
+    if metadata.len() > max_bytes {
+        return Err(too_large(metadata.len()));
     }
-
-    /// The folder in which a file stands.
-    fn beside(&self, place: &VaultPath) -> Result<Dir, StoreError> {
-        Ok(match place.folder() {
-            Some(folder) => self.dir.open_dir(folder.as_str())?,
-            None => self.dir.try_clone()?,
-        })
-    }
+    let mut bytes = Vec::new();
+    // A file may have become larger than memory since it was planned on; that must not be the end of the process.
+    bytes.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(usize::MAX)).map_err(io::Error::from)?;
+    let read = file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    if read as u64 > max_bytes { Err(too_large(read as u64)) } else { Ok(bytes) }
 }
 
 fn ordinary(metadata: &Metadata) -> Result<(), StoreError> {

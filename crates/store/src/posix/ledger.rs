@@ -8,10 +8,15 @@ mod database;
 mod reading;
 mod records;
 mod retention;
+mod salvage;
 #[cfg(test)]
 mod tests;
+mod wal;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
 
 use lapidary_note::ContentHash;
 use parking_lot::Mutex;
@@ -19,7 +24,7 @@ use rusqlite::{Connection, Transaction, params};
 
 use self::{closing::OldFile, database::Opened};
 use super::StateFolder;
-use crate::{CheckpointKind, EntryRecord, LedgerError, Origin, Retention, VaultPath, nanoseconds};
+use crate::{CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, Origin, Retention, VaultPath, nanoseconds};
 
 pub(crate) use records::{Beside, Intent, Lingering, Step};
 
@@ -47,7 +52,12 @@ pub(super) struct Ledger {
     place: Place,
     open: Mutex<Option<Opened>>,
     retention: Retention,
+    /// How many bytes of contents there are, as far as this process has counted and written them.
+    stored: AtomicI64,
 }
+
+/// Nobody has counted yet.
+const UNKNOWN: i64 = i64::MIN;
 
 enum Place {
     Folder(Arc<StateFolder>),
@@ -57,18 +67,23 @@ enum Place {
 
 impl Ledger {
     pub(super) fn new(folder: Arc<StateFolder>, retention: Retention) -> Self {
-        Self { place: Place::Folder(folder), open: Mutex::default(), retention }
+        Self { place: Place::Folder(folder), open: Mutex::default(), retention, stored: AtomicI64::new(UNKNOWN) }
     }
 
     pub(super) fn in_memory() -> Self {
-        Self { place: Place::Memory, open: Mutex::default(), retention: Retention::default() }
+        Self {
+            place: Place::Memory,
+            open: Mutex::default(),
+            retention: Retention::default(),
+            stored: AtomicI64::new(UNKNOWN),
+        }
     }
 
     /// Writes down, for good, what is about to happen, and returns the number and the name of the checkpoint.
     pub(crate) fn begin(&self, draft: &Draft<'_>) -> Result<(i64, String), LedgerError> {
         let name = self.place.name()?;
         let write = |transaction: &Transaction<'_>| {
-            let (number, id) = insert_checkpoint(transaction, draft, name)?;
+            let (number, id) = self.insert_checkpoint(transaction, draft, name)?;
             let mut insert = transaction.prepare_cached(
                 "INSERT INTO steps (checkpoint, position, kind, place, other, aside, before, after)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -179,67 +194,103 @@ impl Ledger {
     }
 
     /// Opens it if need be: for the first time, or because somebody has moved the file away since.
-    fn with_database<T>(&self, work: impl FnOnce(&mut Opened) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
+    fn with_database<T>(&self, work: impl Fn(&mut Opened) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
         let mut held = self.open.lock();
         // Closed before another is opened, because it takes its log with it by name.
         let known = held.take().filter(|opened| opened.is_at(&self.place));
         let mut opened = known.map_or_else(|| Opened::at(&self.place), Ok)?;
-        match work(&mut opened) {
-            Err(error) if database::is_damaged(&error) => {
-                // Nothing can be relied upon any more. The next one begins anew.
-                drop(opened);
-                database::set_aside(&self.place)?;
-                Err(error.into())
-            }
-            done => {
-                *held = Some(opened);
-                Ok(done?)
-            }
+        let mut done = work(&mut opened);
+        if done.as_ref().is_err_and(database::is_damaged) {
+            // It is set aside, and what can be read of it goes into a new one.
+            drop(opened);
+            opened = Opened::anew(&self.place)?;
+            done = work(&mut opened);
         }
+        *held = Some(opened);
+        Ok(done?)
     }
-}
 
-fn insert_checkpoint(
-    transaction: &Transaction<'_>,
-    draft: &Draft<'_>,
-    name: u64,
-) -> Result<(i64, String), rusqlite::Error> {
-    let last: i64 = transaction
-        .prepare_cached("SELECT coalesce(max(number), 0) FROM checkpoints")?
-        .query_row([], |row| row.get(0))?;
-    let (number, time) = (last + 1, nanoseconds(draft.origin.time) / 1_000_000);
-    let id = format!("{:016x}", name.wrapping_add(number.cast_unsigned()));
-    transaction
-        .prepare_cached(
-            "INSERT INTO checkpoints (number, id, time, kind, tool, client) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .execute(params![number, id, time, draft.kind as i64, draft.origin.tool, draft.origin.client])?;
-    for (hash, content) in &draft.contents {
-        let mut known = transaction.prepare_cached("SELECT 1 FROM contents WHERE hash = ?1")?;
-        if known.exists([bytes(hash)])? {
-            continue;
+    /// Brings everything from the log into the database itself, which survives more than the log does.
+    pub(super) fn rest(&self) {
+        if let Some(opened) = &*self.open.lock()
+            && let Err(error) = opened.empty_log()
+        {
+            tracing::debug!(%error, "the ledger's log stays for now");
         }
+    }
+
+    fn insert_checkpoint(
+        &self,
+        transaction: &Transaction<'_>,
+        draft: &Draft<'_>,
+        name: u64,
+    ) -> Result<(i64, String), rusqlite::Error> {
+        let last: i64 = transaction
+            .prepare_cached("SELECT coalesce(max(number), 0) FROM checkpoints")?
+            .query_row([], |row| row.get(0))?;
+        let (number, time) = (last + 1, nanoseconds(draft.origin.time) / 1_000_000);
+        let id = format!("{:016x}", name.wrapping_add(number.cast_unsigned()));
         transaction
-            .prepare_cached("INSERT INTO contents (hash, size, packed) VALUES (?1, ?2, ?3)")?
-            .execute(params![bytes(hash), content.len() as i64, database::packed(content)])?;
-    }
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO entries (checkpoint, position, path, moved_to, before, after, bytes_before, bytes_after)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    )?;
-    for (position, entry) in draft.entries.iter().enumerate() {
-        insert.execute(params![
+        .prepare_cached(
+            "INSERT INTO checkpoints (number, id, time, kind, tool, client, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
             number,
-            position as i64,
-            entry.path.as_str(),
-            entry.moved_to.as_ref().map(VaultPath::as_str),
-            entry.before.as_ref().map(bytes),
-            entry.after.as_ref().map(bytes),
-            entry.bytes_before as i64,
-            entry.bytes_after as i64
+            id,
+            time,
+            draft.kind as i64,
+            draft.origin.tool,
+            draft.origin.client,
+            records::digest(&CheckpointRecord {
+                number,
+                id: id.clone(),
+                time: draft.origin.time,
+                kind: draft.kind,
+                tool: draft.origin.tool.clone(),
+                client: draft.origin.client.clone(),
+                entries: draft.entries.clone(),
+            })
         ])?;
+        self.insert_contents(transaction, &draft.contents)?;
+        let mut insert = transaction.prepare_cached(
+            "INSERT INTO entries (checkpoint, position, path, moved_to, before, after, bytes_before, bytes_after)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?;
+        for (position, entry) in draft.entries.iter().enumerate() {
+            insert.execute(params![
+                number,
+                position as i64,
+                entry.path.as_str(),
+                entry.moved_to.as_ref().map(VaultPath::as_str),
+                entry.before.as_ref().map(bytes),
+                entry.after.as_ref().map(bytes),
+                entry.bytes_before as i64,
+                entry.bytes_after as i64
+            ])?;
+        }
+        Ok((number, id))
     }
-    Ok((number, id))
+
+    fn insert_contents(
+        &self,
+        transaction: &Transaction<'_>,
+        contents: &[(ContentHash, &[u8])],
+    ) -> Result<(), rusqlite::Error> {
+        for (hash, content) in contents {
+            let mut known = transaction.prepare_cached("SELECT 1 FROM contents WHERE hash = ?1")?;
+            if known.exists([bytes(hash)])? {
+                continue;
+            }
+            let packed = database::packed(content);
+            if self.stored.load(Ordering::Relaxed) != UNKNOWN {
+                self.stored.fetch_add(packed.len() as i64, Ordering::Relaxed);
+            }
+            transaction
+                .prepare_cached("INSERT INTO contents (hash, size, packed) VALUES (?1, ?2, ?3)")?
+                .execute(params![bytes(hash), content.len() as i64, packed])?;
+        }
+        Ok(())
+    }
 }
 
 impl Place {

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::VaultPath;
+
 /// The text of a settings file.
 pub fn read_settings(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
@@ -12,6 +14,13 @@ pub fn read_settings(path: &Path) -> io::Result<String> {
 
 pub fn folder_exists(path: &Path) -> bool {
     path.is_dir()
+}
+
+/// Where in one folder another one is; `None` if it is not in it.
+pub fn place_within(outer: &Path, inner: &Path) -> Option<VaultPath> {
+    let (outer, inner) = (std::fs::canonicalize(outer).ok()?, std::fs::canonicalize(inner).ok()?);
+    let names: Option<Vec<&str>> = inner.strip_prefix(outer).ok()?.iter().map(|name| name.to_str()).collect();
+    VaultPath::spelt(&names?.join("/"))
 }
 
 /// A folder into which a person wants old versions written.

@@ -9,6 +9,7 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
+use rusqlite::{Connection, OpenFlags};
 
 use super::{Observer, StoreError};
 
@@ -44,7 +45,14 @@ impl StateFolder {
                 let real = self.vault.canonicalize()?;
                 let hash = ContentHash::of(real.as_os_str().as_encoded_bytes()).to_string();
                 let id: String = hash.trim_start_matches("sha256:").chars().take(16).collect();
-                self.resolved.get_or_init(|| self.base.join(id))
+                let folder = self.base.join(id);
+                for place in [&self.base, &folder] {
+                    if let Err(problem) = is_ours_alone(place) {
+                        tracing::warn!("the state folder {} is not used: {problem}", place.display());
+                        return Err(io::ErrorKind::PermissionDenied.into());
+                    }
+                }
+                self.resolved.get_or_init(|| folder)
             }
         };
         Ok(folder.join(name))
@@ -58,6 +66,39 @@ impl StateFolder {
         }
         Ok(path)
     }
+}
+
+/// Why nothing is kept in a state folder. Whoever can write there can put words into the history and the log, and have
+/// files of ours written elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StateProblem {
+    #[error("other users can write into it; `chmod go-w` takes that from them")]
+    OthersWrite,
+    #[error("it belongs to another user")]
+    NotOurs,
+    #[error("it is a link or a file")]
+    NoFolder,
+}
+
+/// Whether nobody else can write into a state folder. One that is not there yet will be made so.
+#[cfg(unix)]
+pub fn is_ours_alone(folder: &Path) -> Result<(), StateProblem> {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(found) = std::fs::metadata(folder) else { return Ok(()) };
+    let us = rustix::process::geteuid().as_raw();
+    match () {
+        () if !found.is_dir() => Err(StateProblem::NoFolder),
+        // Who runs as root is often given a folder of somebody.
+        () if found.uid() != us && us != 0 => Err(StateProblem::NotOurs),
+        () if found.mode() & 0o022 != 0 => Err(StateProblem::OthersWrite),
+        () => Ok(()),
+    }
+}
+
+/// Elsewhere the system keeps a user's folders from others.
+#[cfg(not(unix))]
+pub fn is_ours_alone(_: &Path) -> Result<(), StateProblem> {
+    Ok(())
 }
 
 /// Shown in logs only; replies never name a place on the machine.
@@ -99,7 +140,7 @@ impl LogFile {
             if lines.len() >= limit {
                 break;
             }
-            let older = match std::fs::read_to_string(older(&path, number)) {
+            let older = match opened(&older(&path, number)).and_then(io::read_to_string) {
                 Ok(text) => text,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => break,
                 Err(error) => return Err(error),
@@ -169,7 +210,7 @@ impl LogTail {
                 return Ok(lines);
             }
         }
-        match File::open(&self.path) {
+        match opened(&self.path) {
             Ok(mut file) => {
                 let mut position = 0;
                 lines.extend(whole_lines(&mut file, &mut position)?);
@@ -276,11 +317,28 @@ pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
+/// Links are not followed: none of ours is one, and another's leads to where somebody wants something written.
 pub(super) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    }
     options
+}
+
+/// A file of ours, to read.
+pub(super) fn opened(path: &Path) -> io::Result<File> {
+    private_file().read(true).open(path)
+}
+
+/// A database of ours. Links on the way to the state folder are the owner's; one in it is not followed.
+pub(super) fn open_database(path: &Path) -> Result<Connection, rusqlite::Error> {
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    let real = folder.zip(path.file_name()).map(|(folder, name)| folder.join(name));
+    let real = real.ok_or_else(|| rusqlite::Error::InvalidPath(PathBuf::new()))?;
+    Connection::open_with_flags(real, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)
 }
 
 #[cfg(unix)]
@@ -360,6 +418,46 @@ mod tests {
         let path = log.folder.file("audit.jsonl").unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::metadata(path.parent().unwrap()).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_kept_where_others_can_write() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path(), 1000);
+        let own = {
+            log.append("x").unwrap();
+            log.folder.file("audit.jsonl").unwrap().parent().unwrap().to_owned()
+        };
+        for (place, mode) in [(folder.path().join("state"), 0o777), (folder.path().join("state"), 0o770), (own, 0o702)]
+        {
+            std::fs::set_permissions(&place, std::fs::Permissions::from_mode(mode)).unwrap();
+            let again = super::tests::log(folder.path(), 1000);
+            assert_eq!(again.append("y").unwrap_err().kind(), io::ErrorKind::PermissionDenied, "{mode:o}");
+            std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        super::tests::log(folder.path(), 1000).append("y").unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_the_state_folder_is_neither_written_through_nor_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path(), 1000);
+        log.append("ours").unwrap();
+        let (path, victim) = (log.folder.file("audit.jsonl").unwrap(), folder.path().join("victim"));
+        std::fs::write(&victim, "theirs\n").unwrap();
+        for name in [path.clone(), older(&path, 1)] {
+            drop(std::fs::remove_file(&name));
+            std::os::unix::fs::symlink(&victim, &name).unwrap();
+        }
+        assert!(log.append("ours").is_err());
+        assert!(log.tail(10).is_err());
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "theirs\n");
+        let database = path.with_file_name("some.db");
+        std::os::unix::fs::symlink(&victim, &database).unwrap();
+        assert!(open_database(&database).is_err());
     }
 
     #[cfg(unix)]

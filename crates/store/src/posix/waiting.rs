@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use super::state::{StateFolder, private_file, private_folder, same_file};
+use super::state::{StateFolder, opened, private_file, private_folder, same_file};
 
 /// One file for each question; its name says how far it has come, so that only one answer can count.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl Waiting {
         // Whoever looks while a file gets its next name finds it under that one.
         for progress in Progress::ALL {
             let path = self.path(id, progress)?;
-            match fs::read_to_string(&path) {
+            match opened(&path).and_then(io::read_to_string) {
                 Ok(_) if progress == Progress::Taken && self.path(id, Progress::Settled)?.exists() => {}
                 Ok(text) if progress == Progress::Taken && hold(&path)?.is_some() => {
                     return Ok(Some((Progress::Open, text)));
@@ -162,7 +162,7 @@ static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
 /// The lock on a question that is there and that nobody holds.
 fn hold(path: &Path) -> io::Result<Option<File>> {
-    let file = match File::open(path) {
+    let file = match opened(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

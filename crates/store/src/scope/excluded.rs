@@ -34,6 +34,17 @@ impl Excluded {
         parsed.filter_map(Result::transpose).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Whether the same is covered in both folders, as far as the filters tell.
+    pub(super) fn covers_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
+        self.0.iter().all(|filter| match filter {
+            Filter::Start(start) => {
+                let rest = |folder: &FoldedPath| start.strip_prefix(folder.as_str())?.strip_prefix('/');
+                rest(one) == rest(other)
+            }
+            Filter::Regex(_) => false,
+        })
+    }
+
     /// A folder is compared with a `/` at its end, as it stands in the paths of what it holds.
     pub(super) fn covers(&self, path: &str, folded: &FoldedPath, wanted: Wanted) -> bool {
         if self.0.is_empty() {

@@ -2,13 +2,14 @@ use unicode_normalization::UnicodeNormalization;
 
 /// One spelling for all that some system takes for the same name: macOS and sync services store letters with accents
 /// in two ways, and several systems do not tell case apart.
-pub(super) fn folded(text: &str) -> String {
-    text.nfc().flat_map(char::to_lowercase).map(one_sigma).nfc().collect()
-}
-
-/// Only the end of a word makes it another letter, and systems without case do not look at words.
-fn one_sigma(letter: char) -> char {
-    if letter == 'ς' { 'σ' } else { letter }
+///
+/// Some letters are the same as others only in capitals (`ß` and `ss`, `ſ` and `s`, `ς` and `σ`), so they go that way.
+pub(crate) fn folded(text: &str) -> String {
+    // Most paths need no tables.
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.nfc().flat_map(char::to_lowercase).flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfc().collect()
 }
 
 /// A path as rules compare it.

@@ -1,4 +1,5 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use lapidary_note::quoted;
 
 use super::fold::{FoldedPath, folded};
 
@@ -13,7 +14,7 @@ pub struct Globs {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a pattern for paths of the vault: {problem}")]
+#[error("{} is not a pattern for paths of the vault: {problem}", quoted(.given))]
 pub struct GlobError {
     pub given: String,
     pub problem: GlobProblem,
@@ -69,6 +70,15 @@ impl Globs {
 
     pub(super) fn covers(&self, path: &FoldedPath) -> bool {
         self.covering.is_match(path.as_str()) || path.folders().any(|folder| self.covering.is_match(folder))
+    }
+
+    /// Whether the same is covered in both folders, as far as the patterns tell. None of the two is covered itself.
+    pub(super) fn cover_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
+        let is_for_names = |pattern: &&String| pattern.strip_prefix("**/").is_some_and(|name| !name.contains('/'));
+        let of_places: Vec<&String> = self.written.iter().filter(|pattern| !is_for_names(pattern)).collect();
+        // What was parsed once can be parsed again.
+        let of_places = Self::parse(&of_places).unwrap_or_else(|_| self.clone());
+        !of_places.may_be_in(one) && !of_places.may_be_in(other)
     }
 
     /// Whether something covered can be in this folder, as far as the patterns tell.

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 
 use super::{
     Policy, Scope,
+    inner::{InnerScope, InnerVault},
     rules::{MAX_RULE_BYTES, OBSIDIAN_SETTINGS, RULE_FILES, RuleFile, RuleProblem, RulesError, VaultRules},
 };
 use crate::{Backend, Stamp, StoreError, VaultPath, nanoseconds};
@@ -13,6 +14,8 @@ use crate::{Backend, Stamp, StoreError, VaultPath, nanoseconds};
 #[derive(Default)]
 pub struct ScopeKeeper {
     policy: Arc<Policy>,
+    /// Other vaults that lie in folders of this one.
+    inner: Vec<InnerVault>,
     known: Mutex<Option<Known>>,
 }
 
@@ -42,7 +45,13 @@ impl Known {
 
 impl ScopeKeeper {
     pub fn new(policy: Policy) -> Self {
-        Self { policy: Arc::new(policy), known: Mutex::default() }
+        Self { policy: Arc::new(policy), inner: Vec::new(), known: Mutex::default() }
+    }
+
+    /// The same for a vault with others in it.
+    #[must_use]
+    pub fn around(self, inner: Vec<InnerVault>) -> Self {
+        Self { inner, ..self }
     }
 
     pub fn policy(&self) -> &Policy {
@@ -58,9 +67,12 @@ impl ScopeKeeper {
         grant: Option<&Arc<Policy>>,
     ) -> Result<Arc<Scope>, RulesError> {
         let stamps = self.files().map(|file| stamp(store, file)).collect::<Result<Vec<_>, _>>()?;
+        let inner: Arc<[InnerScope]> = self.inner.iter().map(|inner| inner.scope(now)).collect();
+        let is_same = |scope: &Scope| scope.inner.iter().zip(&*inner).all(|(then, now)| then.is(now));
         if let Some(known) = &mut *self.known.lock()
             && known.settled
             && known.stamps == stamps
+            && is_same(&known.scope)
         {
             return Ok(known.scope_for(grant));
         }
@@ -72,9 +84,9 @@ impl ScopeKeeper {
             .collect::<Result<Vec<_>, _>>()?;
         tracing::debug!(files = contents.iter().flatten().count(), "the vault's rule files were read");
         let mut known = self.known.lock();
-        let (scope, narrowed) = match known.take_if(|known| known.contents == contents) {
+        let (scope, narrowed) = match known.take_if(|known| known.contents == contents && is_same(&known.scope)) {
             Some(known) => (known.scope, known.narrowed),
-            None => (Arc::new(self.made_from(&contents)?), Vec::new()),
+            None => (Arc::new(Scope { inner, ..self.made_from(&contents)? }), Vec::new()),
         };
         Ok(known.insert(Known { stamps, settled, contents, scope, narrowed }).scope_for(grant))
     }
@@ -87,10 +99,10 @@ impl ScopeKeeper {
         let mut rules = VaultRules::default();
         for (file, bytes) in self.files().zip(contents) {
             if let Some(bytes) = bytes {
-                rules.add(file.says, bytes).map_err(|problem| unreadable(file, problem))?;
+                rules.add_file(file, bytes).map_err(|problem| unreadable(file, problem))?;
             }
         }
-        Ok(Scope { policy: Arc::clone(&self.policy), grant: None, rules })
+        Ok(Scope { policy: Arc::clone(&self.policy), rules, ..Scope::default() })
     }
 }
 

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use lapidary_note::quoted;
+
 use super::fold::folded;
 use crate::{PathError, VaultPath};
 
@@ -8,7 +10,7 @@ use crate::{PathError, VaultPath};
 pub struct PathPrefix(String);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a folder or file of the vault: {problem}")]
+#[error("{} is not a folder or file of the vault: {problem}", quoted(.given))]
 pub struct ScopeError {
     pub given: String,
     pub problem: PathError,
@@ -36,7 +38,12 @@ impl PathPrefix {
 
     /// Whether the way to it leads through this folder.
     pub(super) fn is_below(&self, folder: &str) -> bool {
-        self.0.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+        self.below(folder).is_some()
+    }
+
+    /// The rest of the way to it from this folder.
+    pub(super) fn below(&self, folder: &str) -> Option<&str> {
+        self.0.strip_prefix(folder)?.strip_prefix('/')
     }
 }
 

@@ -1,10 +1,19 @@
 //! What the vault's own files say: which of its paths are not there for anybody, and which nobody may change.
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "git looks for rule files on a disk")]
+mod against_git;
+mod wildmatch;
 
+use std::collections::HashMap;
+
+use unicode_normalization::UnicodeNormalization;
+
+use self::wildmatch::{Fits, Line};
 use super::{
+    UnmatchedRule,
     excluded::Excluded,
-    fold::{FoldedPath, Wanted, folded},
+    fold::{FoldedPath, Wanted},
 };
 use crate::StoreError;
 
@@ -51,7 +60,9 @@ pub enum RuleProblem {
     Store(StoreError),
     #[error("it is not UTF-8")]
     NotUtf8,
-    #[error("line {line} is not a pattern")]
+    #[error("line {line} has a NUL character or a carriage return in it; lines end with LF or CR LF")]
+    LineEnds { line: usize },
+    #[error("line {line} is a pattern that can match nothing")]
     Pattern { line: usize },
     #[error("its patterns are too large together")]
     TooComplex,
@@ -68,11 +79,17 @@ pub(super) struct VaultRules {
 }
 
 impl VaultRules {
+    #[cfg(test)]
     pub(super) fn add(&mut self, says: Says, bytes: &[u8]) -> Result<(), RuleProblem> {
-        let text = std::str::from_utf8(bytes).map_err(|_| RuleProblem::NotUtf8)?.trim_start_matches('\u{feff}');
+        self.add_file(RuleFile { path: "", says }, bytes)
+    }
+
+    pub(super) fn add_file(&mut self, RuleFile { path, says }: RuleFile, bytes: &[u8]) -> Result<(), RuleProblem> {
+        let text = std::str::from_utf8(bytes).map_err(|_| RuleProblem::NotUtf8)?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match says {
-            Says::Ignored => self.ignored.push(Patterns::parse(text)?),
-            Says::Protected => self.protected.push(Patterns::parse(text)?),
+            Says::Ignored => self.ignored.push(Patterns { file: path, ..Patterns::parse(text)? }),
+            Says::Protected => self.protected.push(Patterns { file: path, ..Patterns::parse(text)? }),
             Says::Excluded => self.excluded = Excluded::parse(text).map_err(|_| RuleProblem::Filters)?,
         }
         Ok(())
@@ -90,35 +107,117 @@ impl VaultRules {
         self.ignored.iter().any(|patterns| patterns.cover(folded, wanted)) || self.excluded.covers(path, folded, wanted)
     }
 
+    /// The lines that are about none of these.
+    pub(super) fn unmatched(&self, files: &[FoldedPath], folders: &[FoldedPath]) -> Vec<UnmatchedRule> {
+        let mut unmatched = Vec::new();
+        for patterns in self.ignored.iter().chain(&self.protected) {
+            for line in patterns.lines.iter().filter(|line| !line.negated) {
+                let is_about =
+                    |paths: &[FoldedPath], is_folder| paths.iter().any(|path| line.is_about(path.as_str(), is_folder));
+                if !is_about(files, false) && !is_about(folders, true) {
+                    unmatched.push(UnmatchedRule { source: patterns.file, rule: line.written.trim_end().to_owned() });
+                }
+            }
+        }
+        unmatched
+    }
+
+    /// Whether the same is ignored and protected in both folders.
+    pub(super) fn close_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
+        let mut files = self.ignored.iter().chain(&self.protected);
+        files.all(|patterns| patterns.cover_alike(one, other)) && self.excluded.covers_alike(one, other)
+    }
+
     pub(super) fn protect(&self, folded: &FoldedPath) -> bool {
         self.protected.iter().any(|patterns| patterns.cover(folded, Wanted::Anything))
     }
 }
 
-/// One file of patterns, as git reads them but without case.
-#[derive(Clone, Debug)]
-struct Patterns(Gitignore);
+/// One file of patterns, as git reads them but without case. The last line that fits decides.
+#[derive(Clone, Debug, Default)]
+struct Patterns {
+    file: &'static str,
+    lines: Vec<Line>,
+    /// Lines without wildcards, by what they name; those for folders alone apart.
+    names: [HashMap<String, usize>; 2],
+    paths: [HashMap<String, usize>; 2],
+    /// The other lines, the last first.
+    wild: Vec<usize>,
+}
+
+/// More parts of patterns with wildcards than this would make every look at a path slow.
+const MAX_WILD_PARTS: usize = 100_000;
 
 impl Patterns {
     fn parse(text: &str) -> Result<Self, RuleProblem> {
-        let mut builder = GitignoreBuilder::new(".");
-        builder.allow_unclosed_class(false);
-        for (index, line) in text.lines().enumerate() {
-            builder.add_line(None, &folded(line)).map_err(|_| RuleProblem::Pattern { line: index + 1 })?;
+        let mut patterns = Self::default();
+        let mut wild_parts = 0;
+        for (index, line) in text.split('\n').enumerate() {
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let number = index + 1;
+            // Git ends a line at a NUL and takes a lone carriage return for part of a name: such a file closes nothing.
+            if line.contains(['\0', '\r']) {
+                return Err(RuleProblem::LineEnds { line: number });
+            }
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let line: String = line.nfc().collect();
+            let line = Line::parse(&line).map_err(|_| RuleProblem::Pattern { line: number })?;
+            let at = patterns.lines.len();
+            let table = usize::from(line.folders_only);
+            match &line.fits {
+                Fits::Nothing => continue,
+                Fits::Name(name) => drop(patterns.names[table].insert(name.clone(), at)),
+                Fits::Path(path) => drop(patterns.paths[table].insert(path.clone(), at)),
+                Fits::NameLike(wild) | Fits::PathLike(wild) => {
+                    wild_parts += wild.size();
+                    patterns.wild.push(at);
+                }
+            }
+            patterns.lines.push(line);
         }
-        builder.build().map(Self).map_err(|_| RuleProblem::TooComplex)
+        patterns.wild.reverse();
+        if wild_parts > MAX_WILD_PARTS { Err(RuleProblem::TooComplex) } else { Ok(patterns) }
     }
 
+    /// Whether nothing is covered.
     fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.lines.iter().all(|line| line.negated)
+    }
+
+    fn cover(&self, path: &FoldedPath, wanted: Wanted) -> bool {
+        self.cover_as(path, true) || (wanted == Wanted::Anything && self.cover_as(path, false))
     }
 
     /// From the outermost folder inwards: below a folder that is covered, `!` takes nothing out again.
-    fn cover(&self, path: &FoldedPath, wanted: Wanted) -> bool {
-        let covers = |path: &str, is_folder| self.0.matched(path, is_folder).is_ignore();
-        path.folders().any(|folder| covers(folder, true))
-            || covers(path.as_str(), true)
-            || (wanted == Wanted::Anything && covers(path.as_str(), false))
+    fn cover_as(&self, path: &FoldedPath, is_folder: bool) -> bool {
+        path.folders().any(|folder| self.covers_alone(folder, true)) || self.covers_alone(path.as_str(), is_folder)
+    }
+
+    /// Whether each line says the same to what is in one folder and in the other.
+    fn cover_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
+        let [one, other] = [one, other].map(|folder| format!("{}/", folder.as_str()));
+        self.lines.iter().all(|line| match &line.fits {
+            Fits::Nothing | Fits::Name(_) | Fits::NameLike(_) => true,
+            Fits::Path(path) => path.strip_prefix(&*one) == path.strip_prefix(&*other),
+            Fits::PathLike(wild) => wild.goes_on_alike(&one, &other),
+        })
+    }
+
+    /// What the lines say to this path, whatever they say to the folders around it.
+    fn covers_alone(&self, path: &str, is_folder: bool) -> bool {
+        if self.lines.is_empty() {
+            return false;
+        }
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let tables = ..if is_folder { 2 } else { 1 };
+        let by_name = self.names[tables].iter().filter_map(|table| table.get(name));
+        let by_path = self.paths[tables].iter().filter_map(|table| table.get(path));
+        let plain = by_name.chain(by_path).copied().max();
+        let mut wild = self.wild.iter().copied().take_while(|at| Some(*at) > plain);
+        let wild = wild.find(|at| self.lines[*at].is_about(path, is_folder));
+        wild.or(plain).is_some_and(|at| !self.lines[at].negated)
     }
 }
 
@@ -152,6 +251,21 @@ mod tests {
             ("Prive\u{301}", &["PRIV\u{c9}/x"], &[]),
             ("ΟΔΟΣ.md", &["οδος.md", "οδοσ.md"], &[]),
             ("", &[], &["a"]),
+            ("/Notes {private}/", &["Notes {private}/x", "notes {private}"], &["Notes private/x", "x/Notes {private}"]),
+            ("{a,b}", &["{a,b}"], &["a", "b"]),
+            ("{a", &["{a"], &["a"]),
+            ("[[:alpha:]]x", &["bx", "BX/y"], &["1x", "xx1"]),
+            ("[A]x", &["ax", "Ax"], &["bx"]),
+            ("\\Ax", &["ax"], &["bx"]),
+            ("a**/x", &["ax", "a/x", "ab/c/x"], &["x", "b/x"]),
+            ("***", &["a", "a/b"], &[]),
+            ("/***/x", &["x", "a/x", "a/b/x"], &["a"]),
+            ("a/***", &["a/b", "a/b/c"], &["a"]),
+            ("**/\n!a/b", &["b"], &[]),
+            ("x\\ ", &["x "], &["x"]),
+            ("x\t", &["x\t"], &["x"]),
+            (" x", &[" x"], &["x"]),
+            ("?", &["\u{e9}"], &["ab"]),
         ] {
             for path in covered {
                 assert!(covers(text, path, Wanted::Anything), "{text:?} covers {path}");
@@ -173,9 +287,14 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_is_said() {
-        for (text, line) in [("a\n[b", 2), ("a\\", 1), ("{a", 1), ("\n\n[z-a]", 3)] {
+        for (text, line) in [("a\n[b", 2), ("a\\", 1), ("a\\/", 1), ("\n\n[z-a]", 3), ("[[:letter:]]", 1)] {
             assert_eq!(Patterns::parse(text).unwrap_err(), RuleProblem::Pattern { line }, "{text:?}");
         }
+        for (text, line) in [("a\rb", 1), ("a\nb\0", 2), ("a\r\r\n", 1), ("a\n\0\n", 2), ("#\rsecret", 1)] {
+            assert_eq!(Patterns::parse(text).unwrap_err(), RuleProblem::LineEnds { line }, "{text:?}");
+        }
+        let long = format!("{}b", "*a".repeat(60_000));
+        assert_eq!(Patterns::parse(&long).unwrap_err(), RuleProblem::TooComplex);
         let mut rules = VaultRules::default();
         assert_eq!(rules.add(Says::Ignored, b"a\xff"), Err(RuleProblem::NotUtf8));
         assert_eq!(rules.add(Says::Excluded, b"{"), Err(RuleProblem::Filters));

@@ -1,16 +1,35 @@
 //! Every reason in every form, so that what is said of it can be read in one place and checked as a whole.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
-    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Off, Part, Reason, Refused,
-    Wanted, bug,
+    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, NearText, Off, Part, Reason,
+    Refused, Wanted, bug, quote::Prose,
 };
 use lapidary_vault::{Denied, JoinError, PathError, PathPrefix, VaultPath};
 
+thread_local! {
+    /// What is behind every name, where a test lets notes and callers speak.
+    static PLANTED: Cell<&'static str> = const { Cell::new("") };
+}
+
+/// The same, with words in all names that would like to be ours.
+pub(crate) fn hostile_samples(tool: &str, argument: &str, planted: &'static str) -> Vec<Reason> {
+    PLANTED.set(planted);
+    let samples = samples(tool, argument);
+    PLANTED.set("");
+    samples
+}
+
+fn word(word: &str) -> String {
+    format!("{word}{}", PLANTED.get())
+}
+
 fn path(path: &str) -> VaultPath {
-    VaultPath::parse(path).unwrap()
+    // No path has control characters.
+    let planted: String = PLANTED.get().chars().filter(|c| !c.is_control() && *c != '/').collect();
+    VaultPath::parse(&format!("{path}{planted}")).unwrap()
 }
 
 fn hash(of: &str) -> ContentHash {
@@ -18,7 +37,7 @@ fn hash(of: &str) -> ContentHash {
 }
 
 fn names(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
+    names.iter().map(|name| word(name)).collect()
 }
 
 /// The tool is one that was called, the argument one that it has.
@@ -38,16 +57,14 @@ pub(crate) fn samples(tool: &str, argument: &str) -> Vec<Reason> {
 
 fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
     let problem = |at: &str, nearest: Option<&str>| ArgumentProblem {
-        at: at.to_owned(),
-        problem: "must be a string".to_owned(),
-        nearest: nearest.map(str::to_owned),
+        at: if at.is_empty() { String::new() } else { word(at) },
+        problem: "must be a string".into(),
+        nearest: nearest.map(word),
     };
     let arguments = |problems| Reason::InvalidArguments { tool: tool.to_owned(), problems };
-    let unknown = |name: &str, nearest: Option<&str>| Reason::ToolUnknown {
-        name: name.to_owned(),
-        nearest: nearest.map(str::to_owned),
-    };
-    let off = |off| Reason::ToolOff { tool: "file_replace".to_owned(), off };
+    let unknown =
+        |name: &str, nearest: Option<&str>| Reason::ToolUnknown { name: word(name), nearest: nearest.map(word) };
+    let off = |off| Reason::ToolOff { tool: word("file_replace"), off };
     vec![
         arguments(vec![problem("file", None)]),
         arguments(vec![problem("", None), problem("fiel", Some(argument))]),
@@ -61,12 +78,12 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
         off(Off::Excluded),
         off(Off::NotChosen),
         off(Off::Profile),
-        Reason::VaultUnknown { given: "Nots".to_owned(), names: names(&["Notes", "Work"]) },
+        Reason::VaultUnknown { given: word("Nots"), names: names(&["Notes", "Work"]) },
         Reason::VaultRequired { names: names(&["Notes", "Work"]) },
         Reason::VaultClosed { file: ".lapidaryignore" },
-        Reason::ResourceUnknown { uri: "obsidian://none".to_owned() },
-        Reason::PromptUnknown { name: "plna".to_owned(), nearest: Some("plan".to_owned()) },
-        Reason::PromptUnknown { name: "plan".to_owned(), nearest: None },
+        Reason::ResourceUnknown { uri: word("obsidian://none") },
+        Reason::PromptUnknown { name: word("plna"), nearest: Some(word("plan")) },
+        Reason::PromptUnknown { name: word("plan"), nearest: None },
     ]
 }
 
@@ -83,13 +100,17 @@ fn of_paths() -> Vec<Reason> {
         Denied::Ignored,
         Denied::Protected,
     ];
-    let refused = denied.into_iter().map(Refused::ByScope).chain([Refused::LeadsOutside, Refused::LeadsToClosed]);
+    let refused = denied.into_iter().map(Refused::ByScope).chain([
+        Refused::LeadsOutside,
+        Refused::LeadsToClosed,
+        Refused::PartlyClosed,
+    ]);
     let mut all: Vec<Reason> = refused
         .enumerate()
         .map(|(number, denied)| Reason::PathForbidden { path: path("x/a.md"), writing: number % 2 == 1, denied })
         .collect();
     let invalid = [PathError::Empty, PathError::Escapes, PathError::ControlCharacter, PathError::TooLong];
-    all.extend(invalid.map(|problem| Reason::PathInvalid { given: "../a.md".to_owned(), problem }));
+    all.extend(invalid.map(|problem| Reason::PathInvalid { given: word("../a.md"), problem }));
     all.extend([
         Reason::NoteMissing { path: path("a.md"), suggestions: Vec::new() },
         Reason::NoteMissing { path: path("a.md"), suggestions: vec![path("A.md"), path("b/a.md")] },
@@ -102,7 +123,7 @@ fn of_paths() -> Vec<Reason> {
         Reason::NotText { path: path("image 1.png"), valid_up_to: Some(3) },
         Reason::NotText { path: path("image.png"), valid_up_to: None },
         Reason::NoActiveFile,
-        Reason::PeriodicNotFound { period: "daily", date: Some("2026-11-16".to_owned()), path: path("2026-11-16.md") },
+        Reason::PeriodicNotFound { period: "daily", date: Some(word("2026-11-16")), path: path("2026-11-16.md") },
         Reason::PeriodicNotFound { period: "weekly", date: None, path: path("2026-W47.md") },
         Reason::PeriodicDisabled { period: "daily", unreadable: None },
         Reason::PeriodicDisabled { period: "daily", unreadable: Some(".obsidian/daily-notes.json") },
@@ -115,15 +136,16 @@ fn of_files() -> Vec<Reason> {
     let taken = |wanted| Reason::DestinationExists { path: path("a.md"), current: hash("now"), wanted };
     let mut all = vec![
         Reason::FileTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
+        Reason::ResultTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ReplyTooLarge { bytes: 20, limit: 10 },
         Reason::FileExists { path: path("a.md"), current: hash("now") },
         taken(Wanted::New),
         taken(Wanted::Moved),
         taken(Wanted::Back),
-        Reason::CheckpointMissing { given: "c1".to_owned() },
-        Reason::CheckpointAmbiguous { given: "c".to_owned(), ids: names(&["c1", "c2"]) },
-        Reason::NotInCheckpoint { path: path("a.md"), checkpoint: "c1".to_owned(), files: vec![path("b.md")] },
-        Reason::VersionMissing { path: path("a.md"), wanted: "sha256:00".to_owned() },
+        Reason::CheckpointMissing { given: word("c1") },
+        Reason::CheckpointAmbiguous { given: word("c"), ids: names(&["c1", "c2"]) },
+        Reason::NotInCheckpoint { path: path("a.md"), checkpoint: word("c1"), files: vec![path("b.md")] },
+        Reason::VersionMissing { path: path("a.md"), wanted: word("sha256:00") },
         Reason::KeepsChanging { path: path("a.md") },
     ];
     for argument in ["expected_content_hash", "expectedHash"] {
@@ -143,17 +165,17 @@ fn of_files() -> Vec<Reason> {
 fn of_parts() -> Vec<Reason> {
     let heading = |path: &str, line, occurrence| HeadingCandidate {
         id: format!("h{line}"),
-        path: path.to_owned(),
+        path: word(path),
         level: 2,
         line,
         occurrence,
         hash: (line == 3).then(|| hash("part")),
     };
     let block = |line| BlockCandidate { line, start_line: line - 1, end_line: line, hash: None };
-    let ambiguous = |candidates| Reason::Ambiguous { path: path("a.md"), target: "Plan".to_owned(), candidates };
+    let ambiguous = |candidates| Reason::Ambiguous { path: path("a.md"), target: word("Plan"), candidates };
     let several = |candidates: &[&str]| Reason::AmbiguousSection {
         path: path("a.md"),
-        target: "Plan".to_owned(),
+        target: word("Plan"),
         candidates: names(candidates),
     };
     let mut all = vec![
@@ -165,7 +187,7 @@ fn of_parts() -> Vec<Reason> {
         several(&["Plan", "Plan"]),
     ];
     for (section_type, available) in [("heading", &["A", "B"][..]), ("block", &[]), ("frontmatter", &["mood"])] {
-        let (target, available) = ("Plan".to_owned(), names(available));
+        let (target, available) = (word("Plan"), names(available));
         let missing = (path("a.md"), target.clone(), available.clone());
         let (path, target, available) = missing;
         all.push(Reason::SectionMissing {
@@ -183,7 +205,7 @@ fn of_parts() -> Vec<Reason> {
 }
 
 fn of_edits() -> Vec<Reason> {
-    let text = || "Plan".to_owned();
+    let text = || word("Plan");
     let patch = [
         PatchError::NoHunk,
         PatchError::Header { hunk: 0, line: 1 },
@@ -195,7 +217,7 @@ fn of_edits() -> Vec<Reason> {
     all.push(Reason::PatchInvalid(stated));
     for found_at in [Some(7), None] {
         let mismatch =
-            PatchMismatch { hunk: 0, line: 3, removed: true, expected: "a".into(), actual: Some("b".into()), found_at };
+            PatchMismatch { hunk: 0, line: 3, removed: true, expected: word("a"), actual: Some(word("b")), found_at };
         all.push(Reason::PatchMismatch { path: path("a.md"), mismatch: Box::new(mismatch), current: hash("now") });
     }
     let edits = [
@@ -219,13 +241,14 @@ fn of_edits() -> Vec<Reason> {
         EditError::BadLinkTarget { target: text() },
         EditError::LinkLost { target: text() },
         EditError::Property(PropertyError::NotAMap),
+        EditError::Property(PropertyError::Missing { path: text() }),
     ];
     all.extend(edits.map(|error| Reason::EditRefused { path: path("a.md"), error }));
     all.extend([
         Reason::InStep {
             list: "edits",
             index: 2,
-            reason: Box::new(Reason::TextMissing { path: path("a.md"), preview: text() }),
+            reason: Box::new(Reason::TextMissing { path: path("a.md"), preview: text(), near: None }),
         },
         Reason::InStep {
             list: "edits",
@@ -233,28 +256,45 @@ fn of_edits() -> Vec<Reason> {
             reason: Box::new(Reason::FileExists { path: path("a.md"), current: hash("now") }),
         },
         Reason::ContentPreexists { path: path("a.md"), target: text() },
-        Reason::HeadingOutsideSection { path: path("a.md"), target: text(), heading: "# B".to_owned() },
-        Reason::PatchRejected { path: path("a.md"), problem: "no table".to_owned() },
-        Reason::ValueRequired { key: "status".to_owned() },
+        Reason::HeadingOutsideSection { path: path("a.md"), target: text(), heading: word("# B") },
+        Reason::PatchRejected { path: path("a.md"), problem: "no table".into() },
+        Reason::ValueRequired { key: word("status") },
         Reason::TagsRequired { operation: "add" },
-        Reason::FrontmatterInvalid { path: path("a.md"), problem: "line 2".to_owned() },
-        Reason::FrontmatterWouldBreak { path: path("a.md"), problem: "line 2".to_owned() },
-        Reason::TextMissing { path: path("a.md"), preview: text() },
-        Reason::TextNotUnique { path: path("a.md"), occurrences: 3 },
+        Reason::FrontmatterInvalid { path: path("a.md"), problem: "line 2".into() },
+        Reason::FrontmatterWouldBreak { path: path("a.md"), problem: "line 2".into() },
+        Reason::TextMissing {
+            path: path("a.md"),
+            preview: text(),
+            near: Some(NearText { line: 7, text: "Text".to_owned(), differs: "case" }),
+        },
+        Reason::TextNotUnique { path: path("a.md"), occurrences: 3, lines: vec![1, 4, 9] },
+        Reason::NameTaken {
+            path: path("work/new.md"),
+            existing: path("Work/new.md"),
+            twin: path("Work"),
+            is_folder: true,
+        },
+        Reason::NameTaken {
+            path: path("readme.md"),
+            existing: path("README.md"),
+            twin: path("README.md"),
+            is_folder: false,
+        },
+        Reason::NothingToOpen { path: path("a.md"), suggestions: vec![path("b.md")] },
         Reason::OccurrenceOutOfRange { path: path("a.md"), occurrences: 3, wanted: 4 },
     ]);
     all
 }
 
 fn of_searches() -> Vec<Reason> {
-    let (argument, pattern, problem) = ("nameRegex", "(".to_owned(), "unclosed group".to_owned());
+    let (argument, pattern, problem) = ("nameRegex", word("("), Prose::from("unclosed group"));
     vec![
         Reason::RegexInvalid { argument, pattern: pattern.clone(), problem: problem.clone() },
         Reason::RegexUnsafe { argument, pattern, problem },
         Reason::PathPrefixInvalidMode { mode: "jsonlogic" },
         Reason::QueryRequired { mode: "text" },
         Reason::LogicRequired { mode: "jsonlogic" },
-        Reason::LogicInvalid { problem: "`foo` is no operator".to_owned() },
+        Reason::LogicInvalid { problem: "`foo` is no operator".into() },
         Reason::ContextLengthTooLarge { given: 9000, limit: 1000 },
         Reason::Repeated { times: 3, last: "2026-11-16T12:00:00.000Z".to_owned(), similar: false },
         Reason::Repeated { times: 3, last: "2026-11-16T12:00:00.000Z".to_owned(), similar: true },
@@ -270,8 +310,9 @@ fn of_batches() -> Vec<Reason> {
     let mut all: Vec<Reason> = joins.into_iter().map(Reason::NotJoined).collect();
     all.extend([
         Reason::TooManyOperations { submitted: 30, limit: 20 },
-        Reason::NotInBatch { tool: "file_read".to_owned() },
-        Reason::OtherVault { given: "Work".to_owned(), vault: "Notes".to_owned() },
+        Reason::ChangeTooLarge { bytes: 20, limit: 10 },
+        Reason::NotInBatch { tool: word("file_read") },
+        Reason::OtherVault { given: word("Work"), vault: word("Notes") },
         Reason::ProposalExpired,
         Reason::ProposalChanged,
     ]);
@@ -285,6 +326,7 @@ fn of_the_server() -> Vec<Reason> {
         Disk::Full,
         Disk::BadName,
         Disk::NotPortable,
+        Disk::NoTrash,
         Disk::NoState,
         Disk::VaultGone,
         Disk::Failing,

@@ -10,8 +10,8 @@ use lapidary_vault::{
     Change, ChangeSet, CommitError, Guard, Policy, RankedPage, ReadError, Receipt, Scope, TurnError, Vault,
     VaultLimits, VaultPath,
     store::{
-        Backend, BackendTurn, Capabilities, CheckpointRecord, Cursor, Delta, Entry, EntryKind, History, LedgerError,
-        Look, Open, Origin, PathFilter, PlaceState, Stamp, Stat, StoreError, StoredFile, Walked,
+        Backend, BackendTurn, Capabilities, CheckpointRecord, Cursor, Delta, Entry, EntryKind, History, Judged,
+        LedgerError, Look, Open, Origin, PathFilter, PlaceState, Stamp, Stat, StoreError, StoredFile, Walked,
     },
 };
 
@@ -119,7 +119,7 @@ impl Backend for Remote {
 struct RemoteTurn<'a>(&'a Remote);
 
 impl BackendTurn for RemoteTurn<'_> {
-    fn commit(&self, set: &ChangeSet, scope: &Scope, _: &Origin) -> Result<Receipt, CommitError> {
+    fn commit(&self, set: &ChangeSet, scope: &Scope, _: &Origin, _: Judged<'_>) -> Result<Receipt, CommitError> {
         for change in &set.changes {
             let before = change.before().map(|file| file.hash());
             let done = match change {

@@ -56,7 +56,7 @@ fn a_full_disk_of_the_state_folder_changes_nothing() {
         return;
     }
     let scratch = Scratch::new();
-    mount("size=300k", scratch.state());
+    mount("size=300k,mode=700", scratch.state());
     let mut random = Random::new(1);
     let large: Vec<u8> = (0..400_000).map(|_| random.below(256) as u8).collect();
     scratch.put("large.md", &large);
@@ -91,7 +91,7 @@ fn a_read_only_state_folder_changes_nothing() {
         return;
     }
     let mut scratch = Scratch::with(&[("a.md", "old")]);
-    mount("size=1m", scratch.state());
+    mount("size=1m,mode=700", scratch.state());
     scratch.commit(scratch.plan("a.md", "new")).unwrap();
     scratch.vault = scratch.second_server();
     mount("remount,ro", scratch.state());

@@ -144,6 +144,26 @@ fn the_scope_is_asked_about_the_path_in_the_vault() {
     assert!(list(&vault, &closed, "area").unwrap().is_empty());
 }
 
+/// By its own path it would be closed.
+#[test]
+fn a_link_straight_to_a_hidden_place_of_a_followed_folder_leads_nowhere() {
+    let scratch = scratch();
+    scratch.link("hidden", "../shared/.hidden");
+    scratch.link("hidden.md", "../shared/.hidden/h.md");
+    scratch.link("by-door", "../shared/door");
+    std::os::unix::fs::symlink(".hidden", scratch.outside("shared/door")).unwrap();
+    let (vault, all) = (vault(&scratch), Scope::default());
+    for path in ["hidden/h.md", "hidden.md", "by-door/h.md", "hidden", "by-door", "hidden/none.md"] {
+        assert_eq!(read(&vault, &all, path), Err(missing()), "{path}");
+        assert!(commit(&vault, &all, create(&format!("{path}/new.md"), "x")).is_err(), "{path}");
+    }
+    assert_eq!(list(&vault, &all, "").unwrap(), ["a.md"]);
+    let files = vault.view(Arc::default(), NO_LIMIT);
+    let known: Vec<String> = files.files(&|| true).unwrap().iter().map(|file| file.path().to_string()).collect();
+    assert_eq!(known, ["a.md"], "the index has no more");
+    assert_eq!(std::fs::read_dir(scratch.outside("shared/.hidden")).unwrap().count(), 1);
+}
+
 #[test]
 fn a_folder_around_or_inside_the_vault_is_never_followed() {
     let scratch = scratch();

@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use lapidary_vault::{Policy, ReadError, Scope, store::StoreError};
+use lapidary_vault::{Change, Policy, ReadError, Scope, store::StoreError};
 use proptest::prelude::*;
 
 use crate::scratch::{Found, Scratch, create, deny, denying, missing, prefixes, vault_path, write};
@@ -189,6 +189,38 @@ fn a_change_through_a_link_into_a_closed_place_is_refused() {
     scratch.refuses(create("open/settings/plugin.json", "x"), StoreError::NotAFile);
     let read_only = Policy { read_only: true, ..Policy::default() }.into();
     scratch.refuses_as(&read_only, scratch.plan("open/link.md", "x"), StoreError::Closed);
+}
+
+/// Who may not read a folder may write into it by its own path where the owner says so, but learns nothing of it by links.
+#[test]
+fn a_link_to_a_folder_that_may_not_be_read_does_not_exist_for_writers() {
+    let with = |there: bool| {
+        let scratch = Scratch::with(&[("open/a.md", "a"), ("open/b.md", "b")]);
+        std::fs::create_dir(scratch.at("unread")).unwrap();
+        if there {
+            scratch.put("unread/there.md", "secret");
+            scratch.put("unread/folder.md/x.md", "secret");
+        }
+        scratch.link("open/folder", "../unread");
+        scratch.link("open/there.md", "../unread/there.md");
+        scratch.link("open/gone", "../nowhere");
+        scratch
+    };
+    let scope: Scope = Policy { read: Some(prefixes(&["open"])), ..Policy::default() }.into();
+    for path in ["folder/there.md", "folder/none.md", "folder/folder.md", "folder/there.md/x.md", "there.md", "folder"]
+    {
+        let path = format!("open/{path}");
+        for scratch in [with(true), with(false)] {
+            scratch.refuses_as(&scope, create(&path, "x"), StoreError::NotAFile);
+            let before = scratch.view().read(&vault_path("open/a.md")).unwrap();
+            let guard = lapidary_vault::Guard::Plan;
+            let change = Change::Write { path: vault_path(&path), before, guard, content: b"x".to_vec().into() };
+            scratch.refuses_as(&scope, change, StoreError::Missing);
+        }
+    }
+    let scratch = with(true);
+    scratch.refuses_as(&scope, create("open/gone/new.md", "x"), StoreError::NotAFile);
+    scratch.commit_as(&scope, create("unread/new.md", "x")).unwrap();
 }
 
 #[test]

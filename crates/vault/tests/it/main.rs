@@ -25,6 +25,7 @@ mod links;
 mod listings;
 #[cfg(unix)]
 mod meanwhile;
+mod misses;
 mod model;
 mod names;
 mod races;
@@ -32,7 +33,11 @@ mod reads;
 mod rules;
 mod scenarios;
 mod scratch;
+#[cfg(unix)]
+mod second_names;
 mod sets;
+#[cfg(unix)]
+mod swaps;
 #[cfg(unix)]
 mod trashes;
 mod writes;

@@ -156,7 +156,7 @@ fn take(root: &Path, ours: &PosixBackend, step: &Step) {
                 Err(_) => Change::Create { path, content: bytes.into() },
             };
             let origin = Origin { tool: "test".into(), client: "test".into(), time: std::time::UNIX_EPOCH };
-            drop(ours.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &scope, &origin));
+            drop(ours.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &scope, &origin, &|_, _| true));
             Ok(())
         }
         Step::Ask(_) => Ok(()),

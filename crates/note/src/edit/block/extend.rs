@@ -47,6 +47,10 @@ impl Document {
             let expected = row::columns(row::inner(&shown[span]));
             return Err(EditError::Columns { expected, found: expected + row::columns(content) - 1 });
         }
+        // Words would become a row of one cell.
+        if block.kind == BlockKind::Table && content.lines().any(|line| !line.contains('|')) {
+            return Err(EditError::BlockLost { id: block.id.clone() });
+        }
         let place = match end {
             End::First => first(self, &span, block, &marker),
             End::Last => last(self, &span, block, &marker),

@@ -1,6 +1,9 @@
 //! Whether links lead where they were told to, and all others where they led before.
 
-use std::ops::Range;
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use super::{LinkForm, Relocate, Retarget};
 use crate::{Link, LinkDefinition, LinkKind, Note, edit::PropertyPath};
@@ -93,27 +96,38 @@ impl<'t> Found<'t> {
         links.chain(note.definitions.iter().map(|definition| Self::definition(note.text, definition))).collect()
     }
 
-    fn is_meant_by(&self, aim: &impl Aim) -> bool {
+    /// By what an aim knows it.
+    fn key(&self) -> Option<Key> {
         let form = match self.parts.kind {
-            Some((LinkKind::Wiki, _)) => Some(LinkForm::Wiki),
-            Some((LinkKind::Markdown, _)) | None => Some(LinkForm::Markdown),
-            Some((LinkKind::Reference | LinkKind::Url, _)) => None,
+            Some((LinkKind::Wiki, _)) => LinkForm::Wiki,
+            Some((LinkKind::Markdown, _)) | None => LinkForm::Markdown,
+            Some((LinkKind::Reference | LinkKind::Url, _)) => return None,
         };
-        form == Some(aim.form()) && self.path == *aim.path()
+        Some((form, self.path.start, self.path.end))
     }
+}
+
+/// The form of a link and where its path stands.
+type Key = (LinkForm, usize, usize);
+
+fn key(aim: &impl Aim) -> Key {
+    (aim.form(), aim.path().start, aim.path().end)
 }
 
 /// The first of the links that is not what it should be; the first of all if another one changed.
 pub(super) fn lost<'r, A: Aim>(before: &Note<'_>, after: &Note<'_>, aims: &'r [A]) -> Option<&'r A> {
     let (old, new) = (Found::all(before), Found::all(after));
-    let unknown = aims.iter().find(|aim| !old.iter().any(|old| old.is_meant_by(*aim)));
+    let known: HashSet<Key> = old.iter().filter_map(Found::key).collect();
+    let unknown = aims.iter().find(|aim| !known.contains(&key(*aim)));
     if unknown.is_some() {
         return unknown;
     }
     if before.links.len() != after.links.len() || old.len() != new.len() {
         return aims.first();
     }
-    old.iter().zip(&new).find_map(|(old, new)| match aims.iter().find(|aim| old.is_meant_by(*aim)) {
+    // The first of several for one link counts.
+    let aimed: HashMap<Key, &A> = aims.iter().rev().map(|aim| (key(aim), aim)).collect();
+    old.iter().zip(&new).find_map(|(old, new)| match old.key().and_then(|key| aimed.get(&key).copied()) {
         Some(aim) => (!aim.is_reached(old, new)).then_some(aim),
         None => aims.first().filter(|_| old.parts != new.parts),
     })

@@ -38,7 +38,7 @@ impl Relocate {
 impl Document {
     /// Lets links lead to other places. Path, alias, size, title and the kind of link stay; links are in order.
     pub fn relocate_links(&self, links: &[Relocate]) -> Result<Edited, EditError> {
-        let changes: Vec<Change> = links.iter().map(|link| change(self.shown(), link)).collect::<Result<_, _>>()?;
+        let changes = self.gathered(links.iter().map(|link| change(self.shown(), link)))?;
         self.write_links(changes, links, |link| link.place.clone())
     }
 

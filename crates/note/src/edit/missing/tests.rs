@@ -16,6 +16,8 @@ fn a_missing_heading_is_made_where_its_path_says() {
         ("# T\n## A\na\n## C\n", "A::B", "x", "# T\n## A\na\n\n### B\nx\n\n## C\n"),
         ("# A\n", "X::Y", "x", "# A\n\n# X\n## Y\nx\n"),
         ("---\nk: 1\n---\n", "A", "x", "---\nk: 1\n---\n# A\nx\n"),
+        ("# A\n", "A:: B ", "x", "# A\n\n## B\nx\n"),
+        ("# A\na\n", "### B", "x", "# A\na\n\n### B\nx\n"),
         ("# A\n\nB\n===\n", "A::C", "x", "# A\n\n## C\nx\n\nB\n===\n"),
         ("# A\np ^id\n", "B", "## C\nx", "# A\np ^id\n\n# B\n## C\nx\n"),
     ] {
@@ -34,9 +36,9 @@ fn a_heading_that_cannot_be_made_is_refused() {
         ("# A\n", "A::", "x", lost("")),
         ("# A\n", "B\nC", "x", lost("B\nC")),
         ("# A\n", "B #", "x", lost("B #")),
-        ("# A\n", "A:: B", "x", lost(" B")),
         ("# A :\n", "A :::B", "x", lost(":B")),
-        ("```\ncode\n", "B", "x", lost("B")),
+        ("```\ncode\n", "B", "x", EditError::Unclosed),
+        ("# A\n%%\nopen\n", "B", "x", EditError::Unclosed),
         ("# T\n## A\n## C\n", "A::B", "# D", lost("B")),
         ("# T\n## A\n## C\n", "A::B", "```\n", EditError::HeadingsLost),
     ] {

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use super::PropertyError;
-use crate::Value;
+use crate::{Value, yaml::MAX_DEPTH};
 
 /// The way to a property: names of maps and positions in lists, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,9 @@ impl PropertyPath {
                 (_, None) => {}
             }
         }
+        if segments.len() > MAX_DEPTH {
+            return Err(PropertyError::TooDeep { limit: MAX_DEPTH });
+        }
         Self::of(segments).ok_or_else(|| PropertyError::BadPath { path: path.to_owned() })
     }
 
@@ -45,6 +48,11 @@ impl PropertyPath {
 
     pub fn segments(&self) -> impl Iterator<Item = &str> {
         self.parent.iter().chain(std::iter::once(&self.last)).map(String::as_str)
+    }
+
+    /// How deep a value is nested that stands there.
+    pub(super) fn depth(&self) -> usize {
+        self.parent.len() + 1
     }
 
     pub(super) fn parent(&self) -> &[String] {
@@ -71,6 +79,27 @@ impl PropertyPath {
             widest = above;
         }
         widest
+    }
+
+    /// The same path as the properties spell it: Obsidian takes names that differ only in case for one, and a name may hold
+    /// the dots of a path.
+    #[must_use]
+    pub fn among(&self, properties: &Value) -> Self {
+        let (Value::Map(entries), None) = (properties, self.find(properties)) else { return self.clone() };
+        let whole = self.segments().collect::<Vec<_>>().join(".");
+        if !self.parent.is_empty() && entries.iter().any(|(name, _)| *name == whole) {
+            return Self::name(&whole);
+        }
+        let first = self.segments().next().unwrap_or_default();
+        let folded = first.to_lowercase();
+        let mut alike = entries.iter().map(|(name, _)| name).filter(|name| name.to_lowercase() == folded);
+        match (alike.next(), alike.next()) {
+            (Some(name), None) => {
+                let rest = self.segments().skip(1).map(str::to_owned);
+                Self::of(std::iter::once(name.clone()).chain(rest).collect()).unwrap_or_else(|| self.clone())
+            }
+            _ => self.clone(),
+        }
     }
 
     /// The value it leads to.

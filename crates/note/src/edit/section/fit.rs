@@ -5,7 +5,7 @@ use crate::{BlockKind, HeadingStyle, Note};
 
 /// What stands at the end of a text.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Ending {
+pub(in crate::edit) enum Ending {
     /// A blank line, or nothing at all.
     Blank,
     Block(BlockKind),
@@ -47,8 +47,12 @@ impl<'t> LastBlock<'t> {
 
 impl Ending {
     /// Of a text that is not the begin of a note.
-    pub(super) fn of(text: &str) -> Self {
+    pub(in crate::edit) fn of(text: &str) -> Self {
         LastBlock::of(text, 0).ending(text)
+    }
+
+    pub(super) fn is_table(self) -> bool {
+        self == Self::Block(BlockKind::Table)
     }
 
     /// Whether text can go on in the last line.

@@ -24,11 +24,11 @@ fn heading(name: &str) -> PatchTarget<'_> {
 fn sections_get_text_where_it_is_asked_for() {
     const NOTE: &str = "# A\n\nintro\n\n## T\n\n- one\n\n## N\n\nend\n";
     for (target, operation, content, after) in [
-        ("T", APPEND, "- two\n", "# A\n\nintro\n\n## T\n\n- one\n\n- two\n\n## N\n\nend\n"),
-        ("A::T", PREPEND, "- zero\n", "# A\n\nintro\n\n## T\n- zero\n\n- one\n\n## N\n\nend\n"),
-        ("T", Operation::Replace, "new\n", "# A\n\nintro\n\n## T\nnew\n\n## N\n\nend\n"),
-        ("T", Operation::Replace, "## T\n\nnew\n", "# A\n\nintro\n\n## T\nnew\n\n## N\n\nend\n"),
-        ("T", Operation::Replace, "# T\nnew", "# A\n\nintro\n\n## T\nnew\n\n## N\n\nend\n"),
+        ("T", APPEND, "- two\n", "# A\n\nintro\n\n## T\n\n- one\n- two\n\n## N\n\nend\n"),
+        ("A::T", PREPEND, "- zero\n", "# A\n\nintro\n\n## T\n\n- zero\n- one\n\n## N\n\nend\n"),
+        ("T", Operation::Replace, "new\n", "# A\n\nintro\n\n## T\n\nnew\n\n## N\n\nend\n"),
+        ("T", Operation::Replace, "## T\n\nnew\n", "# A\n\nintro\n\n## T\n\nnew\n\n## N\n\nend\n"),
+        ("T", Operation::Replace, "# T\nnew", "# A\n\nintro\n\n## T\n\nnew\n\n## N\n\nend\n"),
         ("N", APPEND, "more", "# A\n\nintro\n\n## T\n\n- one\n\n## N\n\nend\nmore\n"),
         ("N", APPEND, "### Deeper\n", "# A\n\nintro\n\n## T\n\n- one\n\n## N\n\nend\n### Deeper\n"),
     ] {
@@ -38,8 +38,8 @@ fn sections_get_text_where_it_is_asked_for() {
         let windows = run(&NOTE.replace('\n', "\r\n"), heading(target), &plain(operation, content)).unwrap().0;
         assert_eq!(windows, after.replace('\n', "\r\n"));
     }
-    let trimmed = SectionPatch { trim: true, ..plain(APPEND, " two") };
-    assert_eq!(run(NOTE, heading("T"), &trimmed).unwrap().0, "# A\n\nintro\n\n## T\n\n- one two\n## N\n\nend\n");
+    let trimmed = SectionPatch { trim: true, ..plain(APPEND, "- two") };
+    assert_eq!(run(NOTE, heading("T"), &trimmed).unwrap().0, "# A\n\nintro\n\n## T\n\n- one\n- two\n\n## N\n\nend\n");
 }
 
 #[test]
@@ -52,6 +52,33 @@ fn what_is_there_already_is_not_added_again_unless_it_is_wanted() {
         assert!(run(note, target, &plain(Operation::Replace, content)).is_ok());
     }
     assert!(run(note, heading("A"), &plain(APPEND, "")).is_ok());
+    let note = "# A\nan entry of text\n  - one \n\nwords of text ^id\n";
+    for content in ["try", "text", "an entry", "- on"] {
+        assert!(run(note, heading("A"), &plain(APPEND, content)).is_ok(), "{content}");
+    }
+    for content in ["an entry of text", "- one", "an entry of text\n  - one", "words of text"] {
+        assert_eq!(run(note, heading("A"), &plain(APPEND, content)), Err(SectionPatchError::Preexists), "{content}");
+    }
+    assert!(run(note, PatchTarget::Block("id"), &plain(APPEND, "ord")).is_ok());
+    assert_eq!(run(note, PatchTarget::Block("id"), &plain(APPEND, " of text")), Err(SectionPatchError::Preexists));
+}
+
+#[test]
+fn a_heading_is_named_with_or_without_its_marks() {
+    let note = "# A\n## B\nb\n### A\na\n## #x\n";
+    for (name, path) in [
+        ("B", "A::B"),
+        ("## B", "A::B"),
+        ("#B", "A::B"),
+        (" # A :: ## B ", "A::B"),
+        ("### A", "A::B::A"),
+        ("# A", "A"),
+        ("#x", "A::#x"),
+        ("## #x", "A::#x"),
+    ] {
+        assert_eq!(run(note, heading(name), &plain(APPEND, "new")).unwrap().1, path, "{name}");
+    }
+    assert!(matches!(run(note, heading("#"), &plain(APPEND, "x")), Err(SectionPatchError::Missing { .. })));
 }
 
 #[test]
@@ -85,6 +112,9 @@ fn a_part_is_made_where_that_is_asked_for() {
     for (before, target, after) in [
         ("# A\ntext\n", heading("A::B"), "# A\ntext\n\n## B\nnew\n"),
         ("", heading("A"), "# A\nnew\n"),
+        ("# A\ntext\n", heading("## B"), "# A\ntext\n\n## B\nnew\n"),
+        ("# A\ntext\n", heading("#B"), "# A\ntext\n\n# B\nnew\n"),
+        ("# Héad\n", heading("Héad ::ü "), "# Héad\n\n## ü\nnew\n"),
         ("text\n", PatchTarget::Block("id"), "text\n\nnew ^id\n"),
         ("text\n", PatchTarget::Property("k"), "---\nk: new\n---\ntext\n"),
     ] {
@@ -121,6 +151,10 @@ fn blocks_take_text_and_tables_rows() {
         assert!(run(table, PatchTarget::Block("t"), &value(APPEND, &bad)).is_err(), "{bad:?}");
     }
     assert!(run(table, PatchTarget::Block("i"), &value(APPEND, &one)).is_err(), "not a table");
+    for operation in [APPEND, PREPEND, Operation::Replace] {
+        assert!(run(table, PatchTarget::Block("t"), &plain(operation, "plain words")).is_err(), "no row");
+    }
+    assert!(run(table, PatchTarget::Block("t"), &plain(APPEND, "| 3 | 4 |")).is_ok());
     assert_eq!(run(table, heading("t"), &value(APPEND, &one)), Err(SectionPatchError::NotText));
     for (operation, after) in [(APPEND, "- item! ^i\n"), (PREPEND, "- !item ^i\n"), (Operation::Replace, "- ! ^i\n")] {
         assert!(run(table, PatchTarget::Block("i"), &plain(operation, "!")).unwrap().0.ends_with(after));

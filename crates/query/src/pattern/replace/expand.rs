@@ -1,8 +1,14 @@
 use super::Groups;
 
 /// The new text with what `$1`, `$&`, `` $` ``, `$'`, `$<name>` and `$$` stand for. A group that took no part stands for
-/// nothing, and what names no group stands for itself.
-pub(super) fn expand(with: &str, text: &str, groups: &Groups, names: &[(String, usize)]) -> String {
+/// nothing, and what names no group stands for itself. Nothing if that is more than `most` bytes.
+pub(super) fn expand(
+    with: &str,
+    text: &str,
+    groups: &Groups,
+    names: &[(String, usize)],
+    most: usize,
+) -> Option<String> {
     let group = |number: usize| groups.get(number).cloned().flatten().map_or("", |span| &text[span]);
     let whole = groups.first().cloned().flatten().unwrap_or_default();
     let mut expanded = String::new();
@@ -28,10 +34,14 @@ pub(super) fn expand(with: &str, text: &str, groups: &Groups, names: &[(String, 
             },
             _ => ("$", 1),
         };
+        if expanded.len() + meant.len() > most {
+            return None;
+        }
         expanded += meant;
         rest = &rest[length..];
     }
-    expanded + rest
+    expanded += rest;
+    (expanded.len() <= most).then_some(expanded)
 }
 
 /// The number of a group, of two digits if there is such a group, and how many digits that are.

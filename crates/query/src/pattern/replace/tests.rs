@@ -10,7 +10,9 @@ const LITERAL: PatternOptions = PatternOptions { kind: PatternKind::Literal, ..R
 fn replaced(search: &str, options: &PatternOptions, loose_space: bool, text: &str, with: &str, all: bool) -> String {
     let replacer = Replacer::compile(search, options, loose_space).unwrap();
     let mut new = text.to_owned();
-    for Replacement { span, text } in replacer.replacements(text, with, all, &|| false).unwrap().into_iter().rev() {
+    for Replacement { span, text } in
+        replacer.replacements(text, with, all, usize::MAX, &|| false).unwrap().into_iter().rev()
+    {
         new.replace_range(span, &text);
     }
     new
@@ -71,13 +73,16 @@ fn literals_mean_what_they_say_and_so_do_their_replacements() {
 fn nothing_runs_on_or_grows_without_end() {
     let slow = Replacer::compile("^(?:a|aa)+(?!c)c$", &REGEX, false).unwrap();
     let text = format!("{}c", "a".repeat(400));
-    assert_eq!(slow.replacements(&text, "", true, &|| false), Err(ReplaceError::Undecided));
+    assert_eq!(slow.replacements(&text, "", true, 1000, &|| false), Err(ReplaceError::Undecided));
     let long = "ab".repeat(LONGEST_TRIED);
     let tried = Replacer::compile("a(?=c)", &REGEX, false).unwrap();
-    assert_eq!(tried.replacements(&long, "", true, &|| false), Err(ReplaceError::TooLong));
+    assert_eq!(tried.replacements(&long, "", true, 1000, &|| false), Err(ReplaceError::TooLong));
     let grows = Replacer::compile("a", &REGEX, false).unwrap();
-    assert_eq!(grows.replacements(&long, "$`", true, &|| false), Err(ReplaceError::TooMuch));
-    assert_eq!(grows.replacements(&long, "", true, &|| true), Err(ReplaceError::Stopped));
+    assert_eq!(grows.replacements(&long, "$`", true, 1 << 24, &|| false), Err(ReplaceError::TooMuch));
+    // One match can grow as well as many.
+    let whole = Replacer::compile(".+", &REGEX, false).unwrap();
+    assert_eq!(whole.replacements(&long, &"$&".repeat(1000), false, 1 << 24, &|| false), Err(ReplaceError::TooMuch));
+    assert_eq!(grows.replacements(&long, "", true, 1000, &|| true), Err(ReplaceError::Stopped));
     assert!(matches!(Replacer::compile(&"a".repeat(5000), &REGEX, false), Err(PatternError::TooLong { .. })));
     assert_eq!(Replacer::compile("", &LITERAL, false).err(), Some(PatternError::Empty));
 }
@@ -91,7 +96,7 @@ proptest! {
     #[test]
     fn matches_are_in_order_and_apart(text in "[aé石\n-]{0,20}", search in r"(\(a\)|[aé石]|\.|\\b|-|\*|\?|\||\(\?=a\)){1,6}", with in "[$1&<>x]{0,4}") {
         let Ok(replacer) = Replacer::compile(&search, &REGEX, false) else { return Ok(()) };
-        let found = replacer.replacements(&text, &with, true, &|| false).unwrap();
+        let found = replacer.replacements(&text, &with, true, usize::MAX, &|| false).unwrap();
         prop_assert!(found.iter().all(|found| text.get(found.span.clone()).is_some()));
         prop_assert!(found.windows(2).all(|pair| pair[0].span.end <= pair[1].span.start));
     }

@@ -61,6 +61,7 @@ fn the_defaults_are_those_of_the_product() {
         trash_home: Some("/home/me/.local/share".into()),
         limits: Limits {
             max_file_bytes: 16_777_216,
+            max_change_bytes: 268_435_456,
             max_reply_bytes: 1_048_576,
             deadline: Duration::from_millis(60_000),
             ask_timeout: Duration::from_millis(300_000),
@@ -149,6 +150,7 @@ fn numbers_are_read_and_their_limits_are_named() {
         Duration::from_secs(1800)
     );
     assert_eq!(with("LAPIDARY_MAX_FILE_BYTES", "7").limits.max_file_bytes, 7);
+    assert_eq!(with("LAPIDARY_MAX_CHANGE_BYTES", "9").limits.max_change_bytes, 9);
     assert_eq!(with("LAPIDARY_TEXT_MEMORY_BYTES", "0").limits.text_memory_bytes, 0);
     assert!(!with("OBSIDIAN_DELETE_ELICITATION", "false").ask_before_deleting);
     assert_eq!(with("LAPIDARY_CHECKPOINT_DAYS", "2").limits.checkpoint_age, Duration::from_secs(2 * 24 * 60 * 60));

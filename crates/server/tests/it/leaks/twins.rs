@@ -59,11 +59,14 @@ const RULES: [(&str, &str); 4] = [
 ];
 
 /// Links in both vaults; where the hidden files are missing, they lead nowhere.
-const LINKS: [(&str, &str); 4] = [
+const LINKS: [(&str, &str); 7] = [
     ("Open/door.md", "../Ignored/shadow-private.md"),
     ("Open/doors", "../Ignored"),
     ("Open/gate", "../Denied/deep"),
     ("Open/past.md", "../.trash/shadow.md"),
+    ("Open/Drafts/chain", "../doors/deep"),
+    ("Open/Drafts/below.md", "../doors/shadow-private.md/x.md"),
+    ("Open/Drafts/new", "../../Denied"),
 ];
 
 pub(crate) struct Hidden {

@@ -10,7 +10,7 @@ use lapidary_note::{ContentHash, FileContent};
 
 use super::CommitError;
 use crate::{
-    Change, ChangeSet, File, Receipt, Scope, Trash, VaultPath,
+    Change, ChangeSet, File, Judged, Receipt, Scope, Trash, VaultPath,
     change::numbered,
     posix::{EntryRecord, NewPlace, Step, Steps, StoreError},
 };
@@ -45,6 +45,7 @@ impl Planned<'_> {
 pub(super) struct Planner<'a> {
     store: &'a dyn Steps,
     scope: &'a Scope,
+    judged: Judged<'a>,
     max_file_bytes: u64,
     /// Whether something may be made under a name.
     may_have_name: &'a dyn Fn(&VaultPath) -> bool,
@@ -62,12 +63,14 @@ impl<'a> Planner<'a> {
     pub(super) fn new(
         store: &'a dyn Steps,
         scope: &'a Scope,
+        judged: Judged<'a>,
         max_file_bytes: u64,
         may_have_name: &'a dyn Fn(&VaultPath) -> bool,
     ) -> Self {
         Self {
             store,
             scope,
+            judged,
             max_file_bytes,
             may_have_name,
             copies: false,
@@ -150,8 +153,23 @@ impl<'a> Planner<'a> {
                 let target = self.free(to, planned).map_err(|error| (to, error))?;
                 self.move_file(change, place, target, content.as_ref(), planned).map_err(about)
             }
+            Change::TrashFolder { .. } => {
+                let place = self.existing_folder(path).map_err(about)?;
+                let target = self.free_in_trash(path, planned).map_err(about)?;
+                planned.entries.push(EntryRecord::of_folder(path));
+                planned.trashed.insert(index, target.clone());
+                planned.push(Step::Move { from: place, to: target, before: None }, &[]);
+                self.vacate(path);
+                Ok(())
+            }
+            Change::MakeFolder { .. } => {
+                let place = self.free(path, planned).map_err(about)?;
+                planned.entries.push(EntryRecord::of_folder(path));
+                self.make(vec![place], planned);
+                Ok(())
+            }
             Change::MoveFolder { to, .. } => {
-                self.existing_folder(path).map_err(about)?;
+                let place = self.existing_folder(path).map_err(about)?;
                 let target = self.free(to, planned).map_err(|error| (to, error))?;
                 planned.entries.push(EntryRecord {
                     path: path.clone(),
@@ -161,7 +179,7 @@ impl<'a> Planner<'a> {
                     bytes_before: 0,
                     bytes_after: 0,
                 });
-                planned.push(Step::Move { from: path.clone(), to: target, before: None }, &[]);
+                planned.push(Step::Move { from: place, to: target, before: None }, &[]);
                 self.moved_folders.push((path.clone(), to.clone()));
                 self.vacate(path);
                 Ok(())
@@ -245,7 +263,9 @@ impl<'a> Planner<'a> {
                 continue;
             }
             match self.store.new_place(&wanted, &|_| true) {
-                Err(StoreError::Exists | StoreError::IsFolder | StoreError::NotAFile) => {}
+                Err(StoreError::Exists | StoreError::IsFolder) => {}
+                // A file, or a link that leads nowhere or out of the vault.
+                Err(StoreError::NotAFile | StoreError::Outside) => return Err(StoreError::NoTrash),
                 found => {
                     let NewPlace { place, folders } = found?;
                     self.make(folders, planned);
@@ -287,7 +307,14 @@ impl<'a> Planner<'a> {
         if self.vacated.iter().any(|gone| path.is_within(gone)) {
             return Err(StoreError::Missing);
         }
-        self.narrowed(StoreError::Missing, |open| self.store.place(path, open))
+        self.judged_place(path)
+    }
+
+    /// Where a path leads now, if that is where the change was judged. If it is not, somebody has put a link in the way,
+    /// and the plan has to be made and judged again.
+    fn judged_place(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
+        let place = self.narrowed(StoreError::Missing, |open| self.store.place(path, open))?;
+        if (self.judged)(path, &place) { Ok(place) } else { Err(StoreError::Missing) }
     }
 
     /// Where a file or folder is now that will have come to this path with the folder around it.
@@ -301,16 +328,18 @@ impl<'a> Planner<'a> {
         now
     }
 
-    /// Only that it is there, or will be: a folder is moved as it is found.
-    fn existing_folder(&self, path: &VaultPath) -> Result<(), StoreError> {
+    /// Where a folder is, or will be by then: it is moved as it is found.
+    fn existing_folder(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
         self.may_write(path)?;
         if self.produced.keys().any(|produced| produced.is_within(path)) {
-            return Ok(());
+            return Ok(path.clone());
         }
-        let now = self.before_its_folder_moved(path);
-        match self.narrowed(StoreError::Missing, |open| self.store.place(now.as_ref().unwrap_or(path), open)) {
-            Ok(_) | Err(StoreError::IsFolder) => Ok(()),
-            Err(error) => Err(error),
+        match self.before_its_folder_moved(path) {
+            Some(now) => {
+                self.narrowed(StoreError::Missing, |open| self.store.place(&now, open))?;
+                Ok(path.clone())
+            }
+            None => self.judged_place(path),
         }
     }
 
@@ -323,11 +352,21 @@ impl<'a> Planner<'a> {
         let found = self.narrowed(StoreError::NotAFile, |open| self.store.new_place(path, open));
         let NewPlace { place, folders } = match found {
             // It will be gone by then.
-            Err(StoreError::Exists) if self.vacated.contains(path) => {
+            Err(StoreError::Exists | StoreError::IsFolder) if self.vacated.contains(path) => {
                 NewPlace { place: path.clone(), folders: Vec::new() }
             }
-            found => found?,
+            found => {
+                let found = found?;
+                if !(self.judged)(path, &found.place) {
+                    return Err(StoreError::Exists);
+                }
+                found
+            }
         };
+        // The same answer as if a file that the caller may not see were in the way.
+        if folders.iter().any(|folder| self.scope.may_hide_file(folder)) {
+            return Err(StoreError::NotAFile);
+        }
         // What a change here took away comes back under its name, whatever that is.
         let may_have_name = self.may_have_name;
         if !folders.iter().chain([&place]).all(may_have_name) {
@@ -346,9 +385,9 @@ impl<'a> Planner<'a> {
     ) -> Result<T, StoreError> {
         let unseen = Cell::new(false);
         let open = |place: &VaultPath| {
-            let open = self.scope.may_write(place).is_ok();
-            unseen.set(unseen.get() || (!open && self.scope.may_read(place).is_err()));
-            open
+            let is_seen = self.scope.may_read(place).is_ok();
+            unseen.set(unseen.get() || !is_seen);
+            is_seen && self.scope.may_write(place).is_ok()
         };
         find(&open).map_err(|error| if error == StoreError::Closed && unseen.get() { nowhere } else { error })
     }
@@ -366,6 +405,16 @@ impl<'a> Planner<'a> {
 }
 
 impl<'s> Planned<'s> {
+    /// What the steps write, but for what is too large.
+    pub(super) fn written(&self, most: usize) -> Vec<(ContentHash, &'s [u8])> {
+        let steps = self.steps.iter().zip(&self.bytes);
+        let written = steps.filter_map(|(step, bytes)| match step {
+            Step::Replace { after, .. } | Step::Create { after, .. } => Some((*after, *bytes)),
+            Step::MakeFolder { .. } | Step::Remove { .. } | Step::Move { .. } => None,
+        });
+        written.filter(|(_, bytes)| bytes.len() <= most).collect()
+    }
+
     fn push(&mut self, step: Step, bytes: &'s [u8]) {
         self.steps.push(step);
         self.bytes.push(bytes);

@@ -15,6 +15,7 @@ use super::{
     FolderStore, Opened, ordinary, reading,
     renames::{exchange, number, without_replacing},
     sync_folder,
+    way::{End, Kind, Links, Why},
 };
 use crate::{
     VaultPath,
@@ -24,6 +25,9 @@ use crate::{
 /// Told before each system call that changes something, and able to make it fail: how the tests kill and fail a commit
 /// at every single step.
 pub type Observer = Arc<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
+
+/// What system calls take for a path.
+const MAX_PATH_BYTES: usize = 4095;
 
 impl FolderStore {
     /// The same vault, whose changes are watched step by step.
@@ -51,12 +55,7 @@ impl Steps for FolderStore {
     fn place(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
         let opened = self.folder()?;
         match opened.place(path, open) {
-            Err(StoreError::Outside) => {
-                let elsewhere = opened.elsewhere(path, open)?;
-                let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
-                let real = elsewhere.folder.place(inside, &|place| elsewhere.shows(place, open))?;
-                elsewhere.in_vault(&real).ok_or(StoreError::BadName)
-            }
+            Err(StoreError::Outside) => opened.place_elsewhere(path, open, Opened::place),
             place => place,
         }
     }
@@ -65,7 +64,7 @@ impl Steps for FolderStore {
         let opened = self.folder()?;
         match opened.new_file(path, open) {
             Err(StoreError::Outside) => {
-                let elsewhere = opened.elsewhere(path, open)?;
+                let elsewhere = opened.elsewhere(path, Links::All(open))?;
                 let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
                 let found = elsewhere.folder.new_file(inside, &|place| elsewhere.shows(place, open))?;
                 let named = |place: &VaultPath| elsewhere.in_vault(place).ok_or(StoreError::BadName);
@@ -76,18 +75,20 @@ impl Steps for FolderStore {
         }
     }
 
+    /// No link is followed on the way, but for one that leaves the vault: the place was found by following all others, and
+    /// one that is there now leads to where nobody was asked about.
     fn spot(&self, place: &VaultPath) -> Result<Spot, StoreError> {
         let opened = self.folder()?;
-        let is_link = opened.dir.symlink_metadata(place.as_str()).is_ok_and(|found| found.is_symlink());
-        let beside = if is_link { Err(StoreError::Outside) } else { opened.beside(place) };
+        let beside = match opened.beside(place) {
+            Ok(folder) if opened.follows() && is_link(&folder, place.name()) => Err(StoreError::Outside),
+            beside => beside,
+        };
         let (folder, name) = match beside {
             Ok(folder) => (folder, place.name().to_owned()),
-            Err(StoreError::Outside) => match opened.elsewhere(place, &|_| true) {
+            Err(StoreError::Outside) => match opened.elsewhere(place, Links::OnlyLeaving) {
                 // A link that was not here when the place was looked for. What stands beside it can be dealt with, and
                 // it itself is followed by no step.
-                Err(StoreError::Outside | StoreError::Missing) if is_link => {
-                    (opened.beside(place)?, place.name().to_owned())
-                }
+                Err(StoreError::Outside | StoreError::Missing) => (opened.beside(place)?, place.name().to_owned()),
                 elsewhere => {
                     let elsewhere = elsewhere?;
                     let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
@@ -206,7 +207,8 @@ impl Steps for FolderStore {
     }
 
     fn looks_like(&self, place: &VaultPath, read: &crate::File) -> bool {
-        let there = self.folder().map(|opened| opened.dir.symlink_metadata(place.as_str()));
+        let Ok(spot) = self.spot(place) else { return false };
+        let there = held(&spot).map(|(folder, name)| folder.symlink_metadata(name));
         matches!(there, Ok(Ok(there)) if there.is_file() && there.len() == read.content.len() as u64
             && read.modified.is_some() && there.modified().ok().map(cap_std::time::SystemTime::into_std) == read.modified)
     }
@@ -291,23 +293,41 @@ impl Steps for FolderStore {
 impl Opened {
     /// Where a file can be made, if nothing is there yet.
     fn new_file(&self, path: &VaultPath, open: Open<'_>) -> Result<NewPlace, StoreError> {
-        let place = self.new_place(path, open)?;
-        match self.dir.symlink_metadata(place.as_str()) {
-            Ok(metadata) if metadata.is_dir() => return Err(StoreError::IsFolder),
-            // Reading finds nothing behind such a link, so saying that a file is there would send callers in circles.
-            Ok(metadata) if metadata.is_symlink() && self.place(path, open).is_err() => {
-                return Err(StoreError::NotAFile);
+        let closed = |place: &VaultPath| place != path && !open(place);
+        let nothing = match self.way(path, Links::AllButLast(open))? {
+            End::There(sight) if closed(&sight.place) => return Err(StoreError::Closed),
+            End::There(sight) => {
+                return Err(match sight.kind {
+                    Kind::Folder => StoreError::IsFolder,
+                    // Reading finds nothing behind such a link, so saying that a file is there would send callers in
+                    // circles.
+                    Kind::Link if self.place(path, open).is_err() => StoreError::NotAFile,
+                    Kind::File | Kind::Link | Kind::Other => StoreError::Exists,
+                });
             }
-            Ok(_) => return Err(StoreError::Exists),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error.into()),
+            End::Root => return Err(StoreError::IsFolder),
+            End::Leaves(_) => return Err(StoreError::Outside),
+            End::Nothing(nothing) => nothing,
+        };
+        let place = nothing.place()?;
+        // No other program could name it.
+        if place.as_str().len() > MAX_PATH_BYTES {
+            return Err(StoreError::BadName);
         }
-        let above = std::iter::successors(place.folder(), VaultPath::folder);
-        let missing = |folder: &VaultPath| self.dir.symlink_metadata(folder.as_str()).is_err();
-        let mut folders: Vec<VaultPath> = above.take_while(missing).collect();
-        folders.reverse();
-        Ok(NewPlace { place, folders })
+        match nothing.why {
+            // There is no folder and no room for one.
+            Why::BrokenLink => Err(StoreError::NotAFile),
+            _ if closed(&place) => Err(StoreError::Closed),
+            Why::NotAFolder => Err(StoreError::NotAFile),
+            // The same as where the disk does not answer: names of this form are made nowhere.
+            Why::SecondName => Err(StoreError::NotPortable),
+            Why::Free => Ok(NewPlace { place, folders: nothing.folders()? }),
+        }
     }
+}
+
+fn is_link(folder: &Dir, name: &str) -> bool {
+    folder.symlink_metadata(name).is_ok_and(|found| found.is_symlink())
 }
 
 fn held(spot: &Spot) -> Result<(&Dir, &str), StoreError> {

@@ -11,7 +11,10 @@ use cap_std::{
     fs::{Dir, Metadata},
 };
 
-use super::{Entry, Open, Opened};
+use super::{
+    Entry, Open, Opened,
+    way::{End, Kind, Links},
+};
 use crate::{VaultPath, posix::StoreError};
 
 /// The folders outside the vault into which its links may lead.
@@ -134,14 +137,14 @@ impl Opened {
         if !matches!(done, Err(StoreError::Outside)) {
             return done;
         }
-        let elsewhere = self.elsewhere(path, open)?;
+        let elsewhere = self.elsewhere(path, Links::All(open))?;
         let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
         act(&elsewhere.folder, inside, &|place| elsewhere.shows(place, open))
     }
 
     pub(super) fn list_elsewhere(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
         let folder = folder.ok_or(StoreError::Outside)?;
-        let elsewhere = self.elsewhere(folder, open)?;
+        let elsewhere = self.elsewhere(folder, Links::All(open))?;
         let listed = elsewhere.folder.list(elsewhere.path.as_ref(), &|place| elsewhere.shows(place, open))?;
         let shown = |entry: Entry| {
             let path = VaultPath::spelt(&format!("{folder}/{}", entry.path.name()))?;
@@ -152,7 +155,20 @@ impl Opened {
 
     /// What a link in a listing stands for that leaves the vault.
     pub(super) fn metadata_elsewhere(&self, path: &VaultPath, open: Open<'_>) -> Option<Metadata> {
-        self.elsewhere(path, open).ok()?.metadata()
+        self.elsewhere(path, Links::All(open)).ok()?.metadata()
+    }
+
+    /// What a place behind a followed link is called in the vault, as it is found in the folder there.
+    pub(super) fn place_elsewhere(
+        &self,
+        path: &VaultPath,
+        open: Open<'_>,
+        find: impl Fn(&Self, &VaultPath, Open<'_>) -> Result<VaultPath, StoreError>,
+    ) -> Result<VaultPath, StoreError> {
+        let elsewhere = self.elsewhere(path, Links::All(open))?;
+        let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
+        let real = find(&elsewhere.folder, inside, &|place| elsewhere.shows(place, open))?;
+        elsewhere.in_vault(&real).ok_or(StoreError::BadName)
     }
 
     /// Whether there are folders outside to which links may lead.
@@ -163,19 +179,18 @@ impl Opened {
     /// What a path leads to that lies behind a followed link. What is not followed is no part of the vault.
     pub(super) fn behind_link(&self, path: &VaultPath) -> Option<Elsewhere> {
         // Nor is what another link in the vault leads to: that link may stand where a caller must not look.
-        let directly = |found: &Elsewhere| VaultPath::spelt(found.link()).is_some_and(|link| path.is_within(&link));
-        if self.follows() { self.elsewhere(path, &|_| true).ok().filter(directly) } else { None }
+        if self.follows() { self.elsewhere(path, Links::OnlyLeaving).ok() } else { None }
     }
 
     /// Opens the folder into which a path leads, if the owner named it and the caller may use that place.
-    pub(super) fn elsewhere(&self, path: &VaultPath, open: Open<'_>) -> Result<Elsewhere, StoreError> {
+    pub(super) fn elsewhere(&self, path: &VaultPath, links: Links<'_>) -> Result<Elsewhere, StoreError> {
         if self.followed.folders.is_empty() {
             return Err(StoreError::Outside);
         }
-        let Err(leaving) = self.trace(path, open)? else { return Err(StoreError::Outside) };
+        let End::Leaves(leaving) = self.way(path, links)? else { return Err(StoreError::Outside) };
         let (root, names) = self.followed.entered(&leaving).ok_or(StoreError::Outside)?;
         let root = Dir::open_ambient_dir(&root, ambient_authority()).map_err(|_| StoreError::Missing)?;
-        let root = Self::new(root, Arc::default())?;
+        let root = Self::new(root, Arc::default(), self.second_names.clone())?;
         let Leaving { link, mut ahead, .. } = leaving;
         ahead.reverse();
         let below = match ahead.join("/").as_str() {
@@ -184,10 +199,10 @@ impl Opened {
         };
         let elsewhere = root.behind(link, &names, below)?;
         let place = elsewhere.behind.in_vault(elsewhere.path.as_ref()).ok_or(StoreError::BadName)?;
-        if place != *path && !open(&place) {
-            return Err(StoreError::Closed);
+        match links {
+            Links::All(open) | Links::AllButLast(open) if place != *path && !open(&place) => Err(StoreError::Closed),
+            _ => Ok(elsewhere),
         }
-        Ok(elsewhere)
     }
 
     /// What a link to these names of a followed folder stands for.
@@ -196,29 +211,27 @@ impl Opened {
             return Ok(Elsewhere { folder: self, path: below, behind: Behind::Folder { link } });
         }
         let target = VaultPath::spelt(&names.join("/")).ok_or(StoreError::BadName)?;
-        let target = self.real(&target, &|_| true)?;
-        let within = |dir| Self::new(dir, Arc::default());
-        if self.dir.metadata(target.as_str())?.is_dir() {
-            let folder = within(self.dir.open_dir(target.as_str())?)?;
+        // By its own path it would be hidden, so no link shows it; nor one in there that leads to such a place.
+        let is_open = |place: &VaultPath| !place.is_hidden();
+        if !is_open(&target) {
+            return Err(StoreError::Closed);
+        }
+        let within = |dir, names| Self::new(dir, Arc::default(), names);
+        let sight = self.sight(&target, &is_open)?;
+        if sight.kind == Kind::Folder {
+            let folder = within(sight.enter()?, self.second_names.clone())?;
             return Ok(Elsewhere { folder, path: below, behind: Behind::Folder { link } });
         }
         if below.is_some() {
             return Err(StoreError::Missing);
         }
-        let folder = within(self.beside(&target)?)?;
-        let name = VaultPath::spelt(target.name()).ok_or(StoreError::BadName)?;
+        let name = VaultPath::spelt(&sight.name).ok_or(StoreError::BadName)?;
+        let folder = within(sight.folder.into_dir()?, self.second_names.clone())?;
         Ok(Elsewhere { folder, path: Some(name.clone()), behind: Behind::File { link, name } })
     }
 }
 
 impl Elsewhere {
-    /// Where the link is in the vault.
-    fn link(&self) -> &str {
-        match &self.behind {
-            Behind::Folder { link } | Behind::File { link, .. } => link,
-        }
-    }
-
     /// Whether the link stands for this one file.
     pub(super) fn is_single_file(&self) -> bool {
         matches!(self.behind, Behind::File { .. })

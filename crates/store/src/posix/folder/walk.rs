@@ -186,11 +186,12 @@ impl Opened {
                 found => found,
             });
         }
-        let dir = match self.folder_at(path.folder().as_ref()) {
+        // What changed may have been changed by a second name, which is nobody's.
+        let metadata = match self.own_place(path) {
             Err(StoreError::Missing | StoreError::NotAFile) => return Ok(Found::Nothing),
-            dir => dir?,
+            sight => sight?.metadata(),
         };
-        match dir.symlink_metadata(path.name()).map_err(StoreError::from) {
+        match metadata.map_err(StoreError::from) {
             Ok(metadata) => Ok(found(&metadata)),
             Err(StoreError::Missing) => Ok(Found::Nothing),
             Err(error) => Err(error),
@@ -212,61 +213,6 @@ impl Opened {
         }
         let read = read_all(file, metadata.len(), max_bytes, into)?;
         if read > max_bytes { Err(too_large(read)) } else { Ok(stat(&metadata)) }
-    }
-
-    /// A folder of the vault, reached without following any link: its own place, and no other.
-    #[cfg(target_os = "linux")]
-    pub(super) fn folder_at(&self, path: Option<&VaultPath>) -> Result<Dir, StoreError> {
-        use rustix::fs::OFlags;
-        let Some(path) = path else { return Ok(Dir::from_std_file(self.dir.open(".")?.into_std())) };
-        match self.open_without_links(path, OFlags::DIRECTORY) {
-            Some(file) => file.map(Dir::from_std_file),
-            None => Ok(self.dir.open_dir(path.as_str())?),
-        }
-    }
-
-    #[cfg(target_os = "linux")]
-    fn file_at(&self, path: &VaultPath) -> Result<File, StoreError> {
-        use rustix::fs::OFlags;
-        match self.open_without_links(path, OFlags::NONBLOCK) {
-            Some(file) => file.map(File::from_std),
-            None => Ok(self.dir.open_with(path.as_str(), &reading())?),
-        }
-    }
-
-    /// `None` where the kernel is too old, or a sandbox too strict, to do it in one step.
-    #[cfg(target_os = "linux")]
-    fn open_without_links(
-        &self,
-        path: &VaultPath,
-        flags: rustix::fs::OFlags,
-    ) -> Option<Result<std::fs::File, StoreError>> {
-        use rustix::{
-            fs::{Mode, OFlags, ResolveFlags, openat2},
-            io::Errno,
-        };
-        let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        loop {
-            return match openat2(&self.dir, path.as_str(), flags, Mode::empty(), resolve) {
-                Ok(file) => Some(Ok(file.into())),
-                Err(Errno::NOSYS | Errno::PERM) => None,
-                Err(Errno::LOOP) => Some(Err(StoreError::Missing)),
-                // A folder was renamed while the path was followed.
-                Err(Errno::AGAIN | Errno::INTR) => continue,
-                Err(error) => Some(Err(io::Error::from(error).into())),
-            };
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn folder_at(&self, path: Option<&VaultPath>) -> Result<Dir, StoreError> {
-        Ok(self.dir.open_dir(path.map_or(".", VaultPath::as_str))?)
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn file_at(&self, path: &VaultPath) -> Result<File, StoreError> {
-        Ok(self.dir.open_with(path.as_str(), &reading())?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! How a change ends, and what is left to look after.
 
+use lapidary_note::ContentHash;
 use rusqlite::{Error, OptionalExtension, Transaction, params};
 
 use super::{Beside, Ledger, LedgerError, Lingering};
@@ -9,7 +10,18 @@ impl Ledger {
     ///
     /// Not waited for: if this is lost, the next start finds the change complete and says so again.
     pub(crate) fn finish(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
+        self.finish_with(number, beside, &[])
+    }
+
+    /// The same, and what the change wrote is kept: when somebody changes that, it can be told what.
+    pub(crate) fn finish_with(
+        &self,
+        number: i64,
+        beside: &[Beside],
+        written: &[(ContentHash, &[u8])],
+    ) -> Result<(), LedgerError> {
         self.write(|transaction| {
+            self.insert_contents(transaction, written)?;
             keep_steps(transaction, number, beside)?;
             if number % LET_GO_EVERY == 0 { forget_removed(transaction, number) } else { Ok(()) }
         })

@@ -1,7 +1,7 @@
 use lapidary_note::ContentHash;
 use rusqlite::{Error, OptionalExtension, Transaction, params};
 
-use super::{CheckpointKind, Draft, Ledger, LedgerError, Origin, insert_checkpoint};
+use super::{CheckpointKind, Draft, Ledger, LedgerError, Origin};
 use crate::{
     VaultPath,
     posix::{CheckpointRecord, EntryRecord},
@@ -34,7 +34,7 @@ impl Ledger {
         let name = self.place.name()?;
         let write = |transaction: &Transaction<'_>| match known(transaction, path, &hash)? {
             Some(id) => Ok(id),
-            None => Ok(insert_checkpoint(transaction, &draft, name)?.1),
+            None => Ok(self.insert_checkpoint(transaction, &draft, name)?.1),
         };
         // It is tried again, and then it is known.
         self.write_for_good(write, |_, _| Ok(()))

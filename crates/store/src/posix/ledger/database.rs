@@ -9,17 +9,27 @@ use std::{
 use rusqlite::{Connection, Error, ErrorCode, Transaction, TransactionBehavior, ffi};
 use zstd::bulk::Compressor;
 
-use super::{LedgerError, Place};
-use crate::posix::{StoreError, state::private_file};
+use super::{
+    LedgerError, Place,
+    salvage::{Salvaged, salvage},
+    wal,
+};
+use crate::posix::{
+    StoreError,
+    state::{open_database, private_file},
+};
 
 const NAME: &str = "checkpoints.db";
 const FORMAT: i64 = 2;
+const UNRELEASED: &str = "its tables are of a form that was never released";
 /// How long to wait for another server that is writing. It takes turns with us, so this is short.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How many statements are kept ready.
 const STATEMENTS: usize = 64;
 /// Smaller contents would not shrink.
 const WORTH_PACKING: usize = 200;
+/// So long a log that looks damaged is looked at again.
+const MOMENT: Duration = Duration::from_millis(50);
 
 impl Place {
     /// Whether anything has ever been written down.
@@ -70,13 +80,32 @@ impl Opened {
             return Ok(Self { log: None, database, file: None, lost: false, unsure: false });
         };
         let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
-        let database = match open_file(&path) {
-            Err(error) if is_damaged(&error) => {
-                set_aside(place)?;
-                open_file(&path)?
+        if log_is_damaged(&path) {
+            return Self::anew(place);
+        }
+        match open_file(&path) {
+            Err(Error::SqliteFailure(_, Some(why))) if why == UNRELEASED => {
+                move_away(&path).map_err(|error| unusable(&error))?;
+                Self::at(place)
             }
-            opened => opened?,
-        };
+            Err(error) if is_damaged(&error) => Self::anew(place),
+            opened => Ok(Self { log: None, database: opened?, file: file_id(&path), lost: false, unsure: false }),
+        }
+    }
+
+    /// Sets a damaged one aside, where a person can look at it, and begins another with all that can be read of it.
+    pub(super) fn anew(place: &Place) -> Result<Self, LedgerError> {
+        let Place::Folder(folder) = place else { return Self::at(place) };
+        let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
+        let damaged = move_away(&path).map_err(|error| unusable(&error))?;
+        let database = open_file(&path)?;
+        let Salvaged { kept, lost } = salvage(&damaged, &database);
+        let name = damaged.file_name().unwrap_or_default().display();
+        tracing::warn!(
+            kept,
+            lost,
+            "the history of changes was damaged; what could be read of it is kept, and the damaged file is {name}"
+        );
         Ok(Self { log: None, database, file: file_id(&path), lost: false, unsure: false })
     }
 
@@ -111,7 +140,7 @@ impl Opened {
     }
 
     /// Brings everything from the log into the database itself, and to disk.
-    fn empty_log(&self) -> Result<(), Error> {
+    pub(super) fn empty_log(&self) -> Result<(), Error> {
         let busy: i64 = self.database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
         if busy == 0 { Ok(()) } else { Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None)) }
     }
@@ -125,11 +154,13 @@ impl Opened {
     }
 }
 
-/// It may still hold something that a person can save, so it is kept; but changes need a journal.
-pub(super) fn set_aside(place: &Place) -> Result<(), LedgerError> {
-    let Place::Folder(folder) = place else { return Ok(()) };
-    let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
-    move_away(&path).map_err(|error| unusable(&error))
+/// Whether SQLite would read only a part of the log.
+fn log_is_damaged(path: &Path) -> bool {
+    let damaged = || std::fs::read(with_ending(path, "-wal")).ok().filter(|log| wal::mended(log).is_some());
+    let Some(first) = damaged() else { return false };
+    // Another server may be in the middle of writing it anew.
+    std::thread::sleep(MOMENT);
+    damaged().is_some_and(|second| second == first)
 }
 
 /// A file whose name lasts, too.
@@ -170,7 +201,7 @@ fn open_file(path: &Path) -> Result<Connection, Error> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
         Err(_) => return Err(Error::InvalidPath(PathBuf::new())),
     };
-    let database = Connection::open(path)?;
+    let database = open_database(path)?;
     database.busy_timeout(PATIENCE)?;
     // More than a change needs: to prepare one of them anew costs as much as to carry it out ten times.
     database.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -191,16 +222,16 @@ fn open_file(path: &Path) -> Result<Connection, Error> {
 /// Every change waits until all pages that it touches here are on disk. So there is no index that a change has to keep up
 /// with and that only a rare question needs: names and paths are looked for one after the other, and what is under way is known by its
 /// steps, which stand in the order of their states.
-fn set_up(database: &Connection) -> Result<(), Error> {
+pub(super) fn set_up(database: &Connection) -> Result<(), Error> {
     database
         .execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
     let format: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format == FORMAT {
-        return Ok(());
+        return add_digests(database);
     }
     // The tables were others in a form that was never released. It is set aside.
     if (1..FORMAT).contains(&format) {
-        return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_NOTADB), None));
+        return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_NOTADB), Some(UNRELEASED.to_owned())));
     }
     // To write our tables into it would spoil it for the program that it belongs to.
     if format > FORMAT {
@@ -212,7 +243,7 @@ fn set_up(database: &Connection) -> Result<(), Error> {
          CREATE TABLE IF NOT EXISTS checkpoints (
             number INTEGER PRIMARY KEY, id TEXT NOT NULL, time INTEGER NOT NULL, kind INTEGER NOT NULL,
             tool TEXT NOT NULL, client TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0,
-            told INTEGER NOT NULL DEFAULT 0);
+            told INTEGER NOT NULL DEFAULT 0, digest BLOB);
          CREATE INDEX IF NOT EXISTS taken_back ON checkpoints (number) WHERE undone = 1;
          CREATE TABLE IF NOT EXISTS entries (
             checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, path TEXT NOT NULL, moved_to TEXT,
@@ -226,6 +257,19 @@ fn set_up(database: &Connection) -> Result<(), Error> {
          PRAGMA user_version = {FORMAT};
          COMMIT;"
     ))
+}
+
+/// Earlier versions had none, and go on without.
+fn add_digests(database: &Connection) -> Result<(), Error> {
+    let known = "SELECT 1 FROM pragma_table_info('checkpoints') WHERE name = 'digest'";
+    if database.prepare(known)?.exists([])? {
+        return Ok(());
+    }
+    match database.execute_batch("ALTER TABLE checkpoints ADD COLUMN digest BLOB") {
+        // Another server was faster.
+        Err(_) if database.prepare(known)?.exists([])? => Ok(()),
+        added => added,
+    }
 }
 
 pub(super) fn transaction<T>(
@@ -246,7 +290,7 @@ pub(super) fn is_damaged(error: &Error) -> bool {
 }
 
 /// Beside itself, under a name that no other has.
-fn move_away(path: &Path) -> io::Result<()> {
+fn move_away(path: &Path) -> io::Result<PathBuf> {
     let free = |number: &usize| !with_ending(path, &format!(".damaged-{number}")).exists();
     let number = (1..).find(free).unwrap_or_default();
     for ending in ["", "-wal", "-shm"] {
@@ -255,10 +299,10 @@ fn move_away(path: &Path) -> io::Result<()> {
             _ => {}
         }
     }
-    Ok(())
+    Ok(with_ending(path, &format!(".damaged-{number}")))
 }
 
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
+pub(super) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()

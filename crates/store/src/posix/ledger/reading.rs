@@ -1,4 +1,4 @@
-use rusqlite::{Connection, Error, params_from_iter, types::Value};
+use rusqlite::{Connection, Error, ffi, params_from_iter, types::Value};
 
 use super::{Ledger, LedgerError, records};
 use crate::{CheckpointRecord, PathFilter, VaultPath};
@@ -12,12 +12,19 @@ impl Ledger {
     pub(crate) fn checkpoints(&self, filter: &PathFilter, limit: usize) -> Result<Vec<CheckpointRecord>, LedgerError> {
         let mut query = DONE.to_owned();
         let mut values = Vec::new();
-        if let Some(path) = &filter.path {
-            query += " AND number IN (SELECT checkpoint FROM entries WHERE path = ? OR moved_to = ?
-                       OR (path >= ? AND path < ?))";
+        let mut touching = Vec::new();
+        for path in &filter.paths {
             // Everything that begins with the folder and a slash stands between the two.
-            let texts = [path.to_string(), path.to_string(), format!("{path}/"), format!("{path}0")];
+            touching.push("path = ? OR (path >= ? AND path < ?)");
+            let texts = [path.to_string(), format!("{path}/"), format!("{path}0")];
             values.extend(texts.map(Value::from));
+            for came in std::iter::successors(Some(path.clone()), VaultPath::folder) {
+                touching.push("moved_to = ?");
+                values.push(Value::from(came.to_string()));
+            }
+        }
+        if !touching.is_empty() {
+            query += &format!(" AND number IN (SELECT checkpoint FROM entries WHERE {})", touching.join(" OR "));
         }
         if let Some(before) = filter.before {
             query += " AND number < ?";
@@ -54,11 +61,24 @@ impl Ledger {
 
 fn with_entries(database: &Connection, query: &str, values: &[Value]) -> Result<Vec<CheckpointRecord>, Error> {
     let mut found = database.prepare_cached(query)?;
-    let found = found.query_map(params_from_iter(values), records::checkpoint)?;
-    let mut found: Vec<CheckpointRecord> = found.collect::<Result<_, _>>()?;
+    let mut rows = found.query(params_from_iter(values))?;
     let mut entries = database.prepare_cached("SELECT * FROM entries WHERE checkpoint = ?1 ORDER BY position")?;
-    for checkpoint in &mut found {
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let mut checkpoint = records::checkpoint(row)?;
         checkpoint.entries = entries.query_map([checkpoint.number], records::entry)?.collect::<Result<_, _>>()?;
+        // Those of an earlier version have none.
+        let digest: Option<Vec<u8>> = row.get("digest").unwrap_or_default();
+        if digest.is_some_and(|digest| digest != records::digest(&checkpoint)) {
+            return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), None));
+        }
+        found.push(checkpoint);
     }
     Ok(found)
+}
+
+/// Whether everything that was written down of a checkpoint is still the same.
+pub(super) fn is_whole(database: &Connection, number: i64) -> bool {
+    let query = "SELECT * FROM checkpoints WHERE number = ?";
+    with_entries(database, query, &[Value::from(number)]).is_ok_and(|found| found.len() == 1)
 }

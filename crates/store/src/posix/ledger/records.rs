@@ -165,6 +165,19 @@ pub(super) fn entry(row: &Row<'_>) -> Result<EntryRecord, Error> {
     })
 }
 
+/// By which damage to a checkpoint is noticed that the database does not notice.
+pub(super) fn digest(checkpoint: &CheckpointRecord) -> Vec<u8> {
+    let CheckpointRecord { number, id, time, kind, tool, client, entries } = checkpoint;
+    let time = crate::nanoseconds(*time) / 1_000_000;
+    let mut text = format!("{number} {id} {time} {} {tool:?} {client:?}\n", *kind as i64);
+    for EntryRecord { path, moved_to, before, after, bytes_before, bytes_after } in entries {
+        let to = moved_to.as_ref().map(VaultPath::as_str);
+        let hashes = [before, after].map(|hash| hash.map(|hash| hash.to_string()).unwrap_or_default());
+        text += &format!("{:?} {to:?} {hashes:?} {bytes_before} {bytes_after}\n", path.as_str());
+    }
+    ContentHash::of(text.as_bytes()).as_bytes()[..8].to_vec()
+}
+
 /// Without its entries.
 pub(super) fn checkpoint(row: &Row<'_>) -> Result<CheckpointRecord, Error> {
     let kind: i64 = row.get("kind")?;

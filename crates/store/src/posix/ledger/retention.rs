@@ -2,16 +2,39 @@ use std::time::SystemTime;
 
 use rusqlite::{Error, Transaction, params};
 
-use super::{Ledger, LedgerError, nanoseconds};
+use super::{Ledger, LedgerError, Ordering, UNKNOWN, nanoseconds};
 
 impl Ledger {
+    /// Whether there is something to let go of, as far as that can be told with every change.
+    pub(crate) fn is_over(&self, now: SystemTime) -> Result<bool, LedgerError> {
+        let stored = self.stored.load(Ordering::Relaxed);
+        let limit = i64::try_from(self.retention.bytes).unwrap_or(i64::MAX);
+        if stored != UNKNOWN && stored > limit {
+            return Ok(true);
+        }
+        let oldest = self.oldest(now);
+        self.read(false, |database| {
+            let mut first = database.prepare_cached(
+                "SELECT 1 FROM (SELECT time, number FROM checkpoints WHERE undone = 0 AND (kind = 0 OR told = 1)
+                 ORDER BY number LIMIT 1)
+                 WHERE time < ?1 AND number < (SELECT max(number) FROM checkpoints)",
+            )?;
+            first.exists([oldest])
+        })
+    }
+
+    fn oldest(&self, now: SystemTime) -> i64 {
+        now.checked_sub(self.retention.age).map_or(i64::MIN, |time| nanoseconds(time) / 1_000_000)
+    }
+
     /// Lets go of what is too old or too much, the oldest first. The newest checkpoint stays whatever it takes: it may be
     /// what somebody is about to undo. So does what no caller was told of.
     pub(crate) fn prune(&self, now: SystemTime) -> Result<(), LedgerError> {
         if !self.place.is_there()? {
+            self.stored.store(0, Ordering::Relaxed);
             return Ok(());
         }
-        let oldest = now.checked_sub(self.retention.age).map_or(i64::MIN, |time| nanoseconds(time) / 1_000_000);
+        let oldest = self.oldest(now);
         let limit = i64::try_from(self.retention.bytes).unwrap_or(i64::MAX);
         let removed = self.write(|transaction| {
             let aged = remove(transaction, "time < ?1", oldest)?;
@@ -21,6 +44,7 @@ impl Ledger {
                 let stored: i64 =
                     transaction
                         .query_row("SELECT coalesce(sum(length(packed)), 0) FROM contents", [], |row| row.get(0))?;
+                self.stored.store(stored, Ordering::Relaxed);
                 if stored <= limit {
                     return Ok(removed);
                 }
@@ -73,7 +97,8 @@ fn remove(transaction: &Transaction<'_>, which: &str, bound: i64) -> Result<usiz
 fn drop_unused(transaction: &Transaction<'_>, any: bool) -> Result<(), Error> {
     if any {
         transaction.execute(
-            "DELETE FROM contents WHERE hash NOT IN (SELECT before FROM entries WHERE before IS NOT NULL)",
+            "DELETE FROM contents WHERE hash NOT IN (SELECT before FROM entries WHERE before IS NOT NULL
+             UNION SELECT after FROM entries WHERE after IS NOT NULL)",
             [],
         )?;
     }

@@ -19,7 +19,10 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
-        Self { around: tempfile::tempdir().unwrap() }
+        // Nothing here is about the disk, and some tests wait for it a hundred times.
+        let in_memory = Path::new("/dev/shm");
+        let around = if in_memory.is_dir() { tempfile::tempdir_in(in_memory) } else { tempfile::tempdir() };
+        Self { around: around.unwrap() }
     }
 
     fn keeping(&self, age: Duration, bytes: u64) -> Ledger {
@@ -373,7 +376,7 @@ fn the_history_of_a_path_is_that_of_the_path_and_of_what_is_in_it() {
         change(&ledger, name, name.as_bytes(), at(1));
     }
     let of = |name: &str| {
-        let filter = PathFilter { path: Some(path(name)), before: None };
+        let filter = PathFilter { paths: vec![path(name)], before: None };
         let found = ledger.checkpoints(&filter, 100).unwrap();
         found.iter().map(|record| record.entries[0].path.to_string()).collect::<Vec<_>>()
     };
@@ -497,4 +500,131 @@ fn where_nothing_was_ever_written_down_looking_makes_nothing() {
     assert!(paths(&ledger).is_empty());
     ledger.prune(at(1)).unwrap();
     assert!(!desk.around.path().join("state").exists());
+}
+
+/// Some changes, and everything of them that a person would look for.
+fn filled(desk: &Desk) -> Vec<String> {
+    let ledger = desk.ledger();
+    (0..40).for_each(|number| drop(change(&ledger, &format!("{number}.md"), &noise(number, 3_000), at(number))));
+    let mut kept = paths(&ledger);
+    kept.sort();
+    kept
+}
+
+fn flip(file: &Path, at: usize) {
+    let mut bytes = std::fs::read(file).unwrap();
+    bytes[at] ^= 0x10;
+    std::fs::write(file, bytes).unwrap();
+}
+
+fn copy_of(desk: &Desk) -> Vec<(PathBuf, Vec<u8>)> {
+    let files = std::fs::read_dir(desk.folder()).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+fn put_back(desk: &Desk, files: &[(PathBuf, Vec<u8>)]) {
+    std::fs::read_dir(desk.folder()).unwrap().for_each(|entry| std::fs::remove_file(entry.unwrap().path()).unwrap());
+    files.iter().for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
+}
+
+/// One flipped byte after another, and what is left of the history.
+fn after_flips(desk: &Desk, name: &str, least: usize, known: &[String]) {
+    let files = copy_of(desk);
+    let file = desk.folder().join(name);
+    let length = std::fs::metadata(&file).unwrap().len() as usize;
+    let (mut damaged, mut whole) = (0, 0);
+    const ROUNDS: usize = 40;
+    for round in 0..ROUNDS {
+        put_back(desk, &files);
+        let place = round * length / ROUNDS + (round * 37) % (length / ROUNDS);
+        flip(&file, place);
+        let ledger = desk.ledger();
+        let left = paths(&ledger);
+        assert!(left.len() >= least, "{} of {} are left after byte {place} of {name}", left.len(), known.len());
+        assert!(left.iter().all(|path| known.contains(path)), "byte {place} of {name}: {left:?}");
+        let is_damaged = desk.names().iter().any(|name| name.contains(".damaged-"));
+        assert!(is_damaged || left.len() == known.len(), "byte {place} of {name} is not said to be damaged");
+        damaged += usize::from(is_damaged);
+        whole += usize::from(left.len() == known.len());
+        change(&ledger, "next.md", b"next", at(100));
+        assert!(paths(&ledger).contains(&"next.md".to_owned()), "byte {place} of {name}");
+    }
+    assert!(damaged > 0 && whole > ROUNDS / 2, "{damaged} of {ROUNDS} damaged, {whole} whole");
+}
+
+#[test]
+fn a_flipped_byte_in_the_log_costs_at_most_what_it_is_in() {
+    let desk = Desk::new();
+    let known = {
+        // As a server that was killed leaves it: everything is in the log.
+        let other = Desk::new();
+        let ledger = other.ledger();
+        (0..40).for_each(|number| drop(change(&ledger, &format!("{number}.md"), &noise(number, 3_000), at(number))));
+        let files = copy_of(&other);
+        change(&desk.ledger(), "first.md", b"x", at(1));
+        let folder = desk.folder();
+        std::fs::read_dir(&folder).unwrap().for_each(|entry| std::fs::remove_file(entry.unwrap().path()).unwrap());
+        for (path, bytes) in files.iter().filter(|(path, _)| !path.to_string_lossy().ends_with("-shm")) {
+            std::fs::write(folder.join(path.file_name().unwrap()), bytes).unwrap();
+        }
+        paths(&ledger)
+    };
+    assert!(std::fs::metadata(desk.folder().join("checkpoints.db-wal")).unwrap().len() > 100_000);
+    after_flips(&desk, "checkpoints.db-wal", 20, &known);
+}
+
+#[test]
+fn a_flipped_byte_in_the_database_costs_at_most_what_it_is_in() {
+    let desk = Desk::new();
+    let known = filled(&desk);
+    assert!(!desk.folder().join("checkpoints.db-wal").exists(), "a ledger that was closed has no log");
+    after_flips(&desk, "checkpoints.db", 20, &known);
+}
+
+#[test]
+fn a_log_that_ends_in_the_middle_is_not_damaged() {
+    let desk = Desk::new();
+    let ledger = desk.ledger();
+    (0..10).for_each(|number| drop(change(&ledger, &format!("{number}.md"), &noise(number, 3_000), at(number))));
+    let log = std::fs::read(desk.folder().join("checkpoints.db-wal")).unwrap();
+    assert_eq!(wal::mended(&log), None);
+    assert_eq!(wal::mended(&log[..log.len() - 100]), None);
+    let mut torn = log.clone();
+    let end = torn.len();
+    torn[end - 3000..].fill(0);
+    assert_eq!(wal::mended(&torn), None);
+    let mut flipped = log.clone();
+    flipped[5_000] ^= 1;
+    let mended = wal::mended(&flipped).unwrap();
+    assert_eq!(wal::mended(&mended), None);
+    assert_eq!(mended.len() % 8, 0);
+}
+
+#[test]
+fn what_a_change_wrote_is_kept_until_it_is_let_go() {
+    let desk = Desk::new();
+    let ledger = desk.keeping(Duration::from_secs(10 * DAY), u64::MAX);
+    let (number, _) = begin(&ledger, "a.md", b"old", at(1)).unwrap();
+    ledger.finish_with(number, &[], &[(ContentHash::of(b"new"), b"new")]).unwrap();
+    assert!(is_kept(&ledger, b"new") && is_kept(&ledger, b"old"));
+    change(&ledger, "b.md", b"other", at(20));
+    ledger.prune(at(20)).unwrap();
+    assert!(!is_kept(&ledger, b"old"));
+}
+
+#[test]
+fn limits_are_noticed_with_the_change_that_passes_them() {
+    let desk = Desk::new();
+    let ledger = desk.keeping(Duration::from_secs(10 * DAY), 10_000);
+    ledger.prune(at(1)).unwrap();
+    for number in 0..3 {
+        change(&ledger, &format!("{number}.md"), &noise(number, 3_000), at(1));
+        assert!(!ledger.is_over(at(1)).unwrap(), "{number}");
+    }
+    change(&ledger, "3.md", &noise(3, 3_000), at(1));
+    assert!(ledger.is_over(at(1)).unwrap());
+    ledger.prune(at(1)).unwrap();
+    assert!(!ledger.is_over(at(1)).unwrap() && paths(&ledger).len() < 4);
+    assert!(!ledger.is_over(at(11)).unwrap());
+    assert!(ledger.is_over(at(12)).unwrap());
 }

@@ -104,7 +104,7 @@ fn change_set(scenario: &Scenario, store: &Fragile) -> ChangeSet {
 fn commit(vault: &Arc<Committer>, set: &ChangeSet) -> bool {
     // A dead disk gives no turn either.
     let Ok(turn) = vault.turn(&|| true) else { return false };
-    turn.commit(set, &Scope::default(), &origin()).is_ok()
+    turn.commit(set, &Scope::default(), &origin(), &|_, _| true).is_ok()
 }
 
 #[derive(Default)]

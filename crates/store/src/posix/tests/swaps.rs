@@ -91,7 +91,7 @@ fn a_folder_that_turns_into_a_link_outside_takes_nobody_along() {
     let prepared = || {
         let scratch = Scratch::with(&[("real/a.md", "inside")]);
         fs::create_dir(scratch.outside("outside")).unwrap();
-        fs::write(scratch.outside("outside/a.md"), "inside").unwrap();
+        fs::write(scratch.outside("outside/a.md"), "outside").unwrap();
         scratch.link("link", "real");
         scratch
     };
@@ -99,13 +99,13 @@ fn a_folder_that_turns_into_a_link_outside_takes_nobody_along() {
 
     let scratch = prepared();
     let read = after_looking(&scratch, swap, |store, open| store.read(&path, u64::MAX, open).map(|file| file.bytes));
-    assert_eq!(read, Err(StoreError::Outside));
+    assert_eq!(read, Ok(b"inside".to_vec()), "what was looked at is held");
 
     let scratch = prepared();
     let expected = ContentHash::of(b"inside");
     let written = after_looking(&scratch, swap, |store, open| replace(store, &path, &expected, open));
     assert_eq!(written, Err(StoreError::Outside));
-    assert_eq!(fs::read(scratch.outside("outside/a.md")).unwrap(), b"inside");
+    assert_eq!(fs::read(scratch.outside("outside/a.md")).unwrap(), b"outside");
     assert_eq!(scratch.bytes("moved/a.md"), b"inside");
 
     let scratch = prepared();
@@ -117,7 +117,45 @@ fn a_folder_that_turns_into_a_link_outside_takes_nobody_along() {
     let scratch = prepared();
     let folder = vault_path("link");
     let listed = after_looking(&scratch, swap, |store, open| store.list(Some(&folder), open));
-    assert_eq!(listed, Err(StoreError::Outside));
+    assert_eq!(listed, Err(StoreError::Missing));
+}
+
+/// The same inside the vault, where no sandbox holds the line.
+#[test]
+fn a_folder_that_turns_into_a_link_to_a_closed_one_takes_nobody_along() {
+    let swap = |scratch: &Scratch| {
+        fs::rename(scratch.at("real"), scratch.at("moved")).unwrap();
+        scratch.link("real", ".closed");
+    };
+    let prepared = || {
+        let scratch =
+            Scratch::with(&[("real/a.md", "open"), (".closed/a.md", "closed"), (".closed/only.md", "closed")]);
+        scratch.link("link", "real");
+        scratch
+    };
+    let path = vault_path("link/a.md");
+
+    let scratch = prepared();
+    let read = after_looking(&scratch, swap, |store, open| store.read(&path, u64::MAX, open).map(|file| file.bytes));
+    assert_eq!(read, Ok(b"open".to_vec()));
+
+    let scratch = prepared();
+    let folder = vault_path("link");
+    let listed = after_looking(&scratch, swap, |store, open| store.list(Some(&folder), open));
+    assert_eq!(listed, Err(StoreError::Missing));
+
+    let scratch = prepared();
+    let expected = ContentHash::of(b"closed");
+    let written = after_looking(&scratch, swap, |store, open| replace(store, &path, &expected, open));
+    assert_eq!(written, Err(StoreError::Missing));
+    let new = vault_path("link/deep/new.md");
+    let scratch_of_new = prepared();
+    let made = after_looking(&scratch_of_new, swap, |store, open| make(store, &new, open));
+    assert_eq!(made, Err(StoreError::Missing));
+    for scratch in [scratch, scratch_of_new] {
+        assert_eq!(scratch.bytes(".closed/a.md"), b"closed");
+        assert_eq!(fs::read_dir(scratch.at(".closed")).unwrap().count(), 2, "nothing of ours is left there");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@ mod ranking;
 
 use lapidary_operation::{
     AgentTool, Context, Declaration, Entry, Example, Family, Gives, Group, Kind, Needs, Prompt, Reason, Standing,
+    quote::quoted,
 };
 use ranking::{Ranking, stems, wanted};
 use schemars::JsonSchema;
@@ -117,9 +118,9 @@ impl AgentTool for FindTool {
         if !output.skills.is_empty() {
             text += "\n\n**Playbooks** (notes; read one before you begin)";
             for Skill { path, vault, description, .. } in &output.skills {
-                let place = vault.as_ref().map_or(String::new(), |vault| format!(" in the vault `{vault}`"));
-                let said = description.as_ref().map_or(String::new(), |text| format!(": {text}"));
-                text += &format!("\n- `{path}`{place}{said}");
+                let place = vault.as_ref().map_or(String::new(), |vault| format!(" in the vault {}", quoted(vault)));
+                let said = description.as_ref().map_or(String::new(), |text| format!(": {}", quoted(text)));
+                text += &format!("\n- {}{place}{said}", quoted(path));
             }
         }
         Some(text)

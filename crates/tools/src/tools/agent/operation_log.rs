@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, Needs, PathArgument, ReadTool, Reason, Role,
+    quote::quoted,
 };
 use lapidary_toolkit::reading;
 use lapidary_vault::{VaultPath, View};
@@ -111,8 +112,9 @@ impl ReadTool for OperationLog {
         }
         let mut text = String::new();
         for CallOutput { time, client, tool, outcome, files, checkpoint } in &output.calls {
-            let files: Vec<String> = files.iter().map(|file| format!(" `{file}`")).collect();
-            let undo = checkpoint.as_ref().map_or(String::new(), |id| format!(", checkpoint `{id}`"));
+            let files: Vec<String> = files.iter().map(|file| format!(" {}", quoted(file))).collect();
+            let undo = checkpoint.as_ref().map_or(String::new(), |id| format!(", checkpoint {}", quoted(id)));
+            let (client, tool) = (quoted(client), quoted(tool));
             text += &format!("- {time} {client} {tool}: {outcome}{}{undo}\n", files.join(","));
         }
         Some(text.trim_end().to_owned())

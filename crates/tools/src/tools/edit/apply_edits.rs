@@ -77,8 +77,10 @@ impl WriteTool for ApplyEdits {
         let mut edits = Vec::with_capacity(input.edits.len());
         for (index, Edit { find, replace, occurrence }) in input.edits.into_iter().enumerate() {
             context.check()?;
-            let replaced = document.replace_text(&find, &replace, occurrence.into()).map_err(|error| {
-                let reason = occurrence::refusal(Self::DECLARATION.name, editing.path(), &find, error);
+            let most = context.budget.file_bytes();
+            let replaced = document.replace_text(&find, &replace, occurrence.into(), most).map_err(|error| {
+                let reason =
+                    occurrence::refusal(context, Self::DECLARATION.name, editing.path(), &document, &find, error);
                 Reason::InStep { list: "edits", index, reason: Box::new(reason) }
             })?;
             let replaced_count = if replaced.document == document { 0 } else { replaced.count };

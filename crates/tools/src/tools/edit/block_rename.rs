@@ -90,7 +90,7 @@ impl WriteTool for BlockRename {
             .ok_or_else(|| bug!("the block that was found is not in its note"))?;
         let follow = Rename { before: &note, index, new_id };
         let mut references = References::to(context, view, editing.path())?;
-        let own = references.within(&document, &|place| follow.follow(place))?;
+        let own = references.within(context, &document, &|place| follow.follow(place))?;
         let moved = own.note();
         let moved_block =
             moved.blocks.get(index).ok_or_else(|| bug!("a block is gone after its own links were changed"))?;

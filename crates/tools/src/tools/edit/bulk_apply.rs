@@ -153,12 +153,12 @@ impl BatchTool for BulkApply {
 
 /// A hash that was right before the batch is out of date behind an operation that changes the same file.
 fn next_hash(StepRefusal { reason, changed_before }: &StepRefusal) -> Option<String> {
-    let (path, argument, now) = match reason {
-        Reason::Stale { path, argument, current: Some(current), .. } => (path, *argument, current),
-        Reason::StalePart { path, part, found: Some(found), .. } => (path, part.argument(), found),
+    let (argument, now) = match reason {
+        Reason::Stale { argument, current: Some(current), .. } => (*argument, current),
+        Reason::StalePart { part, found: Some(found), .. } => (part.argument(), found),
         _ => return None,
     };
-    changed_before.contains(path).then(|| {
+    changed_before.then(|| {
         format!(
             "An earlier operation of this batch changes it. Expect what that one leaves: `{argument}` {now}; or send \
              the hash with the first operation on a file only."

@@ -1,7 +1,7 @@
 use lapidary_note::{ContentHash, FileContent};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, Wanted,
-    WriteTool,
+    WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     checkpoint, hash, index,
@@ -29,7 +29,7 @@ pub(crate) struct Input {
     /// Only this file; otherwise all files of the checkpoint, or none if one cannot be restored.
     #[serde(default)]
     path: Option<String>,
-    /// Refuse unless the file at `path` now has this hash.
+    /// Refuse unless the file at `path` now has this hash. Needed to bring back a deleted file over a new one of its name.
     #[serde(default)]
     expected_hash: Option<String>,
     /// Only show the diff.
@@ -110,10 +110,10 @@ impl WriteTool for CheckpointRestore {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = if output.dry_run { "Would restore" } else { "Restored" };
-        let mut text = format!("**{done} what was there before `{}`**", output.id);
+        let mut text = format!("**{done} what was there before {}**", quoted(&output.id));
         for FileOutput { path, outcome, changed_since } in &output.files {
             let since = if *changed_since { " (it had been changed since)" } else { "" };
-            text += &format!("\n- {outcome} `{path}`{since}");
+            text += &format!("\n- {outcome} {}{since}", quoted(path));
         }
         Some(text)
     }
@@ -182,13 +182,14 @@ impl Restoring<'_> {
         let (found, entry) = (self.found, &self.found.entries[index]);
         // A file that came here by a move goes back with it. If it moved on from here, that is a step of its own.
         let before_it = index.checked_sub(1).and_then(|before| found.entries.get(before));
-        let came = before_it.is_some_and(|other| other.moved_to.as_ref() == Some(&entry.path));
+        let came = before_it.is_some_and(|other| other.moved_to.as_ref() == Some(&entry.path) && !other.is_of_folder());
         if came && entry.before.is_none() && entry.moved_to.is_none() {
             return Ok(());
         }
         // Of a folder there is no content, nor of a file that was moved unread.
         match &entry.moved_to {
             None => self.file(entry),
+            Some(_) if entry.is_of_folder() => self.empty_folder(context, entry),
             Some(to) if entry.before.is_none() && index::files(context, self.now())?.find_folder(to).is_some() => {
                 self.folder(context, entry, to)
             }
@@ -219,9 +220,13 @@ impl Restoring<'_> {
         let old = checkpoint::content(self.view, self.found, entry)?;
         let now = reading::read_if_there(self.now(), &path)?;
         let is_change = self.found.kind == CheckpointKind::Change;
-        let since = |now: &ContentHash| is_change && entry.after.is_some_and(|after| after != *now);
+        let since = |now: &ContentHash| is_change && entry.after != Some(*now);
         match (old, now) {
             (Some(old), Some(now)) if now.bytes() == old => self.tell(&path, "unchanged", false),
+            // The change took the file away, so what has its name now is somebody's new one. Who has seen it may say so.
+            (Some(_), Some(now)) if is_change && entry.after.is_none() && guard == Guard::Plan => {
+                return Err(Reason::DestinationExists { path, current: now.hash(), wanted: Wanted::Back });
+            }
             (Some(old), Some(now)) => {
                 let changed_since = since(&now.hash());
                 self.change(Change::Write { path: path.clone(), before: now, guard, content: old.into() })?;
@@ -265,14 +270,32 @@ impl Restoring<'_> {
     fn folder(&mut self, context: &Context<'_>, entry: &EntryRecord, to: &VaultPath) -> Result<(), Reason> {
         let changes = {
             let files = index::files(context, self.now())?;
-            if files.find_folder(&entry.path).is_some() {
+            let moved = files_of_folder(self.now(), files, to, &entry.path)?;
+            let in_the_way = files.find_folder(&entry.path);
+            if in_the_way.as_ref().is_some_and(|folder| files.below(Some(folder)).next().is_some()) {
                 return Err(Reason::PathIsDirectory { path: entry.path.clone() });
             }
-            let moved = files_of_folder(self.now(), files, to, &entry.path)?;
-            folder_changes(files, to.clone(), entry.path.clone(), &moved, Vec::new())
+            let back = folder_changes(to.clone(), entry.path.clone(), &moved, Vec::new());
+            in_the_way.map(|path| Change::TrashFolder { path }).into_iter().chain(back).collect::<Vec<_>>()
         };
         changes.into_iter().try_for_each(|change| self.change(change))?;
         self.tell(&entry.path, "moved back", false);
+        Ok(())
+    }
+}
+
+impl Restoring<'_> {
+    /// A folder that was made goes if it is still empty, and one that was removed comes back.
+    fn empty_folder(&mut self, context: &Context<'_>, entry: &EntryRecord) -> Result<(), Reason> {
+        let path = entry.path.clone();
+        let files = index::files(context, self.now())?;
+        let (change, outcome) = match files.find_folder(&path) {
+            Some(folder) if files.below(Some(&folder)).next().is_some() => (None, "unchanged"),
+            Some(path) => (Some(Change::TrashFolder { path }), "removed"),
+            None => (Some(Change::MakeFolder { path: path.clone() }), "restored"),
+        };
+        change.map_or(Ok(()), |change| self.change(change))?;
+        self.tell(&path, outcome, false);
         Ok(())
     }
 }

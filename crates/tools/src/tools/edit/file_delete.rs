@@ -2,11 +2,12 @@ use std::sync::Arc;
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Role,
-    WriteTool,
+    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Refused,
+    Role, WriteTool,
 };
 use lapidary_toolkit::{
     file_edit::{EXPECTED_CONTENT, FileEdit, FileInput},
+    index, reading,
     removing::{is_for_good, to_trash},
 };
 use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
@@ -16,7 +17,7 @@ use serde_json::json;
 
 pub(crate) struct FileDelete;
 
-/// Delete a file: into the trash that the vault's settings name, or for good with `trash: false` and its hash.
+/// Delete a file or an empty folder: into the trash that the vault's settings name, or for good with `trash: false` and its hash.
 ///
 /// Either way `checkpoint_restore` brings it back.
 #[derive(Deserialize, JsonSchema)]
@@ -63,7 +64,11 @@ impl WriteTool for FileDelete {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let (file, dry_run) = (input.file.file.clone(), input.file.dry_run);
-        let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        if let Some(folder) = empty_folder(context, view, &input)? {
+            let output = Output { file, deleted: false, trashed: true, trashed_to: None, dry_run };
+            return Ok(Plan { changes: ChangeSet::one(Change::TrashFolder { path: folder }), output, dry_run });
+        }
+        let editing = FileEdit::begin_exactly(Self::DECLARATION.name, context, view, input.file)?;
         let expected = editing.is_expected();
         let guard = if expected { Guard::Caller } else { Guard::Plan };
         let (path, before) = (editing.path().clone(), Arc::clone(&editing.before));
@@ -108,6 +113,13 @@ impl WriteTool for FileDelete {
                 after: &[],
             },
             Example {
+                says: "A folder with files in it",
+                before: NOTES,
+                input: json!({ "file": "Inbox" }),
+                gives: Gives::Refusal(Kind::PathIsDirectory),
+                after: NOTES,
+            },
+            Example {
                 says: "For good without a hash is refused",
                 before: NOTES,
                 input: json!({ "file": "Inbox/Idea.md", "trash": false }),
@@ -116,4 +128,22 @@ impl WriteTool for FileDelete {
             },
         ]
     }
+}
+
+/// The folder to delete, if one is meant and the caller sees no file in it. What the caller does not see goes along, so a
+/// folder that rules name parts of stays: whether those parts are there is not to be told.
+fn empty_folder(context: &Context<'_>, view: &View, input: &Input) -> Result<Option<VaultPath>, Reason> {
+    let path = reading::parse_path(&input.file.file)?;
+    match reading::read_if_there(view, &path) {
+        Err(Reason::PathIsDirectory { .. }) if input.trash && input.file.expected_content_hash.is_none() => {}
+        _ => return Ok(None),
+    }
+    let files = index::files(context, view)?;
+    let empty = files.find_folder(&path).filter(|folder| files.below(Some(folder)).next().is_none());
+    let Some(folder) = empty else { return Ok(None) };
+    let elsewhere = folder.sibling(&format!("{} 2", folder.name()));
+    if elsewhere.is_ok_and(|elsewhere| view.closes_alike(&folder, &elsewhere)) {
+        return Ok(Some(folder));
+    }
+    Err(Reason::PathForbidden { path: folder, writing: true, denied: Refused::PartlyClosed })
 }

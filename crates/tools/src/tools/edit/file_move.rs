@@ -3,12 +3,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, Wanted,
     WriteTool,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     file_edit::EXPECTED_CONTENT,
     hash, index,
     moving::{LinksOutput, Moving, files_of_folder, folder_changes, writes},
-    reading,
+    naming, reading,
     removing::out_of_the_way,
 };
 use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
@@ -165,7 +166,7 @@ fn move_file(
     let expected =
         hash::expected(FileMove::DECLARATION.name, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
     // What is too large to be read can be moved all the same, unless somebody wants to be sure what it is.
-    let before = match reading::read(view, &from) {
+    let before = match naming::read_exact_path(context, view, &from) {
         Err(Reason::FileTooLarge { .. }) if expected.is_none() => None,
         read => Some(read?),
     };
@@ -208,7 +209,14 @@ fn destination(
     to: VaultPath,
     on_conflict: OnConflict,
 ) -> Result<(VaultPath, Option<Change>), Reason> {
-    let Some(there) = reading::read_if_there(view, &to)? else { return Ok((to, None)) };
+    if from.is_note() && naming::lacks_ending(&to) {
+        let problem = "has no ending, so that Obsidian would not show the note: add `.md`";
+        return Err(Reason::bad_argument(FileMove::DECLARATION.name, "to", problem));
+    }
+    let Some(there) = reading::read_if_there(view, &to)? else {
+        naming::check_new(view, &to, Some(from))?;
+        return Ok((to, None));
+    };
     match on_conflict {
         OnConflict::Overwrite if to != *from => {
             let trash = out_of_the_way(view, to.clone(), there, Guard::Plan);
@@ -251,19 +259,23 @@ fn move_folder(
     }
     let files = index::files(context, view)?;
     if files.find_folder(&to).is_some() {
-        let problem = format!("is a folder that is there; to put this one into it, send `{to}/{}`", from.name());
+        let problem = Prose::ours(format_args!(
+            "is a folder that is there; to put this one into it, send {}",
+            quoted(&format!("{to}/{}", from.name()))
+        ));
         return Err(Reason::bad_argument(tool, "to", problem));
     }
     if let Some(there) = reading::read_if_there(view, &to)? {
         return Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: Wanted::Moved });
     }
+    naming::check_new(view, &to, Some(&from))?;
     let moved = files_of_folder(view, files, &from, &to)?;
     let files_moved = Some(moved.len());
     let (mut rewrites, mut links) = (Vec::new(), LinksOutput::default());
     if input.update_links {
         (rewrites, links) = Moving::new(context, view, moved.clone(), BTreeSet::new())?.rewrites(context, view)?;
     }
-    let changes = folder_changes(files, from, to.clone(), &moved, rewrites);
+    let changes = folder_changes(from, to.clone(), &moved, rewrites);
     let output = Output {
         from: input.from.clone(),
         to: to.to_string(),

@@ -51,7 +51,7 @@ impl WriteTool for FileReplace {
                 let content = editing.document()?.in_own_form(&input.content);
                 Ok(editing.plan_content(content, |written| Made { written, created: false }))
             }
-            EditTarget::Nothing(creating) if !input.create_if_missing => Err(creating.missing(view)),
+            EditTarget::Nothing(creating) if !input.create_if_missing => Err(creating.missing(context, view)),
             EditTarget::Nothing(creating) => {
                 Ok(creating.plan(input.content, |written| Made { written, created: true }))
             }

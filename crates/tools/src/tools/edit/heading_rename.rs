@@ -94,7 +94,7 @@ impl WriteTool for HeadingRename {
         let follow = Rename { before: &note, after: &after, index };
         let mut references = References::to(context, view, editing.path())?;
         // Its own links first: they may stand before the heading or in it.
-        let own = references.within(&document, &|place| follow.follow(place))?;
+        let own = references.within(context, &document, &|place| follow.follow(place))?;
         let moved = own.note();
         let heading =
             moved.headings.get(index).ok_or_else(|| bug!("a heading is gone after its own links were changed"))?;

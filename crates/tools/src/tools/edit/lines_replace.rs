@@ -1,7 +1,7 @@
 use lapidary_note::{ContentHash, Lines};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
-    WriteTool,
+    WriteTool, quote::Prose,
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput, FileWritten},
@@ -69,7 +69,7 @@ impl WriteTool for LinesReplace {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         if input.to < input.from {
-            return Err(editing.bad_argument("to", &format!("must be >= {} (`from`)", input.from)));
+            return Err(editing.bad_argument("to", Prose::ours(format_args!("must be >= {} (`from`)", input.from))));
         }
         let document = editing.document()?;
         let lines = Lines { from: input.from, to: input.to };

@@ -3,7 +3,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
 };
 use lapidary_toolkit::{
-    note_edit::{NoteEdit, NoteTextWritten},
+    note_edit::{Makes, NoteEdit, NoteTextWritten},
     patching::{ContentType, Wanted, edit_refusal, patched},
     section::Section,
     target::Target,
@@ -15,9 +15,10 @@ use serde_json::json;
 
 pub(crate) struct ObsidianAppendToNote;
 
-/// Add text at the end of a note, or of one of its sections. A note that is missing is created.
+/// Add text at the end of a note, or of one of its sections. A note that is missing is created, a periodic one from its
+/// template.
 ///
-/// The text begins a line of its own. In a section, text that stands there already is refused.
+/// The text begins a line; items join a list. In a section, text that is there already is refused.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -71,8 +72,9 @@ impl WriteTool for ObsidianAppendToNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<NoteTextWritten>, Reason> {
         let tool = Self::DECLARATION.name;
+        let makes = if input.section.is_some() { Makes::PeriodicNotes } else { Makes::AnyNote };
         let writing =
-            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+            NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)?;
         if let Some(section) = &input.section {
             let wanted = Wanted {
                 tool,
@@ -84,7 +86,7 @@ impl WriteTool for ObsidianAppendToNote {
                 repeat: false,
                 trim: false,
             };
-            let done = patched(&writing, view, &wanted)?;
+            let done = patched(&writing, &wanted)?;
             return Ok(writing.plan_text(done.document.content().clone(), Some(done.target)));
         }
         if input.content_type == ContentType::Json {
@@ -92,15 +94,14 @@ impl WriteTool for ObsidianAppendToNote {
             return Err(Reason::bad_argument(tool, "contentType", problem));
         }
         let content = appended(&writing, &input.content)?;
-        Ok(writing.plan_text(content, None))
+        let notice = writing.others_of_its_name(context, view)?;
+        let mut plan = writing.plan_text(content, None);
+        plan.output.notice = notice;
+        Ok(plan)
     }
 
     fn text(&self, output: &NoteTextWritten) -> Option<String> {
-        let note = if output.created {
-            "\n*Note:* there was none at this path; check the path if you expected one."
-        } else {
-            ""
-        };
+        let note = output.notice.as_ref().map_or(String::new(), |notice| format!("\n*Note:* {notice}"));
         Some(format!("{}{note}", output.text("Appended to", "Would append to")))
     }
 
@@ -125,11 +126,11 @@ impl WriteTool for ObsidianAppendToNote {
                 after: &[("Log.md", "# Log\n\n- one\n\n# Later\n- more\n- last\n")],
             },
             Example {
-                says: "A line at the end of a section",
+                says: "An item joins the list at the end of a section",
                 before: NOTES,
                 input: json!({ "target": target, "content": "- two\n", "section": log }),
                 gives: Gives::Including(json!({ "sectionTargeted": true, "sectionTarget": "Log" })),
-                after: &[("Log.md", "# Log\n\n- one\n\n- two\n\n# Later\n- more")],
+                after: &[("Log.md", "# Log\n\n- one\n- two\n\n# Later\n- more")],
             },
             Example {
                 says: "What stands there already is not added twice",

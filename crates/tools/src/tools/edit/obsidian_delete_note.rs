@@ -1,10 +1,10 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Role,
-    WriteTool,
+    WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
-    hash, reading,
+    hash, naming,
     removing::{is_for_good, to_trash},
     target::Target,
 };
@@ -70,17 +70,12 @@ impl WriteTool for ObsidianDeleteNote {
         let name = Self::DECLARATION.name;
         let path = input.target.locate(name, context, view)?;
         let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
-        let before = reading::read(view, &path)?;
+        let before = naming::read_exact_path(context, view, &path)?;
         context.check()?;
         hash::check(&path, EXPECTED, expected.as_ref(), Some(&before))?;
         let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
         let size = before.content.len();
-        let hash = before.hash();
         let change = to_trash(view, path.clone(), before, guard);
-        if is_for_good(&change) && expected.is_none() {
-            let why = format!("is required: this vault has no trash, so it would be gone. The note has {hash}");
-            return Err(Reason::bad_argument(name, EXPECTED, why));
-        }
         let output = Output {
             path: path.to_string(),
             deleted: true,
@@ -104,7 +99,7 @@ impl WriteTool for ObsidianDeleteNote {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = if output.dry_run { "Would delete" } else { "Deleted" };
-        let (path, size) = (&output.path, output.previous_size_in_bytes);
+        let (path, size) = (quoted(&output.path), output.previous_size_in_bytes);
         let trash = if output.trashed { "\n*In the trash:* true" } else { "" };
         Some(format!("**{done} {path}** (size: {size} → 0 bytes){trash}"))
     }
@@ -137,14 +132,7 @@ impl WriteTool for ObsidianDeleteNote {
                 after: NOTES,
             },
             Example {
-                says: "A vault without a trash wants to know that exactly this note is meant",
-                before: NO_TRASH,
-                input: json!({ "target": target }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
-                after: NO_TRASH,
-            },
-            Example {
-                says: "And then deletes it",
+                says: "In a vault without a trash it is gone, but for its checkpoint",
                 before: NO_TRASH,
                 input: json!({ "target": target, "expectedHash": hash }),
                 gives: Gives::Including(json!({ "deleted": true, "trashed": false })),

@@ -2,11 +2,12 @@ use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
     clipped,
-    fence::{fenced, one_line},
+    fence::fenced,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     hash,
-    note_edit::{NoteEdit, NoteWritten},
+    note_edit::{Makes, NoteEdit, NoteWritten},
     patching::edit_refusal,
     properties::{self, Properties},
     target::Target,
@@ -105,15 +106,22 @@ impl WriteTool for ObsidianManageFrontmatter {
     };
     const EFFECT: Effect = Effect::Write;
     const TAKES_TARGET: bool = true;
+    const ONLY_LOOKS: Option<(&'static str, &'static str)> = Some(("operation", "get"));
     type Input = Input;
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let Input { operation, target, key, value, expected_hash, dry_run } = input;
         let tool = Self::DECLARATION.name;
-        let writing = NoteEdit::begin(tool, context, view, &target, expected_hash.as_deref(), dry_run)?;
-        let document = writing.document(view)?;
+        let writing = NoteEdit::begin(tool, context, view, &target, Makes::Nothing, expected_hash.as_deref(), dry_run)?;
+        let document = writing.document()?;
         let before = readable(writing.path(), &document)?;
+        // In the spelling that the note has: Obsidian takes names that differ only in case for one.
+        let known = before.keys().filter(|name| name.to_lowercase() == key.to_lowercase()).collect::<Vec<_>>();
+        let key = match known[..] {
+            [known] if !before.contains_key(&key) => known.clone(),
+            _ => key,
+        };
         let path = PropertyPath::name(&key);
         let edited = match (operation, value) {
             (Operation::Get, _) => {
@@ -150,7 +158,7 @@ impl WriteTool for ObsidianManageFrontmatter {
             Operation::Set => "set",
             Operation::Delete => "delete",
         };
-        let head = format!("**Frontmatter {operation} `{}` in {}**", one_line(&result.key), result.path);
+        let head = format!("**Frontmatter {operation} {} in {}**", quoted(&result.key), quoted(&result.path));
         Some(match &result.found {
             Found::Read { exists, value, content_hash } => {
                 let value = if *exists { fenced(&value.to_string()) } else { "_(absent)_".to_owned() };
@@ -158,8 +166,9 @@ impl WriteTool for ObsidianManageFrontmatter {
             }
             Found::Changed { frontmatter, written } => {
                 let dry = written.done("", " (dry run)");
-                let lines: String =
-                    frontmatter.iter().map(|(name, value)| format!("\n- `{}`: `{value}`", one_line(name))).collect();
+                let line =
+                    |(name, value): (&String, &Value)| format!("\n- {}: {}", quoted(name), quoted(&value.to_string()));
+                let lines: String = frontmatter.iter().map(line).collect();
                 let lines = if lines.is_empty() { "\n_(empty)_".to_owned() } else { lines };
                 let keys = frontmatter.len();
                 format!("{head}{dry}\n{}\n\n**Frontmatter ({keys} keys after change)**{lines}", written.lines())
@@ -216,7 +225,7 @@ impl WriteTool for ObsidianManageFrontmatter {
 fn readable(path: &VaultPath, document: &Document) -> Result<Map<String, Value>, Reason> {
     let properties = Properties::of(document);
     match properties.problem() {
-        Some(problem) => Err(Reason::FrontmatterInvalid { path: path.clone(), problem: problem.to_string() }),
+        Some(problem) => Err(Reason::FrontmatterInvalid { path: path.clone(), problem: Prose::ours(problem) }),
         None => Ok(properties.json()),
     }
 }

@@ -2,9 +2,10 @@ use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
     clipped,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
-    note_edit::{NoteEdit, NoteWritten},
+    note_edit::{Makes, NoteEdit, NoteWritten},
     patching::edit_refusal,
     tags::{self, TagsOfNote},
     target::Target,
@@ -117,15 +118,23 @@ impl WriteTool for ObsidianManageTags {
     };
     const EFFECT: Effect = Effect::Write;
     const TAKES_TARGET: bool = true;
+    const ONLY_LOOKS: Option<(&'static str, &'static str)> = Some(("operation", "list"));
     type Input = Input;
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
-        let writing =
-            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+        let writing = NoteEdit::begin(
+            tool,
+            context,
+            view,
+            &input.target,
+            Makes::Nothing,
+            input.expected_hash.as_deref(),
+            input.dry_run,
+        )?;
         let operation = input.operation;
-        let mut document = writing.document(view)?;
+        let mut document = writing.document()?;
         type Edit = for<'t> fn(&'t str) -> TagEdit<'t>;
         let (name, edit): (_, Edit) = match operation {
             Operation::Add => ("add", |tag| TagEdit::Add { tag }),
@@ -142,6 +151,12 @@ impl WriteTool for ObsidianManageTags {
         let wanted = tags::bare(&input.tags).ok_or_else(|| bad_tag("must name a tag in each entry"))?;
         if wanted.is_empty() {
             return Err(Reason::TagsRequired { operation: name });
+        }
+        if wanted.len() > MOST_TAGS {
+            return Err(bad_tag(Prose::ours(format_args!(
+                "has {} tags; send at most {MOST_TAGS} at once",
+                wanted.len()
+            ))));
         }
         let (mut applied, mut skipped) = (Vec::new(), Vec::new());
         for tag in wanted {
@@ -163,7 +178,7 @@ impl WriteTool for ObsidianManageTags {
         Some(match &result.tags {
             Tags::Listed { tags: found, .. } => format!(
                 "**Tags (operation: list) in {}**{}{}{}",
-                result.path,
+                quoted(&result.path),
                 tags::line("Frontmatter", &found.frontmatter),
                 tags::line("Inline", &found.inline),
                 tags::line("All", &found.all),
@@ -175,7 +190,7 @@ impl WriteTool for ObsidianManageTags {
                 };
                 format!(
                     "**{done} {}** (operation: {operation})\n{}{}{}{}",
-                    result.path,
+                    quoted(&result.path),
                     written.lines(),
                     tags::line("Applied", applied),
                     tags::line("Skipped", skipped),
@@ -234,13 +249,18 @@ impl WriteTool for ObsidianManageTags {
     }
 }
 
-fn bad_tag(problem: &str) -> Reason {
+/// Each of them is an edit of the whole note.
+const MOST_TAGS: usize = 200;
+
+fn bad_tag(problem: impl Into<Prose>) -> Reason {
     Reason::bad_argument(ObsidianManageTags::DECLARATION.name, "tags", problem)
 }
 
 fn refusal(path: &VaultPath, error: &EditError) -> Reason {
     match error {
-        EditError::BadTag { tag } => bad_tag(&format!("has `{}`, which Obsidian does not read as a tag", clipped(tag))),
+        EditError::BadTag { tag } => {
+            bad_tag(Prose::ours(format_args!("has {}, which Obsidian does not read as a tag", quoted(&clipped(tag)))))
+        }
         error => edit_refusal(path, error),
     }
 }

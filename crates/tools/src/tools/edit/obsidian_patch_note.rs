@@ -1,10 +1,10 @@
 use lapidary_note::{ContentHash, Operation, Side};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    fence::one_line,
+    quote::quoted,
 };
 use lapidary_toolkit::{
-    note_edit::{NoteEdit, NoteWritten},
+    note_edit::{Makes, NoteEdit, NoteWritten},
     patching::{ContentType, Wanted, patched},
     section::{Section, SectionOutput},
     target::Target,
@@ -62,7 +62,7 @@ struct PatchOptions {
     /// Add text that stands there already.
     #[serde(default)]
     apply_if_content_preexists: bool,
-    /// Drop white space where new and old text meet.
+    /// No blank line between old text and new.
     #[serde(default)]
     trim_target_whitespace: bool,
 }
@@ -106,8 +106,15 @@ impl WriteTool for ObsidianPatchNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
-        let writing =
-            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+        let writing = NoteEdit::begin(
+            tool,
+            context,
+            view,
+            &input.target,
+            Makes::Nothing,
+            input.expected_hash.as_deref(),
+            input.dry_run,
+        )?;
         let wanted = Wanted {
             tool,
             section: &input.section,
@@ -122,7 +129,7 @@ impl WriteTool for ObsidianPatchNote {
             repeat: input.patch_options.apply_if_content_preexists,
             trim: input.patch_options.trim_target_whitespace,
         };
-        let done = patched(&writing, view, &wanted)?;
+        let done = patched(&writing, &wanted)?;
         let (section, operation) = (input.section.named(&done.target), input.operation);
         Ok(writing.plan(done.document.content().clone(), |path, written| Output {
             path: path.to_string(),
@@ -141,9 +148,9 @@ impl WriteTool for ObsidianPatchNote {
         Some(format!(
             "**{} {}**\n*Operation:* {operation}\n*Section:* {} → {}\n{}",
             output.written.done("Patched", "Would patch"),
-            output.path,
+            quoted(&output.path),
             output.section.r#type.name(),
-            one_line(&output.section.target),
+            quoted(&output.section.target),
             output.written.lines(),
         ))
     }
@@ -151,7 +158,7 @@ impl WriteTool for ObsidianPatchNote {
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "---\ntags: [a] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n";
         const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
-        const MORE: &str = "---\ntags: [a] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n- [ ] Lead\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n";
+        const MORE: &str = "---\ntags: [a] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n- [ ] Lead\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n";
         let target = json!({ "type": "path", "path": "Plan.md" });
         let call = |section: serde_json::Value, operation: &str, content: &str| json!({ "target": target, "section": section, "operation": operation, "content": content });
         let mut row = call(json!({ "type": "block", "target": "days" }), "append", "[\"Tue\", \"sun\"]");
@@ -160,7 +167,7 @@ impl WriteTool for ObsidianPatchNote {
         tag["contentType"] = json!("json");
         vec![
             Example {
-                says: "A task at the end of a section",
+                says: "A task joins the list at the end of a section",
                 before: NOTES,
                 input: call(json!({ "type": "heading", "target": "Tasks" }), "append", "- [ ] Lead\n"),
                 gives: Gives::Output(json!({

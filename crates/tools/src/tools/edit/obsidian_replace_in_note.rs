@@ -3,10 +3,10 @@ mod in_scope;
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    fence::one_line,
+    quote::quoted,
 };
 use lapidary_toolkit::{
-    note_edit::{NoteEdit, NoteWritten},
+    note_edit::{Makes, NoteEdit, NoteWritten},
     target::Target,
 };
 use lapidary_vault::View;
@@ -118,9 +118,16 @@ impl WriteTool for ObsidianReplaceInNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
-        let writing =
-            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
-        let before = writing.document(view)?;
+        let writing = NoteEdit::begin(
+            tool,
+            context,
+            view,
+            &input.target,
+            Makes::Nothing,
+            input.expected_hash.as_deref(),
+            input.dry_run,
+        )?;
+        let before = writing.document()?;
         let mut document = before.clone();
         let mut counts = Vec::new();
         for wanted in &input.replacements {
@@ -145,13 +152,13 @@ impl WriteTool for ObsidianReplaceInNote {
     fn text(&self, output: &Output) -> Option<String> {
         let one = |count: &Count| {
             let matches = if count.count == 1 { "match" } else { "matches" };
-            format!("\n- `{}` → {} {matches}", one_line(&count.search), count.count)
+            format!("\n- {} → {} {matches}", quoted(&count.search), count.count)
         };
         let each: String = output.per_replacement.iter().map(one).collect();
         Some(format!(
             "**{} {}**\n*Total replacements:* {}\n{}\n\n**Per replacement**{each}",
             output.written.done("Replaced in", "Would replace in"),
-            output.path,
+            quoted(&output.path),
             output.total_replacements,
             output.written.lines(),
         ))

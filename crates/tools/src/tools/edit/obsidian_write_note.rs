@@ -3,7 +3,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
 };
 use lapidary_toolkit::{
-    note_edit::{NoteEdit, NoteTextWritten},
+    note_edit::{Makes, NoteEdit, NoteTextWritten},
     patching::{ContentType, Wanted, not_json, patched},
     section::Section,
     target::Target,
@@ -71,8 +71,9 @@ impl WriteTool for ObsidianWriteNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<NoteTextWritten>, Reason> {
         let tool = Self::DECLARATION.name;
+        let makes = if input.section.is_some() { Makes::PeriodicNotes } else { Makes::AnyNote };
         let writing =
-            NoteEdit::begin(tool, context, view, &input.target, input.expected_hash.as_deref(), input.dry_run)?;
+            NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)?;
         if let Some(section) = &input.section {
             let wanted = Wanted {
                 tool,
@@ -84,7 +85,7 @@ impl WriteTool for ObsidianWriteNote {
                 repeat: true,
                 trim: false,
             };
-            let done = patched(&writing, view, &wanted)?;
+            let done = patched(&writing, &wanted)?;
             return Ok(writing.plan_text(done.document.content().clone(), Some(done.target)));
         }
         let content = match input.content_type {
@@ -95,8 +96,7 @@ impl WriteTool for ObsidianWriteNote {
             Some(file) if !input.overwrite => {
                 return Err(Reason::FileExists { path: writing.path().clone(), current: file.hash() });
             }
-            Some(_) => writing.document(view)?.in_own_form(&content),
-            None => content.into(),
+            Some(_) | None => writing.in_own_form(content)?,
         };
         Ok(writing.plan_text(content, None))
     }
@@ -143,7 +143,7 @@ impl WriteTool for ObsidianWriteNote {
                 before: &[("Inbox/Idea.md", "# Idea\n\nold\n\n# Log\n")],
                 input: json!({ "target": target, "content": "new", "section": { "type": "heading", "target": "Idea" } }),
                 gives: Gives::Including(json!({ "sectionTargeted": true, "sectionTarget": "Idea", "created": false })),
-                after: &[("Inbox/Idea.md", "# Idea\nnew\n\n# Log\n")],
+                after: &[("Inbox/Idea.md", "# Idea\n\nnew\n\n# Log\n")],
             },
         ]
     }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Proposal,
-    ProposalStep, Reason, Role, WriteTool,
+    ProposalStep, Reason, Role, WriteTool, quote::Prose,
 };
 use lapidary_toolkit::{
     budget::{self, BudgetInput},
@@ -200,7 +200,7 @@ impl Input {
             return Err(Reason::bad_argument(tool, EXPECTED_CONTENT, problem));
         }
         if self.file.is_some() && !self.expected_hashes.is_empty() {
-            let problem = format!("is for `glob`; with `file` send `{EXPECTED_CONTENT}`");
+            let problem = Prose::ours(format_args!("is for `glob`; with `file` send `{EXPECTED_CONTENT}`"));
             return Err(Reason::bad_argument(tool, EXPECTED_HASHES, problem));
         }
         Ok(())

@@ -64,10 +64,11 @@ impl WriteTool for StrReplace {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
-        let replaced = editing
-            .document()?
-            .replace_text(&input.find, &input.replace, input.occurrence.into())
-            .map_err(|error| occurrence::refusal(Self::DECLARATION.name, editing.path(), &input.find, error))?;
+        let (document, most) = (editing.document()?, context.budget.file_bytes());
+        let replaced =
+            document.replace_text(&input.find, &input.replace, input.occurrence.into(), most).map_err(|error| {
+                occurrence::refusal(context, Self::DECLARATION.name, editing.path(), &document, &input.find, error)
+            })?;
         Ok(editing.plan(&replaced.document, |written| Output {
             replaced_count: if written.changed { replaced.count } else { 0 },
             written,

@@ -86,7 +86,7 @@ impl WriteTool for TagRename {
                 tool: Self::DECLARATION.name.to_owned(),
                 problems: vec![ArgumentProblem {
                     at: "to".to_owned(),
-                    problem: "is not a tag: letters, digits, `-`, `_` and `/`, no space, not digits alone".to_owned(),
+                    problem: "is not a tag: letters, digits, `-`, `_` and `/`, no space, not digits alone".into(),
                     nearest: None,
                 }],
             });
@@ -97,6 +97,7 @@ impl WriteTool for TagRename {
             match renamed(view, path, &from, &to) {
                 Ok(None) => {}
                 Ok(Some((change, replaced_count))) => {
+                    context.budget.gather(&change)?;
                     files.push(FileOutput { file: path.to_string(), replaced_count });
                     changes.push(change);
                 }

@@ -4,6 +4,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     block::{BlockInput, StructuralType},
+    naming::{self, Found},
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -61,8 +62,7 @@ impl ReadTool for BlockFind {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
-        let file = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();

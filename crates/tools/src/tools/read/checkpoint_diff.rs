@@ -1,5 +1,6 @@
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+    quote::quoted,
 };
 use lapidary_toolkit::{checkpoint, index, reading};
 use lapidary_vault::{Diff, View, store::EntryRecord};
@@ -55,7 +56,7 @@ impl ReadTool for CheckpointDiff {
         for entry in entries {
             context.check()?;
             let old = checkpoint::content(view, &found, entry)?;
-            if let Some(to) = entry.moved_to.as_ref().filter(|_| entry.before.is_none()) {
+            if let Some(to) = entry.moved_to.as_ref().filter(|_| entry.before.is_none() && !entry.is_of_folder()) {
                 // A folder, or a file that was moved unread: that it moved is all there is to say.
                 let files = index::files(context, view)?;
                 if files.find(to).is_some() || files.find_folder(to).is_some() {
@@ -78,9 +79,9 @@ impl ReadTool for CheckpointDiff {
 
     fn text(&self, output: &Output) -> Option<String> {
         if output.unified_diff.is_empty() {
-            return Some(format!("Nothing is different from before `{}`.", output.id));
+            return Some(format!("Nothing is different from before {}.", quoted(&output.id)));
         }
-        Some(format!("Since before `{}`:\n\n{}", output.id, fenced(&output.unified_diff)))
+        Some(format!("Since before {}:\n\n{}", quoted(&output.id), fenced(&output.unified_diff)))
     }
 
     fn examples(&self) -> Vec<Example> {

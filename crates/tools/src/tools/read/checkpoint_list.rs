@@ -1,5 +1,6 @@
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Refused, Role,
+    quote::quoted,
 };
 use lapidary_toolkit::{checkpoint, hash, reading, time::iso};
 use lapidary_vault::{
@@ -59,7 +60,7 @@ struct CheckpointOutput {
 #[serde(rename_all = "camelCase")]
 struct FileOutput {
     path: String,
-    /// `created`, `changed`, `deleted`, `moved` or `saved`.
+    /// `created`, `changed`, `deleted`, `moved`, `saved`, or `folder` for an empty one that was made or removed.
     what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_to: Option<String>,
@@ -109,14 +110,14 @@ impl ReadTool for CheckpointList {
         for checkpoint in &output.checkpoints {
             let CheckpointOutput { id, time, tool, kind, .. } = checkpoint;
             let by = if tool.is_empty() { kind } else { tool.as_str() };
-            text += &format!("- `{id}` {time} {by}\n");
+            text += &format!("- {} {time} {}\n", quoted(id), quoted(by));
             for FileOutput { path, what, moved_to, .. } in &checkpoint.files {
-                let to = moved_to.as_ref().map_or_else(String::new, |to| format!(" to `{to}`"));
-                text += &format!("  - {what} `{path}`{to}\n");
+                let to = moved_to.as_ref().map_or_else(String::new, |to| format!(" to {}", quoted(to)));
+                text += &format!("  - {what} {}{to}\n", quoted(path));
             }
         }
         if let Some(next) = &output.next_before {
-            text += &format!("\nOlder ones: `before: \"{next}\"`.");
+            text += &format!("\nOlder ones: `before` {}.", quoted(next));
         }
         Some(text.trim_end().to_owned())
     }
@@ -163,12 +164,13 @@ fn file(kind: CheckpointKind, entry: &EntryRecord) -> FileOutput {
         path: entry.path.to_string(),
         what: match (kind, entry.before, entry.after, &entry.moved_to) {
             (CheckpointKind::LateSave, ..) => "saved",
+            _ if entry.is_of_folder() => "folder",
             (_, _, _, Some(_)) => "moved",
             (_, None, ..) => "created",
             (_, Some(_), None, None) => "deleted",
             (_, Some(_), Some(_), None) => "changed",
         },
-        moved_to: entry.moved_to.as_ref().map(ToString::to_string),
+        moved_to: entry.moved_to.as_ref().filter(|_| !entry.is_of_folder()).map(ToString::to_string),
         hash_before: entry.before.as_ref().map(short),
         hash_after: entry.after.as_ref().map(short),
     }

@@ -1,5 +1,6 @@
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+    quote::quoted,
 };
 use lapidary_toolkit::{
     checkpoint,
@@ -68,7 +69,7 @@ impl ReadTool for CheckpointRead {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        Some(format!("**{}** before `{}`\n\n{}", output.path, output.id, fenced(&output.content)))
+        Some(format!("**{}** before {}\n\n{}", quoted(&output.path), quoted(&output.id), fenced(&output.content)))
     }
 
     fn examples(&self) -> Vec<Example> {

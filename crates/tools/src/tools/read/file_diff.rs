@@ -2,7 +2,7 @@ use lapidary_note::{ContentHash, ExpectedHash};
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, bug,
 };
-use lapidary_toolkit::{hash, reading};
+use lapidary_toolkit::{hash, naming, reading};
 use lapidary_vault::{CheckpointError, Diff, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use serde_json::json;
 
 pub(crate) struct FileDiff;
 
-/// What is different between two versions of a file, by their hashes. Versions that a change replaced are kept.
+/// What is different between two versions of a file, by their hashes. Versions that a change here replaced or wrote are
+/// kept, also from before the file was moved.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -50,8 +51,13 @@ impl ReadTool for FileDiff {
     type Input = Input;
     type Output = Output;
 
-    fn run(&self, _: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let path = match naming::find(context, view, &input.file) {
+            Ok(found) => found.path,
+            // Of a file that is gone there may be versions.
+            Err(Reason::NoteMissing { .. }) => reading::parse_path(&input.file)?,
+            Err(reason) => return Err(reason),
+        };
         let name = Self::DECLARATION.name;
         let parsed = |argument, given| {
             hash::expected(name, argument, Some(given))?.ok_or_else(|| bug!("a hash was given and none was read"))
@@ -69,7 +75,7 @@ impl ReadTool for FileDiff {
         let mut diff = Diff::default();
         diff.compare(&path, Some(&old), Some(&new));
         Ok(Output {
-            file: input.file,
+            file: path.to_string(),
             unified_diff: diff.text,
             from_hash: from_hash.to_string(),
             to_hash: to_hash.to_string(),

@@ -3,6 +3,7 @@ use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
 };
 use lapidary_toolkit::{
+    naming::{self, Found},
     properties::Properties,
     reading::{self, NOT_UTF8},
 };
@@ -64,8 +65,7 @@ impl ReadTool for FileRead {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
-        let file = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let is_note = path.name().to_lowercase().ends_with(".md");
@@ -80,7 +80,7 @@ impl ReadTool for FileRead {
             Some(FrontmatterOutput { data: properties.json(), frontmatter_hash })
         });
         Ok(Output {
-            file: input.file,
+            file: path.to_string(),
             content_hash: file.hash().to_string(),
             total_lines: shown.lines(),
             frontmatter,

@@ -1,8 +1,12 @@
 use lapidary_note::{ContentHash, Lines};
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    quote::Prose,
 };
-use lapidary_toolkit::reading::{self, NOT_UTF8};
+use lapidary_toolkit::{
+    naming::{self, Found},
+    reading::{self, NOT_UTF8},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,15 +64,14 @@ impl ReadTool for FileReadRange {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
         if input.to < input.from {
-            let problem = format!("must be >= {} (`from`)", input.from);
+            let problem = Prose::ours(format_args!("must be >= {} (`from`)", input.from));
             return Err(Reason::InvalidArguments {
                 tool: Self::DECLARATION.name.to_owned(),
                 problems: vec![ArgumentProblem { at: "to".to_owned(), problem, nearest: None }],
             });
         }
-        let file = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let text = shown.text();
@@ -89,7 +92,7 @@ impl ReadTool for FileReadRange {
             eol: shown.eol(),
             bom: shown.bom(),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
-            file: input.file,
+            file: path.to_string(),
         })
     }
 

@@ -4,6 +4,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     heading::{HashLength, HeadingInput, HeadingOutput, Outline},
+    naming::{self, Found},
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -50,16 +51,16 @@ impl ReadTool for HeadingFind {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
-        let file = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
         let outline = Outline::of(&note, input.heading.delimiter());
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
         let found = input.heading.chosen(&note);
+        let shown_heading = |heading| outline.show(&context.budget, heading, HashLength::Whole, hash_of);
         Ok(Output {
-            matches: found.into_iter().map(|heading| outline.show(heading, HashLength::Whole, hash_of)).collect(),
+            matches: found.into_iter().map(shown_heading).collect::<Result<_, Reason>>()?,
             content_hash: file.hash().to_string(),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
         })

@@ -1,13 +1,16 @@
 use lapidary_note::{ContentHash, Heading, HeadingMatch, Link, LinkKind, Note};
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, clipped,
-    fence::{fenced, one_line},
+    fence::fenced,
+    quote::{Prose, quoted, quoted_list},
 };
 use lapidary_toolkit::{
-    hash, properties,
+    hash,
+    naming::Found,
+    properties,
     reading::{self, NOT_UTF8, Shown},
-    section::{Section, SectionOutput, SectionType, names},
-    target::{Found, Target},
+    section::{MOST_NAMES, Section, SectionOutput, SectionType, names},
+    target::Target,
     whole::{Whole, readable_properties},
 };
 use lapidary_vault::{File, VaultPath, View};
@@ -134,19 +137,21 @@ impl ReadTool for ObsidianGetNote {
         if input.format == Format::Section && input.section.is_none() {
             return Err(Reason::SectionRequired);
         }
-        let Found { path, file, requested } = input.target.find(Self::DECLARATION.name, context, view)?;
+        let found = input.target.find(Self::DECLARATION.name, context, view)?;
+        let renamed = found.notice();
+        let Found { path, file, requested } = found;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let mut notices = Vec::new();
-        if let Some(requested) = &requested {
-            notices.push(format!("There is no `{requested}`; `{path}` differs only in case."));
-        }
+        notices.extend(renamed);
         notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
         let (format, body) = match (input.format, &input.section) {
             (Format::Content, _) => ("content", Body::Content { content: shown.text().to_owned() }),
             (Format::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),
-            (Format::DocumentMap, _) => ("document-map", document_map(&shown, &mut notices)),
-            (Format::Section, Some(section)) => ("section", one_section(&path, &shown, section, &mut notices)?),
+            (Format::DocumentMap, _) => ("document-map", document_map(context, &shown, &mut notices)?),
+            (Format::Section, Some(section)) => {
+                ("section", one_section(context, &path, &shown, section, &mut notices)?)
+            }
             (Format::Section, None) => return Err(Reason::SectionRequired),
         };
         let result = NoteOutput {
@@ -250,17 +255,34 @@ fn outgoing_links(note: &Note<'_>) -> Vec<OutgoingLink> {
     of_kind(LinkKind::Wiki, "wikilink").chain(of_kind(LinkKind::Markdown, "markdown")).collect()
 }
 
-fn document_map(shown: &Shown, notices: &mut Vec<String>) -> Body {
-    let note = shown.note();
-    let properties = readable_properties(shown, notices);
-    Body::DocumentMap {
-        headings: note.headings.iter().map(|heading| note.heading_path(heading).join("::")).collect(),
-        blocks: note.blocks.iter().map(|block| block.id.clone()).collect(),
-        frontmatter_fields: properties.readable().iter().map(|(name, _)| name.clone()).collect(),
-    }
+/// The path of one of many headings. Those below a long one repeat it.
+fn heading_path(context: &Context<'_>, note: &Note<'_>, heading: &Heading) -> Result<String, Reason> {
+    let parts = note.heading_path(heading);
+    context.budget.answer(parts.iter().map(|part| part.len()).sum())?;
+    Ok(parts.join("::"))
 }
 
-fn one_section(path: &VaultPath, shown: &Shown, section: &Section, notices: &mut Vec<String>) -> Result<Body, Reason> {
+fn document_map(context: &Context<'_>, shown: &Shown, notices: &mut Vec<String>) -> Result<Body, Reason> {
+    let note = shown.note();
+    let properties = readable_properties(shown, notices);
+    Ok(Body::DocumentMap {
+        headings: note
+            .headings
+            .iter()
+            .map(|heading| heading_path(context, &note, heading))
+            .collect::<Result<_, _>>()?,
+        blocks: note.blocks.iter().map(|block| block.id.clone()).collect(),
+        frontmatter_fields: properties.readable().iter().map(|(name, _)| name.clone()).collect(),
+    })
+}
+
+fn one_section(
+    context: &Context<'_>,
+    path: &VaultPath,
+    shown: &Shown,
+    section: &Section,
+    notices: &mut Vec<String>,
+) -> Result<Body, Reason> {
     let text = shown.text();
     let missing = |available: Vec<String>| Reason::SectionMissing {
         path: path.clone(),
@@ -273,14 +295,16 @@ fn one_section(path: &VaultPath, shown: &Shown, section: &Section, notices: &mut
     match section.r#type {
         SectionType::Heading => {
             let note = shown.note();
-            let path = |heading: &Heading| note.heading_path(heading).join("::");
+            let path = |heading: &Heading| heading_path(context, &note, heading);
             let (heading, several) = match note.find_heading(&section.target) {
                 HeadingMatch::One(heading) => (heading, Vec::new()),
                 HeadingMatch::Several(several) => (several[0], several),
-                HeadingMatch::None => return Err(missing(note.headings.iter().map(path).collect())),
+                HeadingMatch::None => {
+                    return Err(missing(note.headings.iter().take(MOST_NAMES).map(path).collect::<Result<_, _>>()?));
+                }
             };
-            section_target = Some(path(heading));
-            candidates = several.into_iter().map(path).collect();
+            section_target = Some(path(heading)?);
+            candidates = several.into_iter().map(path).collect::<Result<Vec<_>, _>>()?;
             if candidates.len() > 1 {
                 notices.push(format!("{} headings match; this is the first.", candidates.len()));
             }
@@ -296,7 +320,7 @@ fn one_section(path: &VaultPath, shown: &Shown, section: &Section, notices: &mut
         SectionType::Frontmatter => {
             let properties = shown.properties();
             if let Some(problem) = properties.problem() {
-                return Err(Reason::FrontmatterInvalid { path: path.clone(), problem: problem.to_string() });
+                return Err(Reason::FrontmatterInvalid { path: path.clone(), problem: Prose::ours(problem) });
             }
             let Some((_, value)) = properties.readable().iter().find(|(name, _)| *name == section.target) else {
                 return Err(missing(properties.readable().iter().map(|(name, _)| name.clone()).collect()));
@@ -309,26 +333,31 @@ fn one_section(path: &VaultPath, shown: &Shown, section: &Section, notices: &mut
 }
 
 fn markdown(note: &NoteOutput) -> String {
-    let head = format!("**{}** (format: {}) · hash `{}`", note.path, note.format, hash::short(&note.content_hash));
-    let bullets = |title: &str, mark: &str, names: &[String]| {
-        let lines: String = names.iter().map(|name| format!("\n- {mark}{}", one_line(name))).collect();
+    let head =
+        format!("**{}** (format: {}) · hash `{}`", quoted(&note.path), note.format, hash::short(&note.content_hash));
+    let bullets = |title: &str, mark: &'static str, names: &[String]| {
+        let lines: String = names.iter().map(|name| format!("\n- {}", quoted(name).after(mark))).collect();
         format!("**{title} ({})**{lines}", names.len())
     };
     match &note.body {
         Body::Content { content } => format!("{head}\n\n{}", fenced(content)),
         Body::Full { whole: Whole { content, frontmatter, tags, stat }, outgoing_links } => {
-            let tags = if tags.is_empty() { "(none)".to_owned() } else { one_line(&tags.join(", ")) };
+            let tags = if tags.is_empty() { "(none)".to_owned() } else { quoted_list(tags) };
             let mut text = format!(
                 "{head}\n*Tags:* {tags}\n*Stat:* ctime={} mtime={} size={}\n",
                 stat.ctime, stat.mtime, stat.size
             );
             if !frontmatter.is_empty() {
                 text += "\n**Frontmatter**\n";
-                text.extend(frontmatter.iter().map(|(name, value)| format!("- `{}`: {value}\n", one_line(name))));
+                text.extend(
+                    frontmatter
+                        .iter()
+                        .map(|(name, value)| format!("- {}: {}\n", quoted(name), quoted(&value.to_string()))),
+                );
             }
             if let Some(links) = outgoing_links {
                 text += &format!("\n**Outgoing links ({})**\n", links.len());
-                text.extend(links.iter().map(|link| format!("- [{}] {}\n", link.r#type, one_line(&link.target))));
+                text.extend(links.iter().map(|link| format!("- [{}] {}\n", link.r#type, quoted(&link.target))));
             }
             format!("{text}\n**Content**\n{}", fenced(content))
         }
@@ -345,11 +374,7 @@ fn markdown(note: &NoteOutput) -> String {
                 (None, Some(value)) => fenced(&value.to_string()),
                 (None, None) => String::new(),
             };
-            format!(
-                "{head}\n*Section:* {} → {}\n\n**Value:**\n{value}",
-                section.r#type.name(),
-                one_line(&section.target)
-            )
+            format!("{head}\n*Section:* {} → {}\n\n**Value:**\n{value}", section.r#type.name(), quoted(&section.target))
         }
     }
 }

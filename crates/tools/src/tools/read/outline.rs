@@ -4,6 +4,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     heading::{DELIMITER, HashLength, HeadingOutput, Outline as Headings},
+    naming::{self, Found},
     page::Page,
     reading::{self, NOT_UTF8},
 };
@@ -88,8 +89,7 @@ impl ReadTool for Outline {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
-        let file = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
@@ -97,8 +97,8 @@ impl ReadTool for Outline {
         let page = Page::of(wanted.collect::<Vec<&Heading>>(), input.offset, input.limit);
         let headings = Headings::of(&note, DELIMITER);
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
-        let found: Vec<HeadingOutput> =
-            page.items.into_iter().map(|heading| headings.show(heading, HashLength::Short, hash_of)).collect();
+        let shown_heading = |heading| headings.show(&context.budget, heading, HashLength::Short, hash_of);
+        let found: Vec<HeadingOutput> = page.items.into_iter().map(shown_heading).collect::<Result<_, Reason>>()?;
         let as_rows = found.len() > MOST_OBJECTS;
         let (rows, headings) =
             if as_rows { (Some(found.iter().map(row).collect()), None) } else { (None, Some(found)) };
@@ -111,7 +111,7 @@ impl ReadTool for Outline {
             next_offset: page.next,
             total: (page.next.is_some() || input.offset > 0).then_some(page.total),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
-            file: input.file,
+            file: path.to_string(),
         })
     }
 

@@ -1,10 +1,9 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, uri::encoded,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Refused, Role,
+    quote::{quoted, quoted_path},
+    uri::encoded,
 };
-use lapidary_toolkit::{
-    reading::parse_path,
-    target::{Found, find},
-};
+use lapidary_toolkit::naming::{self, Found};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,17 +63,31 @@ impl ReadTool for ObsidianOpenInUi {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         context.check()?;
-        let asked = parse_path(&input.path)?;
-        let (path, requested, missing) = match find(view, asked.clone()) {
+        let (path, requested, missing) = match naming::find(context, view, &input.path) {
             Ok(Found { path, requested, .. }) => (path, requested, false),
-            Err(Reason::NoteMissing { .. }) if !input.fail_if_missing => (asked, None, true),
+            // Whoever clicks the link makes the note, so that the caller must be allowed to.
+            Err(Reason::NoteMissing { path, .. }) if !input.fail_if_missing => {
+                view.may_write(&path).map_err(|denied| Reason::PathForbidden {
+                    path: path.clone(),
+                    writing: true,
+                    denied: Refused::ByScope(denied),
+                })?;
+                (path, None, true)
+            }
+            Err(Reason::NoteMissing { path, suggestions }) => {
+                return Err(Reason::NothingToOpen { path, suggestions });
+            }
             Err(reason) => return Err(reason),
         };
         let action = if missing { "new" } else { "open" };
         let pane = if input.new_leaf { "&paneType=tab" } else { "" };
-        let uri = format!("obsidian://{action}?vault={}&file={}{pane}", encoded(view.vault()), encoded(path.as_str()));
+        let uri = format!(
+            "obsidian://{action}?vault={}&file={}{pane}",
+            encoded(&view.vault_in_obsidian()),
+            encoded(path.as_str())
+        );
         let notice = match &requested {
-            Some(requested) => Some(format!("There is no `{requested}`; `{path}` differs only in case.")),
+            Some(requested) => Some(format!("{} was found as {}.", quoted_path(requested), quoted_path(&path))),
             None => missing.then(|| "There is no such note; the link makes it.".to_owned()),
         };
         Ok(Output {
@@ -88,7 +101,7 @@ impl ReadTool for ObsidianOpenInUi {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        Some(format!("**{}**\n{}\n*Opened:* {}", output.path, output.uri, output.opened))
+        Some(format!("**{}**\n{}\n*Opened:* {}", quoted(&output.path), quoted(&output.uri), output.opened))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -170,7 +170,7 @@ fn the_glob(input: &Input) -> Result<Option<&str>, Reason> {
             tool: FileList::DECLARATION.name.to_owned(),
             problems: vec![ArgumentProblem {
                 at: "pattern".to_owned(),
-                problem: "is the same as `glob`, so only one can be given".to_owned(),
+                problem: "is the same as `glob`, so only one can be given".into(),
                 nearest: None,
             }],
         }),

@@ -3,6 +3,7 @@ use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
 };
 use lapidary_toolkit::{
+    naming::{self, Found},
     properties,
     reading::{self, NOT_UTF8},
 };
@@ -55,17 +56,19 @@ impl ReadTool for FrontmatterGet {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
         let key_path = input.key_path.as_deref();
         let key_path = key_path.map(|given| properties::key_path(Self::DECLARATION.name, given)).transpose()?;
-        let file = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let properties = shown.properties();
         let data = match (&properties.block, &key_path) {
             (None, _) => None,
             (Some(_), None) => Some(Value::Object(properties.json())),
-            (Some(_), Some(key_path)) => key_path.find(&properties.value()).map(properties::json),
+            (Some(_), Some(key_path)) => {
+                let value = properties.value();
+                key_path.among(&value).find(&value).map(properties::json)
+            }
         };
         let block = properties.block.as_ref().map(|block| block.span.clone());
         let notice = match properties.problem() {

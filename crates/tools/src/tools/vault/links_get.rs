@@ -5,6 +5,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     index,
     link::{self, OutLink, out_links},
+    naming,
     page::Page,
     reading,
 };
@@ -101,7 +102,14 @@ impl ReadTool for LinksGet {
         let wants = |direction| input.direction == direction || input.direction == Direction::Both;
         let notes = index::notes(context, view)?;
         // By the name that it has on disk, as links lead there.
-        let path = notes.find(&path).map_or(path, |entry| entry.path().clone());
+        let path = match notes.find(&path) {
+            Some(entry) => entry.path().clone(),
+            None => match naming::find(context, view, &input.file) {
+                Ok(found) => found.path,
+                Err(reason @ Reason::AmbiguousPath { .. }) => return Err(reason),
+                Err(_) => path,
+            },
+        };
         let (mut outlinks, content_hash) = (Vec::new(), note_hash(view, notes, &path)?);
         if content_hash.is_some() && wants(Direction::Outlinks) {
             let file = reading::read(view, &path)?;

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
 };
 use lapidary_toolkit::{
     link,
+    naming::{self, Found},
     place::Places,
     properties,
     reading::{self, NOT_UTF8},
@@ -102,20 +103,24 @@ impl ReadTool for MetadataRead {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let path = reading::parse_path(&input.file)?;
-        let file = reading::read(view, &path)?;
+        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
         let places = Places::of(note.text);
         let hash_of = |span| shown.hash_of(span).map(|hash| hash.to_string());
-        let headings = note.headings.iter().map(|heading| HeadingOutput {
-            path: note.heading_path(heading).join("::"),
-            level: heading.level,
-            line: heading.line,
-            end_line: places.last_line(heading.section.end),
-            section_hash: hash_of(heading.section.clone()),
-        });
+        let heading_output = |heading: &Heading| {
+            let parts = note.heading_path(heading);
+            context.budget.answer(parts.iter().map(|part| part.len()).sum())?;
+            Ok(HeadingOutput {
+                path: parts.join("::"),
+                level: heading.level,
+                line: heading.line,
+                end_line: places.last_line(heading.section.end),
+                section_hash: hash_of(heading.section.clone()),
+            })
+        };
+        let headings = note.headings.iter().map(heading_output).collect::<Result<_, Reason>>()?;
         let frontmatter = note.frontmatter.as_ref().map(|block| FrontmatterOutput {
             data: note
                 .readable_properties()
@@ -137,7 +142,7 @@ impl ReadTool for MetadataRead {
             mtime_ms: file.modified.map(|time| milliseconds(Some(time))),
             ctime_ms: file.created.map(|time| milliseconds(Some(time))),
             frontmatter,
-            headings: headings.collect(),
+            headings,
             tags: tags::of_note(&note),
             aliases: note.aliases().into_iter().map(str::to_owned).collect(),
             blocks: note
@@ -148,7 +153,7 @@ impl ReadTool for MetadataRead {
             tasks: (!note.tasks.is_empty()).then_some(TasksOutput { total: note.tasks.len(), done }),
             link_counts: link::counts(&note),
             notice,
-            file: input.file,
+            file: path.to_string(),
         })
     }
 

@@ -1,15 +1,15 @@
 mod tree;
 
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
-    fence::{fenced, one_line},
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+    quote::quoted,
 };
 use lapidary_toolkit::{
     folder::{Folder, relative},
     index,
     names::NameRegex,
 };
-use lapidary_vault::{FileEntry, VaultPath, View};
+use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -131,9 +131,19 @@ impl ReadTool for ObsidianListNotes {
             entries: Vec::new(),
             beyond: 0,
         };
+        // A folder that holds nothing is an entry of its own. With an ending asked for, only files count.
+        let is_empty = |folder: &&VaultPath| files.below(Some(folder)).next().is_none();
+        let empty = files.folders_below(folder.as_ref()).filter(is_empty).filter(|_| extension.is_none());
+        let mut empty = empty.peekable();
         for file in files.below(folder.as_ref()) {
             context.check()?;
-            walk.take(file)?;
+            while let Some(folder) = empty.next_if(|folder| *folder < file.path()) {
+                walk.take(folder, Type::Directory)?;
+            }
+            walk.take(file.path(), Type::File)?;
+        }
+        for folder in empty {
+            walk.take(folder, Type::Directory)?;
         }
         let Walk { entries, beyond, .. } = walk;
         let filtered = extension.is_some() || regex.is_some();
@@ -217,8 +227,8 @@ impl ReadTool for ObsidianListNotes {
     }
 }
 
-/// The folders come from the files: a file that is seen shows those above it, and an empty folder is not shown. In path
-/// order, what is in a folder comes without a gap.
+/// The folders come from the files: a file that is seen shows those above it. In path order, what is in a folder comes
+/// without a gap.
 struct Walk<'w> {
     folder: Option<&'w VaultPath>,
     extension: Option<&'w str>,
@@ -234,8 +244,9 @@ struct Walk<'w> {
 }
 
 impl<'w> Walk<'w> {
-    fn take(&mut self, file: FileEntry<'w>) -> Result<(), Reason> {
-        let whole = file.path().as_str();
+    /// A file, or a folder without any.
+    fn take(&mut self, path: &'w VaultPath, r#type: Type) -> Result<(), Reason> {
+        let whole = path.as_str();
         if self.closed.is_some_and(|closed| whole.starts_with(closed)) {
             return Ok(());
         }
@@ -260,8 +271,14 @@ impl<'w> Walk<'w> {
             level += 1;
         }
         let fits = self.extension.is_none_or(|extension| whole.to_lowercase().ends_with(extension));
-        if fits && self.is_named(whole)? {
-            self.add(Entry { path: whole.to_owned(), r#type: Type::File, truncated: false, level });
+        // A folder that holds only empty folders was shown when the first of them came.
+        let is_shown = r#type == Type::Directory && self.entered.get(level) == Some(&whole);
+        if fits && !is_shown && self.is_named(whole)? {
+            self.add(Entry { path: whole.to_owned(), r#type, truncated: false, level });
+        }
+        if r#type == Type::Directory {
+            self.entered.truncate(level);
+            self.entered.push(whole);
         }
         Ok(())
     }
@@ -297,11 +314,11 @@ fn nothing(filtered: bool) -> &'static str {
 }
 
 fn markdown(output: &Output) -> String {
-    let path = if output.path.is_empty() { "(vault root)".to_owned() } else { one_line(&output.path) };
+    let path = if output.path.is_empty() { "(vault root)".to_owned() } else { quoted(&output.path).to_string() };
     let Totals { entries, files, directories } = output.totals;
     let AppliedFilters { extension, name_regex, depth } = &output.applied_filters;
-    let extension = extension.as_ref().map(|extension| format!("extension=`{}`", one_line(extension)));
-    let name_regex = name_regex.as_ref().map(|regex| format!("nameRegex=`{}`", one_line(regex)));
+    let extension = extension.as_ref().map(|extension| format!("extension={}", quoted(extension)));
+    let name_regex = name_regex.as_ref().map(|regex| format!("nameRegex={}", quoted(regex)));
     let filters: Vec<String> = extension.into_iter().chain(name_regex).collect();
     let filters = if filters.is_empty() { String::new() } else { format!(" · filters: {}", filters.join(", ")) };
     let head =

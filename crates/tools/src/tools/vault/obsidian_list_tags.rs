@@ -1,6 +1,4 @@
-use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, fence::one_line,
-};
+use lapidary_operation::{Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, quote::quoted};
 use lapidary_toolkit::{names::NameRegex, tags};
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -110,11 +108,11 @@ impl ReadTool for ObsidianListTags {
 
     fn text(&self, output: &Output) -> Option<String> {
         let regex = output.applied_filters.name_regex.as_ref();
-        let regex = regex.map_or(String::new(), |regex| format!(" · nameRegex=`{}`", one_line(regex)));
+        let regex = regex.map_or(String::new(), |regex| format!(" · nameRegex={}", quoted(regex)));
         let least = output.applied_filters.min_count;
         let least = least.map_or(String::new(), |least| format!(" · minCount={least}"));
         let tags: String =
-            output.tags.iter().map(|tag| format!("\n- `#{}` ({})", one_line(&tag.name), tag.count)).collect();
+            output.tags.iter().map(|tag| format!("\n- {} ({})", quoted(&tag.name).after("#"), tag.count)).collect();
         let gap = if tags.is_empty() { "" } else { "\n" };
         Some(format!("**{} tags**{regex}{least}{gap}{tags}", output.tags.len()))
     }

@@ -4,6 +4,7 @@ use lapidary_note::ContentHash;
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
     Walked,
+    quote::{Prose, quoted_path},
 };
 use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
 use lapidary_toolkit::{
@@ -213,7 +214,7 @@ fn pattern(input: &Input) -> Result<Pattern, Reason> {
     };
     Pattern::compile(&input.query, &options).map_err(|error| Reason::InvalidArguments {
         tool: SearchContent::DECLARATION.name.to_owned(),
-        problems: vec![ArgumentProblem { at: "query".to_owned(), problem: error.to_string(), nearest: None }],
+        problems: vec![ArgumentProblem { at: "query".to_owned(), problem: Prose::ours(error), nearest: None }],
     })
 }
 
@@ -248,8 +249,13 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
         hints.push(format!("Not all notes were looked through: {why}. To go on, send `resumeFrom` as `resume_from`."));
     }
     if !found.gave_up.is_empty() {
-        let first: Vec<String> =
-            found.gave_up.iter().take(3).filter_map(|at| found.path(*at)).map(|path| format!("`{path}`")).collect();
+        let first: Vec<String> = found
+            .gave_up
+            .iter()
+            .take(3)
+            .filter_map(|at| found.path(*at))
+            .map(|path| quoted_path(path).to_string())
+            .collect();
         hints.push(format!(
             "The pattern needs too many attempts on some lines of {} notes ({}): matches may be missing there.",
             found.gave_up.len(),
@@ -315,10 +321,14 @@ fn clipped_line(line: &[u8], around: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::{cell::Cell, sync::Arc, time::Duration};
+    use std::{
+        cell::{Cell, LazyCell},
+        sync::Arc,
+        time::Duration,
+    };
 
     use lapidary_note::{Document, Lines};
-    use lapidary_operation::{Cancel, Catalogue, ProfileRules, ScanLimits, Selection};
+    use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ScanLimits, Selection};
     use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
 
     use super::*;
@@ -342,8 +352,9 @@ mod tests {
                 catalogue: &catalogue,
                 vaults: &[],
                 scan: ScanLimits::default(),
+                budget: MemoryBudget::new(MemoryLimits { file_bytes: 1000, change_bytes: 1000, reply_bytes: 100_000 }),
                 skills: None,
-                now: jiff::Zoned::default(),
+                now: LazyCell::new(&jiff::Zoned::default),
                 log: &[],
                 playbooks: &[],
                 walked: &Cell::new(None),

@@ -2,7 +2,9 @@ use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
 };
 use lapidary_toolkit::{
-    index, reading,
+    index,
+    naming::{self, Found},
+    reading,
     tags::{self, Nested, TagCounts},
 };
 use lapidary_vault::View;
@@ -55,8 +57,7 @@ impl ReadTool for TagsList {
         let mut counts = TagCounts::default();
         match &input.file {
             Some(given) => {
-                let path = reading::parse_path(given)?;
-                let file = reading::read(view, &path)?;
+                let Found { path, file, .. } = naming::find(context, view, given)?;
                 let shown = reading::show(&path, &file)?;
                 context.check()?;
                 // Only in notes does `#` make a tag.

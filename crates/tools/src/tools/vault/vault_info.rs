@@ -1,6 +1,9 @@
 use lapidary_operation::{Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, Walked, bug};
-use lapidary_toolkit::budget::{self, BudgetInput, Limits};
-use lapidary_vault::{FileEntry, IndexError, Stop, View};
+use lapidary_toolkit::{
+    budget::{self, BudgetInput, Limits},
+    index,
+};
+use lapidary_vault::{FileEntry, Stop, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -11,7 +14,7 @@ pub(crate) struct VaultInfo;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Stop early and say so. No text is read for this.
+    /// Stop early and say so.
     #[serde(default, rename = "_budget")]
     budget: Option<BudgetInput>,
     /// Go on where a truncated answer stopped: its `nextOffset`. Counts from there only.
@@ -93,6 +96,13 @@ impl ReadTool for VaultInfo {
                 after: &[],
             },
             Example {
+                says: "So many bytes, but one note at least",
+                before: FILES,
+                input: json!({ "_budget": { "maxBytesRead": 1 }, "offset": 1 }),
+                gives: Gives::Output(json!({ "name": "test", "fileCount": 1, "sizeBytes": 5 })),
+                after: &[],
+            },
+            Example {
                 says: "A budget that is none",
                 before: FILES,
                 input: budget(-1),
@@ -107,17 +117,13 @@ impl ReadTool for VaultInfo {
 fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, Option<Stop>), Reason> {
     let limits = Limits::of(input.budget.as_ref(), context);
     let mut counted = Output { name: view.vault().to_owned(), ..Output::default() };
-    let files = match view.files(&|| limits.stop(context.cancel).is_none()) {
-        Ok(files) => files,
-        Err(IndexError::Stopped) => return Ok((counted, limits.stop(context.cancel).or(Some(Stop::Deadline)))),
-        Err(error) => return Err(Reason::from_index(&error, context.cancel)),
-    };
-    for note in files.iter().filter(FileEntry::is_note).skip(input.offset) {
-        let stop = limits.stop(context.cancel);
+    for note in index::files(context, view)?.iter().filter(FileEntry::is_note).skip(input.offset) {
+        let stop = limits.stop_after(counted.file_count, context.cancel);
         if stop.is_some() {
             return Ok((counted, stop));
         }
-        if limits.files.is_some_and(|most| counted.file_count >= most) {
+        let too_much = |most: u64| counted.file_count > 0 && counted.size_bytes + note.bytes() > most;
+        if limits.files.is_some_and(|most| counted.file_count >= most) || limits.bytes.is_some_and(too_much) {
             return Ok((counted, Some(Stop::Budget)));
         }
         counted.file_count += 1;

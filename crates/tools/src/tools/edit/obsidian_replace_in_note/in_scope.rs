@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use lapidary_note::Document;
-use lapidary_operation::{Context, Reason, clipped};
+use lapidary_operation::{Context, Reason, clipped, quote::Prose};
 use lapidary_query::{Case, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
 use lapidary_toolkit::{
     names::{guard_regex, pattern_refusal},
@@ -30,10 +30,12 @@ pub(super) fn replaced(
     let with = plain(&wanted.replace);
     let find = |part: Range<usize>| -> Result<Vec<Replacement>, Reason> {
         let stop = || context.check().is_err();
-        let found = replacer.replacements(&shown[part.clone()], &with, wanted.replace_all, &stop);
+        let found =
+            replacer.replacements(&shown[part.clone()], &with, wanted.replace_all, context.budget.file_bytes(), &stop);
         let mut found = found.map_err(|error| match (error, context.check()) {
             (ReplaceError::Stopped, Err(reason)) => reason,
-            (error, _) => wanted.unsafe_regex(error.to_string()),
+            (ReplaceError::TooMuch, _) => context.budget.file_too_large(path, context.budget.file_bytes() + 1),
+            (error, _) => wanted.unsafe_regex(Prose::ours(error)),
         })?;
         found.iter_mut().for_each(|found| found.span = part.start + found.span.start..part.start + found.span.end);
         Ok(found)
@@ -71,7 +73,7 @@ impl Wanted {
             .map_err(|error| pattern_refusal(SEARCH, &self.search, &error))
     }
 
-    fn unsafe_regex(&self, problem: String) -> Reason {
+    fn unsafe_regex(&self, problem: Prose) -> Reason {
         Reason::RegexUnsafe { argument: SEARCH, pattern: clipped(&self.search), problem }
     }
 }
@@ -91,13 +93,13 @@ pub(super) fn check_properties(
     let (old, new) = (before.frontmatter(), after.frontmatter());
     if changed {
         let problem = match new {
-            Some(block) => block.properties(after.shown()).err().map(|error| error.to_string()),
-            None => Some("the lines would no longer be properties".to_owned()),
+            Some(block) => block.properties(after.shown()).err().map(Prose::ours),
+            None => Some("the lines would no longer be properties".into()),
         };
         return problem.map_or(Ok(()), |problem| Err(Reason::FrontmatterWouldBreak { path: path.clone(), problem }));
     }
     if old.map(|block| &before.shown()[block.yaml]) != new.map(|block| &after.shown()[block.yaml]) {
-        let problem = "the text would be read as properties, or they as text".to_owned();
+        let problem = "the text would be read as properties, or they as text".into();
         return Err(Reason::PatchRejected { path: path.clone(), problem });
     }
     Ok(())

@@ -1,4 +1,4 @@
-use lapidary_operation::fence::one_line;
+use lapidary_operation::quote::one_line;
 
 /// One line of a tree: how deep it is, from 0, and what it says.
 pub(super) struct Branch {
@@ -46,7 +46,7 @@ mod tests {
     fn branches_are_drawn_to_their_last() {
         let branches = [(0, "a/"), (1, "b/"), (2, "c.md"), (1, "d.md"), (0, "e/"), (1, "f\u{2028}.md")];
         let branches = branches.map(|(level, label)| Branch { level, label: label.to_owned() });
-        let expected = "├── a/\n│   ├── b/\n│   │   └── c.md\n│   └── d.md\n└── e/\n    └── f\u{fffd}.md\n";
+        let expected = "├── a/\n│   ├── b/\n│   │   └── c.md\n│   └── d.md\n└── e/\n    └── f\\u2028.md\n";
         assert_eq!(draw(&branches), expected);
         assert_eq!(draw(&[]), "");
     }

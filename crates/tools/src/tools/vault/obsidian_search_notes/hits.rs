@@ -1,6 +1,9 @@
 //! What is found, and how much of it is shown.
 
-use lapidary_operation::fence::{fenced, one_line};
+use lapidary_operation::{
+    fence::fenced,
+    quote::{one_line, quoted, quoted_list},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -92,19 +95,20 @@ impl Hit {
                     format!("{}–{}: {}\n", place.start, place.end, one_line(&context))
                 };
                 let lines: String = matches.iter().map(line).collect();
-                format!("\n\n### {}{some}\n{}", one_line(filename), fenced(&lines))
+                format!("\n\n### {}{some}\n{}", quoted(filename), fenced(&lines))
             }
             Self::Ranked { filename, score, found_words, excerpt, section, .. } => {
-                let section = section.as_ref().map_or(String::new(), |section| format!(" § {}", one_line(section)));
-                let words: Vec<String> = found_words.iter().map(|word| one_line(word).replace('`', "'")).collect();
-                let words =
-                    if words.is_empty() { String::new() } else { format!("**Matched:** `{}`\n", words.join("`, `")) };
+                let section = section.as_ref().map_or(String::new(), |section| format!(" § {}", quoted(section)));
+                let words = match &found_words[..] {
+                    [] => String::new(),
+                    words => format!("**Matched:** {}\n", quoted_list(words)),
+                };
                 let excerpt = if excerpt.is_empty() { String::new() } else { fenced(excerpt) };
-                format!("\n\n### {} (score: {score:.2}){section}\n{words}{excerpt}", one_line(filename))
+                format!("\n\n### {} (score: {score:.2}){section}\n{words}{excerpt}", quoted(filename))
             }
-            Self::Logic { filename, result: Value::Bool(true) } => format!("\n- {}", one_line(filename)),
+            Self::Logic { filename, result: Value::Bool(true) } => format!("\n- {}", quoted(filename)),
             Self::Logic { filename, result } => {
-                format!("\n\n### {}\n{}", one_line(filename), fenced(&result.to_string()))
+                format!("\n\n### {}\n{}", quoted(filename), fenced(&result.to_string()))
             }
         }
     }
@@ -154,9 +158,9 @@ impl Hit {
             Self::Ranked { filename, basename, found_words, matches, excerpt, section, .. } => {
                 let frame =
                     r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":},"#;
-                let spot = |spot: &Spot| r#"{"match":,"offset":1234567},"#.len() + quoted(&spot.r#match);
-                let texts = [filename, basename, excerpt].into_iter().chain(section).map(|text| quoted(text));
-                let words = found_words.iter().map(|word| quoted(word) + 1);
+                let spot = |spot: &Spot| r#"{"match":,"offset":1234567},"#.len() + json_length(&spot.r#match);
+                let texts = [filename, basename, excerpt].into_iter().chain(section).map(|text| json_length(text));
+                let words = found_words.iter().map(|word| json_length(word) + 1);
                 frame.len() + texts.chain(words).chain(matches.iter().take(shown).map(spot)).sum::<usize>()
             }
         }
@@ -177,7 +181,7 @@ impl Hit {
 }
 
 /// How long a text is in JSON, about. Asked for many pages before one is sent, so it is not written each time.
-fn quoted(text: &str) -> usize {
+fn json_length(text: &str) -> usize {
     let longer = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\t' => 1,
         byte if byte < 0x20 => 5,

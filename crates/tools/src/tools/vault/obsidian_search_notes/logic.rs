@@ -1,6 +1,6 @@
 //! A rule over each note.
 
-use lapidary_operation::{Context, Reason};
+use lapidary_operation::{Context, Reason, quote::Prose};
 use lapidary_query::{Logic, LogicHalt, Row, Value, is_truthy};
 use lapidary_toolkit::{cursor::Cursor, index, page::Page};
 use lapidary_vault::{FileEntry, FileRow, NoteRows, View};
@@ -16,7 +16,7 @@ pub(super) fn search(
     cursor: Cursor,
 ) -> Result<(usize, Vec<Hit>), Reason> {
     let logic = Logic::parse(&Json::Object(rule.clone()))
-        .map_err(|error| Reason::LogicInvalid { problem: error.to_string() })?;
+        .map_err(|error| Reason::LogicInvalid { problem: Prose::ours(error) })?;
     let notes = index::notes(context, view)?;
     let cancel = context.cancel;
     let go_on = || cancel.check().is_ok();
@@ -41,7 +41,7 @@ pub(super) fn search(
     let found = found
         .into_iter()
         .collect::<Result<Vec<Hit>, LogicHalt>>()
-        .map_err(|halt| Reason::LogicInvalid { problem: halt.to_string() })?;
+        .map_err(|halt| Reason::LogicInvalid { problem: Prose::ours(halt) })?;
     let page = Page::of(found, cursor.offset, cursor.limit);
     Ok((page.total, page.items))
 }

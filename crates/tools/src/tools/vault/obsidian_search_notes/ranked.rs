@@ -1,6 +1,9 @@
 //! The notes that fit best.
 
-use lapidary_operation::{Context, ReadTool, Reason};
+use lapidary_operation::{
+    Context, ReadTool, Reason,
+    quote::{Prose, quoted, quoted_list},
+};
 use lapidary_toolkit::cursor::Cursor;
 use lapidary_vault::{PassageSize, Ranked, RankedNotes, RankedPage, VaultPath, View};
 
@@ -30,7 +33,7 @@ pub(super) fn search(
     cursor: Cursor,
 ) -> Result<Answer, Reason> {
     if query.len() > LONGEST_QUERY {
-        let problem = format!("has {} bytes, more than the limit of {LONGEST_QUERY}", query.len());
+        let problem = Prose::ours(format_args!("has {} bytes, more than the limit of {LONGEST_QUERY}", query.len()));
         return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", problem));
     }
     let size = PassageSize { context: input.context_length, max_matches: input.max_matches_per_hit };
@@ -72,7 +75,7 @@ fn notice(found: &RankedNotes) -> Option<String> {
         );
     }
     for text in &found.no_expressions {
-        said.push(format!("`/{text}/` is no regular expression and was read as words."));
+        said.push(format!("{} is no regular expression and was read as words.", quoted(&format!("/{text}/"))));
     }
     if found.words_cut {
         said.push("There are too many words; only the first were looked for.".to_owned());
@@ -84,8 +87,8 @@ fn notice(found: &RankedNotes) -> Option<String> {
     }
     for (word, meant) in &found.meant {
         let more = if meant.len() > MOST_MEANT { " and others" } else { "" };
-        let meant = meant.iter().take(MOST_MEANT).map(String::as_str).collect::<Vec<_>>();
-        said.push(format!("No note holds `{word}`; found by `{}`{more}.", meant.join("`, `")));
+        let meant = quoted_list(&meant[..meant.len().min(MOST_MEANT)]);
+        said.push(format!("No note holds {}; found by {meant}{more}.", quoted(word)));
     }
     if found.some_words {
         said.push("No note holds all words; these hold some of them.".to_owned());

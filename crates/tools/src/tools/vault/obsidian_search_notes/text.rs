@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, ops::Range};
 
 use lapidary_note::shown_text;
-use lapidary_operation::{Context, ReadTool, Reason};
+use lapidary_operation::{Context, ReadTool, Reason, quote::Prose};
 use lapidary_query::{SimpleMatches, SimpleQuery};
 use lapidary_toolkit::{cursor::Cursor, index, page::Page};
 use lapidary_vault::{VaultPath, View};
@@ -30,7 +30,7 @@ pub(super) fn search(
     cursor: Cursor,
 ) -> Result<(usize, Vec<Hit>), Reason> {
     let query = SimpleQuery::parse(query)
-        .map_err(|error| Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", error.to_string()))?;
+        .map_err(|error| Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", Prose::ours(error)))?;
     let go_on = || context.cancel.check().is_ok();
     let prefix = input.path_prefix.as_deref().unwrap_or_default();
     let files = index::files_to_search(context, view)?;

@@ -1,0 +1,311 @@
+//! What people and models do every day is right the first time, or answered with what to do instead.
+
+use lapidary_tools::{Effect, Kind, Reason};
+use lapidary_vault::VaultPath;
+use serde_json::{Value, json};
+
+use crate::{
+    Decision, Outcome, Rule,
+    testing::{TestServer, TestSetup, granted},
+};
+
+const NOTES: &[(&str, &str)] = &[
+    ("Projekte/Website.md", "---\naliases: [Homepage]\n---\n# Website\n## Tasks\n- [ ] one\n"),
+    ("People/Jürgen Müller.md", "# Jürgen\n"),
+    ("A/Plan.md", "# Plan\n"),
+    ("B/plan.md", "# Plan\n"),
+    ("cafe\u{301}.md", "# Café\n"),
+];
+
+/// Calls that read or edit a file that is there, with the argument that names it left open.
+fn on_a_note(name: &str) -> Vec<(&'static str, Value)> {
+    let target = json!({ "type": "path", "path": name });
+    vec![
+        ("obsidian_get_note", json!({ "format": "content", "target": target })),
+        ("obsidian_manage_tags", json!({ "operation": "list", "target": target })),
+        ("obsidian_manage_frontmatter", json!({ "operation": "set", "key": "k", "value": 1, "target": target })),
+        (
+            "obsidian_replace_in_note",
+            json!({ "target": target, "replacements": [{ "search": "k: 1", "replace": "" }] }),
+        ),
+        (
+            "obsidian_append_to_note",
+            json!({ "target": target, "content": "x", "section": { "type": "heading", "target": "New" }, "createTargetIfMissing": true, "dryRun": true }),
+        ),
+        ("file_read", json!({ "file": name })),
+        ("outline", json!({ "file": name })),
+        ("str_replace", json!({ "file": name, "find": "# ", "replace": "# ", "occurrence": "all" })),
+        ("frontmatter_get", json!({ "file": name })),
+        ("links_get", json!({ "file": name })),
+        ("obsidian_open_in_ui", json!({ "path": name })),
+    ]
+}
+
+#[test]
+fn a_note_is_found_by_whatever_it_is_called() {
+    let server = TestServer::new(NOTES);
+    for (name, path) in [
+        ("Projekte/Website.md", "Projekte/Website.md"),
+        ("Projekte/Website", "Projekte/Website.md"),
+        ("Website", "Projekte/Website.md"),
+        ("website.md", "Projekte/Website.md"),
+        ("projekte/website.md", "Projekte/Website.md"),
+        ("Homepage", "Projekte/Website.md"),
+        ("[[homepage]]", "Projekte/Website.md"),
+        ("[[Website#Tasks|the site]]", "Projekte/Website.md"),
+        ("![[Projekte/Website]]", "Projekte/Website.md"),
+        ("Jürgen Müller", "People/Jürgen Müller.md"),
+        ("Ju\u{308}rgen mu\u{308}ller", "People/Jürgen Müller.md"),
+        ("A/plan", "A/Plan.md"),
+        ("caf\u{e9}", "cafe\u{301}.md"),
+    ] {
+        for (tool, arguments) in on_a_note(name) {
+            let done = server.done(tool, arguments);
+            let told = done.to_string();
+            let names_it = told.contains(&json!(path).to_string());
+            assert!(names_it || !told.contains("\"file\"") && !told.contains("\"path\""), "{name} {tool}: {done:#}");
+        }
+    }
+    let told = server.done(
+        "obsidian_get_note",
+        json!({ "format": "content", "target": { "type": "path", "path": "[[Homepage]]" } }),
+    );
+    assert_eq!(told["notice"], "`Homepage` was found as `Projekte/Website.md`.");
+}
+
+#[test]
+fn a_name_of_several_notes_is_answered_with_all_of_them() {
+    let server = TestServer::new(NOTES);
+    for name in ["Plan", "plan.md", "[[PLAN]]"] {
+        for (tool, arguments) in on_a_note(name) {
+            let Reason::AmbiguousPath { matches, .. } = server.refused(tool, arguments) else {
+                panic!("{name} {tool}")
+            };
+            assert_eq!(matches.iter().map(VaultPath::as_str).collect::<Vec<_>>(), ["A/Plan.md", "B/plan.md"], "{tool}");
+        }
+    }
+}
+
+#[test]
+fn names_lead_only_to_what_the_caller_may_read() {
+    let server = TestServer::new(NOTES);
+    let reader = server.principal_with(granted(&["A"]));
+    let answer = |tool: &str, arguments: Value| {
+        Value::Object(server.call_as(&reader, tool, arguments).rendered().unwrap().facts().clone()).to_string()
+    };
+    assert!(answer("file_read", json!({ "file": "plan" })).contains("\"A/Plan.md\""), "the other is not there");
+    for name in ["Website", "Homepage", "[[Website]]", "Websit"] {
+        let told = answer("file_read", json!({ "file": name }));
+        assert!(!told.contains("Projekte"), "{told}");
+    }
+    assert!(answer("file_read", json!({ "file": "Projekte/Website.md" })).contains("PERMISSION_DENIED"));
+}
+
+#[test]
+fn what_nearly_has_the_name_is_suggested() {
+    let server = TestServer::new(NOTES);
+    for (given, suggested) in [
+        ("Projekte/Websit.md", "Projekte/Website.md"),
+        ("Wrong/Website.md", "Projekte/Website.md"),
+        ("Jurgen Muller", "People/Jürgen Müller.md"),
+        ("Projekte/Webiste.md", "Projekte/Website.md"),
+    ] {
+        let Reason::NoteMissing { suggestions, .. } = server.refused("file_read", json!({ "file": given })) else {
+            panic!("{given}")
+        };
+        assert_eq!(suggestions.first().map(VaultPath::as_str), Some(suggested), "{given}");
+    }
+    let deleted = server.refused("obsidian_delete_note", json!({ "target": "Website.md" }));
+    assert!(deleted.to_string().contains("Not found"), "a name does not delete");
+    let Reason::NoteMissing { suggestions, .. } = deleted else { panic!() };
+    assert_eq!(suggestions[0].as_str(), "Projekte/Website.md");
+    for (tool, arguments) in
+        [("file_delete", json!({ "file": "Website" })), ("file_move", json!({ "from": "Website.md", "to": "x.md" }))]
+    {
+        assert_eq!(server.refused(tool, arguments).kind(), Kind::NoteMissing, "{tool}");
+    }
+}
+
+#[test]
+fn a_call_that_makes_a_note_never_lands_in_another() {
+    let server = TestServer::new(NOTES);
+    let target = json!({ "type": "path", "path": "Website.md" });
+    let made = server.done("obsidian_append_to_note", json!({ "target": target, "content": "x\n" }));
+    assert_eq!((&made["path"], &made["created"]), (&json!("Website.md"), &json!(true)));
+    assert_eq!(made["notice"], "There was no note at this path; of this name there is `Projekte/Website.md`.");
+    assert!(!server.text("Projekte/Website.md").contains('x'));
+    for (tool, arguments) in [
+        ("obsidian_write_note", json!({ "target": "Homepage", "content": "x" })),
+        ("obsidian_append_to_note", json!({ "target": "Website", "content": "x" })),
+        ("obsidian_write_note", json!({ "target": "NewFolder/", "content": "x" })),
+        ("file_create", json!({ "file": "NewFolder/", "content": "x" })),
+        ("file_move", json!({ "from": "A/Plan.md", "to": "Done" })),
+    ] {
+        assert_eq!(server.refused(tool, arguments.clone()).kind(), Kind::InvalidArguments, "{tool} {arguments}");
+    }
+    server.done("file_create", json!({ "file": "LICENSE", "content": "x" }));
+}
+
+#[test]
+fn no_name_is_made_that_differs_from_another_only_in_case() {
+    let server = TestServer::new(&[("Projects/README.md", "x\n"), ("cafe\u{301}/a.md", "x\n"), ("b.md", "x\n")]);
+    for (path, instead) in [
+        ("Projects/readme.md", "Projects/README.md"),
+        ("projects/new.md", "Projects/new.md"),
+        ("PROJECTS/Deep/new.md", "Projects/Deep/new.md"),
+        ("caf\u{e9}/new.md", "cafe\u{301}/new.md"),
+    ] {
+        for (tool, arguments) in [
+            ("obsidian_write_note", json!({ "target": path, "content": "x" })),
+            ("obsidian_append_to_note", json!({ "target": path, "content": "x" })),
+            ("file_create", json!({ "file": path, "content": "x" })),
+            ("file_append", json!({ "file": path, "content": "x" })),
+            ("file_move", json!({ "from": "b.md", "to": path })),
+        ] {
+            let Reason::NameTaken { existing, .. } = server.refused(tool, arguments) else { panic!("{tool} {path}") };
+            assert_eq!(existing.as_str(), instead, "{tool}");
+        }
+    }
+    // To change nothing but the case of a name is another matter.
+    server.done("file_move", json!({ "from": "Projects/README.md", "to": "Projects/readme.md" }));
+    server.done("file_move", json!({ "from": "b.md", "to": "B.md" }));
+    server.done("file_move", json!({ "from": "Projects", "to": "projects" }));
+    assert_eq!(server.text("projects/readme.md"), "x\n");
+}
+
+#[test]
+fn a_name_that_not_every_system_takes_is_refused_as_a_name() {
+    let server = TestServer::new(&[]);
+    for name in ["a:b.md", "a: b.md", "Why?.md", "CON.md", "a*b.md"] {
+        let refused = server.refused("obsidian_write_note", json!({ "target": name, "content": "x" }));
+        assert_eq!(refused.kind(), Kind::NameInvalid, "{name}");
+    }
+    assert_eq!(server.refused("file_read", json!({ "file": "a: b.md" })).kind(), Kind::NoteMissing);
+    for name in ["C:/x.md", "C:\\x.md"] {
+        assert_eq!(server.refused("file_read", json!({ "file": name })).kind(), Kind::PathTraversal, "{name}");
+    }
+}
+
+#[test]
+fn text_that_is_not_found_is_answered_with_what_reads_like_it() {
+    let server = TestServer::new(&[("a.md", "# Plan\nIt’s  Fine\nx\nx\n")]);
+    let refused = |find: &str| server.refused("str_replace", json!({ "file": "a.md", "find": find, "replace": "y" }));
+    let Reason::TextMissing { near: Some(near), .. } = refused("it's fine") else { panic!() };
+    assert_eq!((near.line, &*near.text), (2, "It’s  Fine"));
+    assert!(matches!(refused("nowhere"), Reason::TextMissing { near: None, .. }));
+    let Reason::TextNotUnique { lines, .. } = refused("x") else { panic!() };
+    assert_eq!(lines, [3, 4]);
+}
+
+#[test]
+fn the_note_of_a_day_is_made_from_its_template() {
+    let files: &[(&str, &str)] = &[
+        (".obsidian/daily-notes.json", r#"{"folder": "Daily", "template": "Templates/Day"}"#),
+        ("Templates/Day.md", "# {{title}}\n{{date:dddd}} at {{time}}\n\n## Log\n\n- [ ] wake up\n"),
+    ];
+    let target = json!({ "type": "periodic", "period": "daily", "date": "2026-04-14" });
+    const BEGIN: &str = "# 2026-04-14\nTuesday at ";
+    for (tool, arguments, end) in [
+        ("obsidian_append_to_note", json!({ "content": "last\n" }), "\n\n## Log\n\n- [ ] wake up\nlast\n"),
+        (
+            "obsidian_append_to_note",
+            json!({ "content": "- [ ] eat", "section": { "type": "heading", "target": "## Log" } }),
+            "\n\n## Log\n\n- [ ] wake up\n- [ ] eat\n",
+        ),
+        (
+            "obsidian_write_note",
+            json!({ "content": "slept", "section": { "type": "heading", "target": "Log" } }),
+            "\n\n## Log\n\nslept\n",
+        ),
+    ] {
+        let server = TestServer::new(files);
+        let mut arguments = arguments;
+        arguments["target"] = target.clone();
+        let done = server.done(tool, arguments);
+        assert_eq!((&done["path"], &done["created"]), (&json!("Daily/2026-04-14.md"), &json!(true)), "{tool}");
+        let text = server.text("Daily/2026-04-14.md");
+        assert!(text.starts_with(BEGIN) && text.ends_with(end), "{tool}: {text}");
+    }
+    let server = TestServer::new(files);
+    server.done("obsidian_write_note", json!({ "target": target, "content": "all of it\n" }));
+    assert_eq!(server.text("Daily/2026-04-14.md"), "all of it\n");
+    let read =
+        json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "2026-04-15" } });
+    assert_eq!(server.refused("obsidian_get_note", read).kind(), Kind::PeriodicNotFound, "reading makes nothing");
+    let late =
+        json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "9999-12-31" } });
+    assert_eq!(server.refused("obsidian_get_note", late).kind(), Kind::InvalidArguments);
+}
+
+#[test]
+fn a_question_about_a_deletion_says_how_much_goes() {
+    let text = "line of text\n".repeat(50);
+    let files = [("A.md", &*text)];
+    let server = TestSetup { can_be_asked: true, ..TestSetup::default() }.serve(&files);
+    let Outcome::Asked(question) = server.call("obsidian_delete_note", json!({ "target": "A.md" })) else { panic!() };
+    assert_eq!(question.message, "Move `A.md` (650 bytes, 50 lines) in the vault `test` to the trash?");
+    let files = [("A.md", &*text), (".obsidian/app.json", r#"{"trashOption": "none"}"#)];
+    let rules = || vec![Rule::effect(Effect::Destroy, Decision::Ask)];
+    let server = TestSetup { can_be_asked: true, rules: rules(), ..TestSetup::default() }.serve(&files);
+    let Outcome::Asked(question) = server.call("obsidian_delete_note", json!({ "target": "A.md" })) else { panic!() };
+    assert!(question.message.starts_with("Delete `A.md` (650 bytes, 50 lines)"), "{}", question.message);
+    let server = TestSetup { rules: rules(), ..TestSetup::default() }.serve(&files);
+    let refused = server.refused("obsidian_delete_note", json!({ "target": "A.md" }));
+    assert_eq!(refused.kind(), Kind::ApprovalUnavailable);
+    let unasked = TestSetup { rules: rules(), asks_before_deleting: false, ..TestSetup::default() };
+    unasked.serve(&files).done("obsidian_delete_note", json!({ "target": "A.md" }));
+    let rule = Rule { tool: Some("obsidian_delete_note".to_owned()), ..Rule::effect(Effect::Destroy, Decision::Ask) };
+    let asked = TestSetup { rules: vec![rule], asks_before_deleting: false, ..TestSetup::default() };
+    let refused = asked.serve(&files).refused("obsidian_delete_note", json!({ "target": "A.md" }));
+    assert_eq!(refused.kind(), Kind::ApprovalUnavailable, "the owner's own rule about it holds");
+}
+
+#[test]
+fn a_link_that_would_make_a_note_needs_the_right_to() {
+    let server = TestServer::new(NOTES);
+    let missing = json!({ "path": "New.md", "failIfMissing": false });
+    assert!(server.done("obsidian_open_in_ui", missing.clone())["uri"].as_str().unwrap().contains("obsidian://new?"));
+    let policy = lapidary_vault::Policy { read_only: true, ..lapidary_vault::Policy::default() };
+    let grant = crate::Grant { paths: Some(std::sync::Arc::new(policy)), ..granted(&[]) };
+    let reader = server.principal_with(grant);
+    let refused = server.call_as(&reader, "obsidian_open_in_ui", missing).rendered().unwrap();
+    assert!(Value::Object(refused.facts().clone()).to_string().contains("path_forbidden"));
+}
+
+#[test]
+fn an_empty_text_for_an_optional_argument_is_none() {
+    let server = TestServer::new(NOTES);
+    let all = server.done("obsidian_list_notes", json!({}));
+    let empty = json!({ "path": "", "extension": "", "nameRegex": "" });
+    assert_eq!(server.done("obsidian_list_notes", empty)["entries"], all["entries"]);
+    let edit = json!({ "file": "A/Plan.md", "find": "# Plan", "replace": "" });
+    server.done("str_replace", edit);
+    assert_eq!(server.text("A/Plan.md"), "\n", "what has to be given may be empty");
+    let edit = json!({ "file": "B/plan.md", "find": "#", "replace": "##", "expected_content_hash": "" });
+    assert_eq!(server.refused("str_replace", edit).kind(), Kind::InvalidArguments);
+}
+
+#[test]
+fn no_text_is_made_that_nobody_could_edit() {
+    let server = TestServer::new(NOTES);
+    for (tool, arguments) in [
+        ("file_create", json!({ "file": "n.md", "content": "a\0b" })),
+        ("str_replace", json!({ "file": "A/Plan.md", "find": "Plan", "replace": "\0" })),
+        ("apply_edits", json!({ "file": "A/Plan.md", "edits": [{ "find": "Plan", "replace": "\0" }] })),
+    ] {
+        assert_eq!(server.refused(tool, arguments).kind(), Kind::InvalidArguments, "{tool}");
+    }
+}
+
+#[test]
+fn a_property_is_one_in_whatever_case() {
+    let server = TestServer::new(&[("a.md", "---\nTags: [a]\ndotted.key: 1\n---\n")]);
+    let set = json!({ "operation": "set", "target": "a.md", "key": "tags", "value": ["b"] });
+    assert_eq!(server.done("obsidian_manage_frontmatter", set)["result"]["key"], "Tags");
+    assert_eq!(server.text("a.md"), "---\nTags: [b]\ndotted.key: 1\n---\n");
+    let hash = server.done("frontmatter_get", json!({ "file": "a.md" }))["frontmatterHash"].clone();
+    assert_eq!(server.done("frontmatter_get", json!({ "file": "a.md", "keyPath": "dotted.key" }))["data"], 1);
+    let set = json!({ "file": "a.md", "keyPath": "dotted.key", "value": 2, "expected_frontmatter_hash": hash });
+    server.done("frontmatter_set", set);
+    assert_eq!(server.text("a.md"), "---\nTags: [b]\ndotted.key: 2\n---\n");
+}

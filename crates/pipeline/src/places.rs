@@ -1,0 +1,53 @@
+//! Where changes really take place: a link in the vault leads elsewhere than its path says.
+
+use std::collections::BTreeMap;
+
+use lapidary_note::ContentHash;
+use lapidary_tools::Reason;
+use lapidary_vault::{ChangeSet, Scope, Vault, VaultPath, store::StoreError};
+
+/// The places of a change set, by the paths that lead there by a link. All others are their own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places(BTreeMap<VaultPath, VaultPath>);
+
+impl Places {
+    /// Where these changes take place now, if the principal may change that too. What it may not even see is answered
+    /// like a link that leads nowhere.
+    pub(crate) fn of(changes: &ChangeSet, vault: &Vault, scope: &Scope) -> Result<Self, Reason> {
+        let mut places = BTreeMap::new();
+        for change in &changes.changes {
+            for path in change.paths() {
+                match vault.place_of_change(path, scope) {
+                    Ok(place) if place == *path => {}
+                    Ok(place) if scope.may_write(&place).is_err() => {
+                        return Err(Reason::from_store(path, &StoreError::Closed, true));
+                    }
+                    Ok(place) => drop(places.insert(path.clone(), place)),
+                    Err(StoreError::Closed) => {
+                        let is_made = change.makes() == Some(path);
+                        let nowhere = if is_made { StoreError::NotAFile } else { StoreError::Missing };
+                        return Err(Reason::from_store(path, &nowhere, true));
+                    }
+                    // Whatever else is the matter is the commit's to say.
+                    Err(_) => {}
+                }
+            }
+        }
+        Ok(Self(places))
+    }
+
+    /// Where a change of this path takes place.
+    pub(crate) fn of_path<'a>(&'a self, path: &'a VaultPath) -> &'a VaultPath {
+        self.0.get(path).unwrap_or(path)
+    }
+
+    /// Identifies exactly these changes at exactly these places: what a person agreed to.
+    pub(crate) fn digest(&self, changes: &ChangeSet) -> ContentHash {
+        let digest = changes.digest();
+        if self.0.is_empty() {
+            return digest;
+        }
+        let places = self.0.iter().map(|(path, place)| format!("\n{path} is {place}"));
+        ContentHash::of(format!("{digest}{}", places.collect::<String>()).as_bytes())
+    }
+}

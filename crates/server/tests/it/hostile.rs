@@ -1,0 +1,140 @@
+//! Whatever a call is given and whatever stands in a note: it is answered, nothing changes that was refused, and the server
+//! stays within its memory.
+//!
+//! `LAPIDARY_SOAK_SECONDS` runs these for longer and with larger notes; `make soak` does.
+
+mod arguments;
+mod attacks;
+mod chance;
+mod memory;
+mod notes;
+mod unread;
+
+use std::{
+    collections::BTreeMap,
+    process::Command,
+    time::{Duration, Instant, SystemTime},
+};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Era, Server, Vault, reason};
+
+/// What a server may have.
+const KILOBYTES: u64 = 512 * 1024;
+
+/// How long the long form runs; nothing for the short one.
+fn soak_time() -> Option<Duration> {
+    let seconds = std::env::var("LAPIDARY_SOAK_SECONDS").ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+/// A server that may not take more memory, with everything switched on and nobody who is asked.
+fn limited(vault: &Vault, environment: &[(&str, &str)]) -> Server {
+    let lapidary = vault.command();
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -d {KILOBYTES}; exec \"$0\" \"$@\"")]).arg(lapidary.get_program());
+    command.arg("--vault").arg(vault.path()).args(["--tools", "all"]);
+    command.env_clear().current_dir(lapidary.get_current_dir().unwrap());
+    command.envs(lapidary.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.envs([
+        ("LAPIDARY_REPETITION", "off"),
+        ("LAPIDARY_MAX_FAILURES", "0"),
+        ("LAPIDARY_APPROVAL", "write=allow,destroy=allow"),
+        ("OBSIDIAN_DELETE_ELICITATION", "false"),
+        ("MCP_DEADLINE_MS", "10000"),
+        // Where each thread keeps what it freed, how much is held depends on the number of cores.
+        ("MALLOC_ARENA_MAX", "2"),
+    ]);
+    command.envs(environment.iter().copied());
+    Server::start(command).open(Era::Modern)
+}
+
+/// What is on the disk, without reading it: one call of thousands is looked at for what it changed.
+fn state(vault: &Vault) -> BTreeMap<std::path::PathBuf, (u64, Option<SystemTime>)> {
+    let mut state = BTreeMap::new();
+    let mut folders = vec![vault.path()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().map_while(Result::ok) {
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.is_dir() {
+                folders.push(entry.path());
+            } else {
+                state.insert(entry.path(), (metadata.len(), metadata.modified().ok()));
+            }
+        }
+    }
+    state
+}
+
+fn fill(vault: &Vault, files: &[(String, Vec<u8>)]) {
+    files.iter().for_each(|(path, bytes)| vault.write(path, bytes));
+}
+
+/// The largest memory that a process has had, in kilobytes.
+fn peak(server: &Server) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// The answer to a call, which comes, and is never a fault of ours.
+fn answered(server: &mut Server, tool: &str, arguments: &Value) -> Value {
+    let shown = || arguments.to_string().chars().take(2000).collect::<String>();
+    let id = server.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+    let Some(reply) = server.answer_within(Duration::from_secs(120), id) else {
+        panic!("{tool} {} was not answered; {:?}", shown(), server.exited());
+    };
+    let result = reply["result"].clone();
+    assert!(result.is_object() || reply.get("error").is_some(), "{tool} {}: {reply}", shown());
+    if result["isError"] == true {
+        assert_ne!(reason(&result), "internal_error", "{tool} {}: {result}", shown());
+    }
+    result
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_call_ends_the_server_or_changes_what_it_refuses() {
+    let (time, size) = soak_time().map_or((None, 2_000), |time| (Some(time), 20_000));
+    let files = notes::vault(size);
+    let hash = |bytes: &[u8]| lapidary_note::ContentHash::of(bytes).to_string();
+    let hashes = files.iter().map(|(path, bytes)| (path.clone(), hash(bytes))).collect();
+    let paths: Vec<String> = files.iter().map(|(path, _)| path.clone()).collect();
+    let vault = Vault::new(&[]);
+    fill(&vault, &files);
+    let mut server = limited(&vault, &[]);
+    let schemas: Vec<(&str, Value)> = lapidary_tools::TOOLS
+        .iter()
+        .map(|tool| (tool.spec().name(), Value::Object(tool.spec().input().clone())))
+        .map(|(name, schema)| (&*String::leak(name.to_owned()), schema))
+        .collect();
+    let tools: Vec<&str> = schemas.iter().map(|(name, _)| *name).collect();
+    let chance = chance::Chance::new(if time.is_some() { u64::from(std::process::id()) } else { 1 });
+    let mut arguments = arguments::Arguments { chance, size, paths: &paths, hashes: &hashes, tools: &tools };
+    let started = Instant::now();
+    let (mut calls, mut rounds) = (0_usize, 0);
+    loop {
+        for (tool, schema) in &schemas {
+            let given = arguments.of(schema);
+            let before = state(&vault);
+            let result = answered(&mut server, tool, &given);
+            calls += 1;
+            let after = state(&vault);
+            if result["isError"] == true {
+                assert_eq!(before, after, "{tool} was refused: {result}");
+            }
+            if before != after {
+                std::fs::remove_dir_all(vault.path()).unwrap();
+                fill(&vault, &files);
+            }
+        }
+        rounds += 1;
+        if time.map_or(rounds >= 3, |time| started.elapsed() > time) {
+            break;
+        }
+    }
+    let alive = server.call("file_read", json!({ "file": "plain.md" }));
+    assert_ne!(alive["isError"], true, "{alive}");
+    println!("hostile calls: {calls} answered, {} MB at most", peak(&server) / 1024);
+}

@@ -1,0 +1,73 @@
+//! Mixed calls, again and again: what they need is given back.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::soak_time;
+use crate::harness::{Era, Server, Vault};
+
+fn kilobytes(server: &Server) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// One round of what clients do all day.
+fn round(server: &mut Server, number: usize) {
+    let note = format!("n{}.md", number % 50);
+    server.call("file_read", json!({ "file": note }));
+    server.call("obsidian_get_note", json!({ "target": { "type": "path", "path": note }, "format": "full" }));
+    server.call("search_content", json!({ "query": format!("word{}", number % 7) }));
+    server.call("obsidian_search_notes", json!({ "query": "word1", "mode": "text" }));
+    server.call(
+        "str_replace",
+        json!({ "file": note, "find": "word1", "replace": "word1 ", "occurrence": 1, "dry_run": true }),
+    );
+    server.call("file_append", json!({ "file": "log.md", "content": format!("line {number}\n") }));
+    let log = json!({ "type": "path", "path": "log.md" });
+    server.call("obsidian_write_note", json!({ "target": log, "content": "start\n", "overwrite": true }));
+    server.call("str_replace", json!({ "file": note, "find": "no such text", "replace": "x" }));
+    server.call("links_get", json!({ "file": note }));
+    server.call("outline", json!({ "file": note }));
+    server.call("obsidian_list_tags", json!({}));
+    server.request("tools/list", json!({}));
+    server.request("resources/read", json!({ "uri": format!("obsidian://vault/{note}") }));
+}
+
+/// Growth ends: behind the first third, no more is held than a little above what was held then.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_given_back_after_mixed_calls() {
+    let vault = Vault::new(&[("log.md", b"start\n")]);
+    for number in 0..50 {
+        let text = format!(
+            "# Note {number}\n#tag{number} [[n{}]]\n\n{}\n",
+            (number + 1) % 50,
+            format!("word{} ", number % 7).repeat(500)
+        );
+        vault.write(&format!("n{number}.md"), text.as_bytes());
+    }
+    let environment = [("LAPIDARY_REPETITION", "off"), ("LAPIDARY_MAX_FAILURES", "0")];
+    let mut server = vault.serve_with(&["--tools", "all"], &environment).open(Era::Modern);
+    let (time, rounds) = soak_time().map_or((Duration::ZERO, 30), |time| (time, usize::MAX));
+    let (started, mut number, mut early) = (Instant::now(), 0, 0);
+    let mut first_third = 0;
+    while number < rounds && (rounds != usize::MAX || started.elapsed() < time) {
+        round(&mut server, number);
+        number += 1;
+        let is_early = if rounds == usize::MAX { started.elapsed() < time / 3 } else { number <= rounds / 3 };
+        if is_early {
+            early = early.max(kilobytes(&server));
+            first_third = number;
+        }
+    }
+    let late = kilobytes(&server);
+    println!(
+        "mixed calls: {} rounds of 13, {} MB after {first_third}, {} MB at the end",
+        number,
+        early / 1024,
+        late / 1024
+    );
+    assert!(late < early + early / 2 + 8 * 1024, "{early} kB after {first_third} rounds, {late} kB after {number}");
+}

@@ -1,0 +1,458 @@
+//! How a path is gone: by handle, name by name. What was looked at is held, so it cannot become something else between
+//! the look and the use, and no link is followed that nobody was asked about.
+
+use std::{io, ops::Deref, path::Component};
+
+use cap_std::fs::{Dir, File, Metadata};
+
+use super::{
+    Open, Opened, StoreError,
+    follow::{Leaving, leaves},
+    names::{Names, listed, other_forms},
+    ordinary, reading,
+};
+use crate::VaultPath;
+
+/// More links in a row than this are a loop.
+const MAX_LINKS: usize = 40;
+
+/// A folder that is held.
+pub(super) enum Handle<'a> {
+    Root(&'a Dir),
+    Own(Dir),
+}
+
+impl Deref for Handle<'_> {
+    type Target = Dir;
+
+    fn deref(&self) -> &Dir {
+        match self {
+            Self::Root(dir) => dir,
+            Self::Own(dir) => dir,
+        }
+    }
+}
+
+impl Handle<'_> {
+    pub(super) fn into_dir(self) -> io::Result<Dir> {
+        match self {
+            Self::Root(dir) => dir.try_clone(),
+            Self::Own(dir) => Ok(dir),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    Link,
+    /// A pipe, a device.
+    Other,
+}
+
+/// Something that is there.
+pub(super) struct Sight<'a> {
+    /// The folder it stands in, and its name there.
+    pub(super) folder: Handle<'a>,
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    /// Where that is, links followed.
+    pub(super) place: VaultPath,
+}
+
+impl Sight<'_> {
+    pub(super) fn metadata(&self) -> io::Result<Metadata> {
+        self.folder.symlink_metadata(&self.name)
+    }
+
+    /// The file, for reading. It was looked at before: opening a pipe waits, opening a device may do anything. And nothing
+    /// is followed: a link that was not here a moment ago leads to a place that nobody has asked about.
+    pub(super) fn open(&self) -> Result<(File, Metadata), StoreError> {
+        match self.kind {
+            Kind::File => {}
+            Kind::Folder => return Err(StoreError::IsFolder),
+            Kind::Link | Kind::Other => return Err(StoreError::NotAFile),
+        }
+        let file = self.folder.open_with(&self.name, &reading()).map_err(|error| match self.metadata() {
+            Ok(now) if now.is_symlink() => StoreError::NotAFile,
+            _ => error.into(),
+        })?;
+        let metadata = file.metadata()?;
+        ordinary(&metadata)?;
+        Ok((file, metadata))
+    }
+
+    /// The folder, which can be listed.
+    pub(super) fn enter(&self) -> Result<Dir, StoreError> {
+        if self.kind == Kind::Folder { Ok(listable(&self.folder, &self.name)?) } else { Err(StoreError::NotAFile) }
+    }
+}
+
+/// Where a way ends.
+pub(super) enum End<'a> {
+    There(Sight<'a>),
+    /// At the vault itself, which has no path.
+    Root,
+    Leaves(Leaving),
+    Nothing(Nothing),
+}
+
+/// A way that ends before its last name.
+pub(super) struct Nothing {
+    /// The names of the folders that are there.
+    pub(super) reached: Vec<String>,
+    /// Those to which nothing is found.
+    pub(super) missing: Vec<String>,
+    pub(super) why: Why,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// Nothing is there yet.
+    Free,
+    /// The disk answers to the name, and no listing shows it.
+    SecondName,
+    /// A link leads nowhere, or in circles.
+    BrokenLink,
+    /// What is no folder has something below it.
+    NotAFolder,
+}
+
+impl Nothing {
+    /// Where it would be.
+    pub(super) fn place(&self) -> Result<VaultPath, StoreError> {
+        spelt(self.reached.iter().chain(&self.missing)).ok_or(StoreError::BadName)
+    }
+
+    /// The folders that would have to be made for it, the outermost first.
+    pub(super) fn folders(&self) -> Result<Vec<VaultPath>, StoreError> {
+        let folder = |count| spelt(self.reached.iter().chain(&self.missing[..count])).ok_or(StoreError::BadName);
+        (1..self.missing.len()).map(folder).collect()
+    }
+}
+
+fn spelt<'n>(names: impl Iterator<Item = &'n String>) -> Option<VaultPath> {
+    VaultPath::spelt(&names.map(String::as_str).collect::<Vec<_>>().join("/"))
+}
+
+/// Which links are followed.
+#[derive(Clone, Copy)]
+pub(super) enum Links<'a> {
+    /// All, if the caller may use the places where they are.
+    All(Open<'a>),
+    /// The same, but for one at the very end.
+    AllButLast(Open<'a>),
+    /// None but one that leaves the vault: whoever made this way has followed the others before.
+    OnlyLeaving,
+}
+
+/// What a folder has under a name.
+enum Entry {
+    There(String, Kind),
+    Nothing,
+    SecondName,
+}
+
+impl Opened {
+    /// Follows a path, name by name, up to a link that leaves. The system's own way to ask for a real path fails for a file
+    /// that is replaced at that very moment, which is what editors and we ourselves do.
+    ///
+    /// Once a link was followed, whatever a closed place holds on the way (a link, a folder that the system locks) ends
+    /// the search there, so that it looks like nothing at all.
+    pub(super) fn way(&self, path: &VaultPath, links: Links<'_>) -> Result<End<'_>, StoreError> {
+        if let Some(end) = self.at_once(path) {
+            return Ok(end);
+        }
+        // Each with whether a link brought it in.
+        let mut ahead: Vec<(String, bool)> = path.names().map(|name| (name.to_owned(), false)).collect();
+        ahead.reverse();
+        let mut reached: Vec<String> = Vec::new();
+        let mut held: Vec<(Dir, Names)> = Vec::new();
+        let mut followed = 0;
+        while let Some((name, of_link)) = ahead.pop() {
+            if name == ".." {
+                reached.pop().ok_or(StoreError::Outside)?;
+                held.pop();
+                continue;
+            }
+            let (folder, names) = held.last().map_or((&self.dir, self.names), |(dir, names)| (dir, *names));
+            let is_closed = |name: &String| match links {
+                Links::All(open) | Links::AllButLast(open) if followed > 0 => {
+                    !spelt(reached.iter().chain([name])).is_some_and(|place| open(&place))
+                }
+                _ => false,
+            };
+            let nothing = |name: String, ahead: &[(String, bool)], why| {
+                let missing = [name].into_iter().chain(ahead.iter().rev().map(|(name, _)| name.clone())).collect();
+                Ok(End::Nothing(Nothing { reached: reached.clone(), missing, why }))
+            };
+            let (name, kind) = match self.entry(folder, &name, names) {
+                Ok(Entry::There(name, kind)) => (name, kind),
+                Ok(Entry::Nothing) => {
+                    return nothing(name, &ahead, if of_link { Why::BrokenLink } else { Why::Free });
+                }
+                Ok(Entry::SecondName) => return nothing(name, &ahead, Why::SecondName),
+                Err(_) if is_closed(&name) => return Err(StoreError::Closed),
+                Err(error) => return Err(error),
+            };
+            match kind {
+                Kind::Folder if !ahead.is_empty() => {
+                    let entered = match entered(folder, &name).map_err(StoreError::from) {
+                        // Something else by now.
+                        Err(StoreError::Missing | StoreError::NotAFile) => return nothing(name, &ahead, Why::Free),
+                        Err(_) if is_closed(&name) => return Err(StoreError::Closed),
+                        entered => entered?,
+                    };
+                    let names = self.names_in(&entered);
+                    held.push((entered, names));
+                    reached.push(name);
+                }
+                Kind::Link if !matches!((links, ahead.is_empty()), (Links::AllButLast(_), true)) => {
+                    if is_closed(&name) {
+                        return Err(StoreError::Closed);
+                    }
+                    let target = folder.read_link_contents(&name)?;
+                    followed += 1;
+                    if leaves(&target, reached.len()) {
+                        reached.push(name);
+                        let ahead = ahead.into_iter().map(|(name, _)| name).collect();
+                        return Ok(End::Leaves(Leaving { link: reached.join("/"), target, ahead }));
+                    }
+                    if matches!(links, Links::OnlyLeaving) || followed > MAX_LINKS {
+                        return nothing(name, &ahead, Why::BrokenLink);
+                    }
+                    for part in target.components().rev() {
+                        match part {
+                            Component::CurDir => {}
+                            Component::ParentDir => ahead.push(("..".to_owned(), true)),
+                            Component::Normal(name) => {
+                                ahead.push((name.to_str().ok_or(StoreError::BadName)?.to_owned(), true));
+                            }
+                            Component::RootDir | Component::Prefix(_) => return Err(StoreError::Outside),
+                        }
+                    }
+                }
+                Kind::File | Kind::Other if !ahead.is_empty() => return nothing(name, &ahead, Why::NotAFolder),
+                kind => {
+                    let place = spelt(reached.iter().chain([&name])).ok_or(StoreError::BadName)?;
+                    let folder = held.pop().map_or(Handle::Root(&self.dir), |(dir, _)| Handle::Own(dir));
+                    return Ok(End::There(Sight { folder, name, kind, place }));
+                }
+            }
+        }
+        // A link ended with a step up, or with none.
+        held.pop();
+        let Some(place) = spelt(reached.iter()) else {
+            return if reached.is_empty() { Ok(End::Root) } else { Err(StoreError::BadName) };
+        };
+        let folder = held.pop().map_or(Handle::Root(&self.dir), |(dir, _)| Handle::Own(dir));
+        Ok(End::There(Sight { folder, name: place.name().to_owned(), kind: Kind::Folder, place }))
+    }
+
+    /// What a path leads to, links followed, if the caller may use that place.
+    pub(super) fn sight(&self, path: &VaultPath, open: Open<'_>) -> Result<Sight<'_>, StoreError> {
+        match self.way(path, Links::All(open))? {
+            End::There(sight) if sight.place != *path && !open(&sight.place) => Err(StoreError::Closed),
+            End::There(sight) => Ok(sight),
+            End::Root => Err(StoreError::IsFolder),
+            End::Leaves(_) => Err(StoreError::Outside),
+            End::Nothing(_) => Err(StoreError::Missing),
+        }
+    }
+
+    /// The folder in which a place is, of which no part is a link, but for one that leaves the vault.
+    pub(super) fn beside(&self, place: &VaultPath) -> Result<Dir, StoreError> {
+        let Some(folder) = place.folder() else { return Ok(self.dir.try_clone()?) };
+        match self.way(&folder, Links::OnlyLeaving)? {
+            End::There(Sight { kind: Kind::Folder, folder, name, .. }) => Ok(entered(&folder, &name)?),
+            End::Leaves(_) => Err(StoreError::Outside),
+            End::There(_) | End::Root | End::Nothing(_) => Err(StoreError::Missing),
+        }
+    }
+
+    /// A folder that can be listed, reached without following any link: its own place, and no other.
+    pub(super) fn folder_at(&self, path: Option<&VaultPath>) -> Result<Dir, StoreError> {
+        let Some(path) = path else { return Ok(listable(&self.dir, ".")?) };
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{OFlags, ResolveFlags};
+            if let Some(file) = self.open_without_links(path.as_str(), OFlags::DIRECTORY, ResolveFlags::empty()) {
+                return file.map(Dir::from_std_file);
+            }
+        }
+        self.own_place(path)?.enter()
+    }
+
+    pub(super) fn file_at(&self, path: &VaultPath) -> Result<File, StoreError> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{OFlags, ResolveFlags};
+            if let Some(file) = self.open_without_links(path.as_str(), OFlags::NONBLOCK, ResolveFlags::empty()) {
+                return file.map(File::from_std);
+            }
+        }
+        self.own_place(path)?.open().map(|(file, _)| file)
+    }
+
+    /// What is at a path itself, no link followed.
+    pub(super) fn own_place(&self, path: &VaultPath) -> Result<Sight<'_>, StoreError> {
+        match self.way(path, Links::OnlyLeaving)? {
+            End::There(sight) => Ok(sight),
+            End::Leaves(_) | End::Root | End::Nothing(_) => Err(StoreError::Missing),
+        }
+    }
+
+    /// The whole way in two steps, where no link is on it and no disk that answers to second names. `None` says nothing.
+    #[cfg(target_os = "linux")]
+    fn at_once(&self, path: &VaultPath) -> Option<End<'_>> {
+        use rustix::fs::{OFlags, ResolveFlags};
+        if !path.names().all(|name| self.names.are_certain(name)) {
+            return None;
+        }
+        let folder = match path.folder() {
+            None => Handle::Root(&self.dir),
+            Some(folder) => {
+                let flags = OFlags::PATH | OFlags::DIRECTORY;
+                // Another disk may be mounted on the way.
+                let opened = self.open_without_links(folder.as_str(), flags, ResolveFlags::NO_XDEV)?;
+                Handle::Own(Dir::from_std_file(opened.ok()?))
+            }
+        };
+        let name = path.name().to_owned();
+        match self.kind(&folder, &name) {
+            Ok(Kind::Link) => None,
+            Ok(kind) => Some(End::There(Sight { folder, name, kind, place: path.clone() })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && name.is_ascii() => {
+                let mut reached: Vec<String> = path.names().map(str::to_owned).collect();
+                reached.pop();
+                Some(End::Nothing(Nothing { reached, missing: vec![name], why: Why::Free }))
+            }
+            Err(_) => None,
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn at_once(&self, _: &VaultPath) -> Option<End<'_>> {
+        None
+    }
+
+    /// `None` where the kernel is too old, or a sandbox too strict, to do it in one step.
+    #[cfg(target_os = "linux")]
+    fn open_without_links(
+        &self,
+        path: &str,
+        flags: rustix::fs::OFlags,
+        resolve: rustix::fs::ResolveFlags,
+    ) -> Option<Result<std::fs::File, StoreError>> {
+        use rustix::{
+            fs::{Mode, OFlags, ResolveFlags, openat2},
+            io::Errno,
+        };
+        let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let resolve = resolve | ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        loop {
+            return match openat2(&self.dir, path, flags, Mode::empty(), resolve) {
+                Ok(file) => Some(Ok(file.into())),
+                Err(Errno::NOSYS | Errno::PERM) => None,
+                Err(Errno::LOOP) => Some(Err(StoreError::Missing)),
+                // A folder was renamed while the path was followed.
+                Err(Errno::AGAIN | Errno::INTR) => continue,
+                Err(error) => Some(Err(io::Error::from(error).into())),
+            };
+        }
+    }
+
+    /// What a folder has under a name, or under another spelling of the same letters.
+    fn entry(&self, folder: &Dir, name: &str, names: Names) -> Result<Entry, StoreError> {
+        let there = |name: &str, kind: Kind| -> Result<Entry, StoreError> {
+            if names.are_certain(name) {
+                return Ok(Entry::There(name.to_owned(), kind));
+            }
+            match listed(folder, name)? {
+                Some(listed) if listed == name => Ok(Entry::There(listed, kind)),
+                Some(listed) => Ok(Entry::There(listed.clone(), self.kind(folder, &listed)?)),
+                None => Ok(Entry::SecondName),
+            }
+        };
+        match self.kind(folder, name).map_err(StoreError::from) {
+            Ok(kind) => there(name, kind),
+            Err(StoreError::Missing) => {
+                let other = other_forms(name).find_map(|form| Some((self.kind(folder, &form).ok()?, form)));
+                other.map_or(Ok(Entry::Nothing), |(kind, form)| there(&form, kind))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the disk answers to a name, links not followed.
+    fn kind(&self, folder: &Dir, name: &str) -> io::Result<Kind> {
+        match self.second_names.as_ref().and_then(|disk| disk(name)) {
+            Some(listed) => kind(folder, &listed),
+            None => kind(folder, name),
+        }
+    }
+
+    fn names_in(&self, folder: &Dir) -> Names {
+        if self.second_names.is_some() { Names::Several } else { Names::on_disk_of(folder) }
+    }
+}
+
+#[cfg(unix)]
+fn kind(folder: &Dir, name: &str) -> io::Result<Kind> {
+    use rustix::fs::{AtFlags, FileType, statat};
+    let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(match FileType::from_raw_mode(found.st_mode) {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Folder,
+        FileType::Symlink => Kind::Link,
+        _ => Kind::Other,
+    })
+}
+
+#[cfg(not(unix))]
+fn kind(folder: &Dir, name: &str) -> io::Result<Kind> {
+    let found = folder.symlink_metadata(name)?;
+    Ok(match found.file_type() {
+        kind if kind.is_symlink() => Kind::Link,
+        kind if kind.is_dir() => Kind::Folder,
+        kind if kind.is_file() => Kind::File,
+        _ => Kind::Other,
+    })
+}
+
+/// A folder in a folder, as a place to go on from. It fails where a link is by now.
+#[cfg(target_os = "linux")]
+fn entered(folder: &Dir, name: &str) -> io::Result<Dir> {
+    opened_folder(folder, name, rustix::fs::OFlags::PATH)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn entered(folder: &Dir, name: &str) -> io::Result<Dir> {
+    listable(folder, name)
+}
+
+#[cfg(unix)]
+fn listable(folder: &Dir, name: &str) -> io::Result<Dir> {
+    opened_folder(folder, name, rustix::fs::OFlags::RDONLY)
+}
+
+#[cfg(unix)]
+fn opened_folder(folder: &Dir, name: &str, flags: rustix::fs::OFlags) -> io::Result<Dir> {
+    use rustix::{
+        fs::{Mode, OFlags, openat},
+        io::Errno,
+    };
+    let flags = flags | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match openat(folder, name, flags, Mode::empty()) {
+        Ok(opened) => Ok(Dir::from_std_file(opened.into())),
+        Err(Errno::LOOP) => Err(io::ErrorKind::NotADirectory.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// These systems cannot be told not to follow; the sandbox keeps what it finds inside the folder.
+#[cfg(not(unix))]
+fn listable(folder: &Dir, name: &str) -> io::Result<Dir> {
+    folder.open_dir(name)
+}

@@ -1,0 +1,181 @@
+//! What is read out of a damaged database: everything that can be, row by row, so that one bad page costs the rows in it
+//! and not the history.
+
+use std::{io::Write, path::Path};
+
+use lapidary_note::ContentHash;
+use rusqlite::{Connection, OptionalExtension, Row, params, types::Value};
+
+use super::{
+    database::{set_up, with_ending},
+    reading, wal,
+};
+use crate::posix::state::private_file;
+
+/// What came of it, for the owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Salvaged {
+    pub(super) kept: usize,
+    /// As far as it is known that there were more.
+    pub(super) lost: usize,
+}
+
+/// So many numbers are asked for one by one between the last row that can be read from either end.
+const MAX_GAP: i64 = 200_000;
+const PAGE: usize = 4096;
+
+/// Copies what can be read of a database that was set aside into a new one. The damaged files stay as they are.
+pub(super) fn salvage(damaged: &Path, into: &Connection) -> Salvaged {
+    let copy = with_ending(damaged, ".copy");
+    let mut salvaged = Salvaged::default();
+    for head in [false, true] {
+        if let Some(source) = readable_copy(damaged, &copy, head) {
+            salvaged = rows(&source, into).unwrap_or_default();
+        }
+        for ending in ["", "-wal", "-shm"] {
+            drop(std::fs::remove_file(with_ending(&copy, ending)));
+        }
+        if salvaged.kept > 0 {
+            break;
+        }
+    }
+    salvaged
+}
+
+/// The first page says what all others are: which table begins where. All our databases begin alike.
+fn new_head(place: &Path) -> Option<Vec<u8>> {
+    let database = Connection::open(place).ok()?;
+    set_up(&database).ok()?;
+    database.close().ok()?;
+    std::fs::read(place).ok()
+}
+
+/// A copy with a log that SQLite reads to its end, and with the first page of a new one, if that is wanted.
+fn readable_copy(damaged: &Path, copy: &Path, head: bool) -> Option<Connection> {
+    let mut bytes = std::fs::read(damaged).ok()?;
+    if head {
+        bytes.get_mut(..PAGE)?.copy_from_slice(new_head(copy)?.get(..PAGE)?);
+        // Then SQLite counts the pages itself.
+        bytes.get_mut(92..96)?.copy_from_slice(&[0; 4]);
+    }
+    let put = |path: &Path, bytes: &[u8]| {
+        private_file()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(path)
+            .and_then(|mut file| file.write_all(bytes))
+            .ok()
+    };
+    put(copy, &bytes)?;
+    if let Ok(log) = std::fs::read(with_ending(damaged, "-wal")) {
+        put(&with_ending(copy, "-wal"), &wal::mended(&log).unwrap_or(log))?;
+    }
+    let source = Connection::open(copy).ok()?;
+    source.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0)).ok()?;
+    Some(source)
+}
+
+fn rows(source: &Connection, into: &Connection) -> Option<Salvaged> {
+    let numbers = numbers(source);
+    let mut salvaged = Salvaged::default();
+    into.execute_batch("BEGIN IMMEDIATE").ok()?;
+    for number in &numbers {
+        match one(source, into, *number) {
+            Some(()) => salvaged.kept += 1,
+            None => salvaged.lost += 1,
+        }
+    }
+    copy_steps(source, into);
+    into.execute_batch("COMMIT").ok()?;
+    let (first, last) = (numbers.first().copied().unwrap_or(0), numbers.last().copied().unwrap_or(0));
+    // Numbers follow each other but for what was forgotten.
+    let gaps = usize::try_from(last - first + 1).unwrap_or(0).saturating_sub(numbers.len());
+    tracing::debug!(kept = salvaged.kept, lost = salvaged.lost, gaps, "a damaged ledger was read as far as it goes");
+    Some(salvaged)
+}
+
+/// The numbers of all checkpoints that can be found: from the start on, from the end back, and one by one between.
+fn numbers(source: &Connection) -> Vec<i64> {
+    let run = |order: &str| {
+        let mut found = Vec::new();
+        if let Ok(mut rows) = source.prepare(&format!("SELECT number FROM checkpoints ORDER BY number {order}"))
+            && let Ok(mut rows) = rows.query([])
+        {
+            while let Ok(Some(row)) = rows.next() {
+                found.extend(row.get::<_, i64>(0).ok());
+            }
+        }
+        found
+    };
+    let (mut found, back) = (run("ASC"), run("DESC"));
+    if let (Some(from), Some(to)) = (found.last().copied(), back.last().copied())
+        && from < to
+        && to - from <= MAX_GAP
+    {
+        found.extend(from + 1..to);
+    }
+    found.extend(back);
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// One checkpoint with its entries and contents; `None` if it is not whole.
+fn one(source: &Connection, into: &Connection, number: i64) -> Option<()> {
+    let row = source
+        .prepare_cached("SELECT * FROM checkpoints WHERE number = ?1")
+        .ok()?
+        .query_row([number], values)
+        .optional()
+        .ok()??;
+    let mut entries = source.prepare_cached("SELECT * FROM entries WHERE checkpoint = ?1 ORDER BY position").ok()?;
+    let entries: Vec<Named> = entries.query_map([number], values).ok()?.collect::<Result<_, _>>().ok()?;
+    // What was written down of it does not fit together any more.
+    reading::is_whole(source, number).then_some(())?;
+    insert(into, "checkpoints", &row)?;
+    for entry in &entries {
+        insert(into, "entries", entry)?;
+        let hashes = entry.iter().filter(|(name, _)| matches!(&**name, "before" | "after"));
+        hashes.for_each(|(_, hash)| copy_content(source, into, hash).unwrap_or_default());
+    }
+    Some(())
+}
+
+/// A row by the names of its columns.
+type Named = Vec<(String, Value)>;
+
+fn values(row: &Row<'_>) -> Result<Named, rusqlite::Error> {
+    let names: Vec<String> = row.as_ref().column_names().map(str::to_owned).collect();
+    names.into_iter().map(|name| Ok((name.clone(), row.get::<_, Value>(&*name)?))).collect()
+}
+
+fn insert(into: &Connection, table: &str, row: &Named) -> Option<()> {
+    let names: Vec<&str> = row.iter().map(|(name, _)| name.as_str()).collect();
+    let places: Vec<String> = (1..=row.len()).map(|number| format!("?{number}")).collect();
+    let insert = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({})", names.join(", "), places.join(", "));
+    let values = rusqlite::params_from_iter(row.iter().map(|(_, value)| value));
+    into.prepare_cached(&insert).ok()?.execute(values).ok().map(|_| ())
+}
+
+fn copy_content(source: &Connection, into: &Connection, hash: &Value) -> Option<()> {
+    let Value::Blob(hash) = hash else { return None };
+    let mut found = source.prepare_cached("SELECT size, packed FROM contents WHERE hash = ?1").ok()?;
+    let (size, packed): (i64, Vec<u8>) = found.query_row([hash], |row| Ok((row.get(0)?, row.get(1)?))).ok()?;
+    let content = super::database::unpacked(&packed, usize::try_from(size).ok()?)?;
+    (ContentHash::of(&content).as_bytes()[..] == hash[..]).then_some(())?;
+    let mut insert =
+        into.prepare_cached("INSERT OR IGNORE INTO contents (hash, size, packed) VALUES (?1, ?2, ?3)").ok()?;
+    insert.execute(params![hash, size, packed]).ok().map(|_| ())
+}
+
+/// What was under way or is looked after.
+fn copy_steps(source: &Connection, into: &Connection) {
+    let Ok(mut found) = source.prepare("SELECT * FROM steps") else { return };
+    let Ok(mut rows) = found.query([]) else { return };
+    while let Ok(Some(row)) = rows.next() {
+        if let Ok(row) = values(row) {
+            insert(into, "steps", &row).unwrap_or_default();
+        }
+    }
+}

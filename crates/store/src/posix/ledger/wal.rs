@@ -1,0 +1,121 @@
+//! Damage to the log in which SQLite writes first. SQLite takes the first bad frame for the end of the log and drops all
+//! that comes after it without a word, which may be the whole history. So the log is looked at before SQLite sees it.
+
+const HEADER: usize = 32;
+const FRAME_HEADER: usize = 24;
+
+const FORMAT: u32 = 3_007_000;
+/// Of all our databases.
+const PAGE_SIZE: usize = 4096;
+
+/// What the frames of a log have in common.
+struct Header {
+    big_endian: bool,
+    page_size: usize,
+    salts: [u8; 8],
+    /// All of it but its checksum.
+    bytes: Vec<u8>,
+    is_sound: bool,
+}
+
+impl Header {
+    fn read(log: &[u8]) -> Option<Self> {
+        let found =
+            Self::found(log).filter(|header| checksum(header.big_endian, (0, 0), &log[..24]) == header.sum(log));
+        found.map_or_else(|| Self::guessed(log), Some)
+    }
+
+    fn found(log: &[u8]) -> Option<Self> {
+        let big_endian = match number(log, 0)? {
+            0x377f_0682 => false,
+            0x377f_0683 => true,
+            _ => return None,
+        };
+        let page_size = match number(log, 8)? as usize {
+            1 => 65_536,
+            size => size,
+        };
+        let fits = number(log, 4)? == FORMAT && page_size.is_power_of_two() && page_size >= 512;
+        let salts = log.get(16..24)?.try_into().ok()?;
+        fits.then(|| Self { big_endian, page_size, salts, bytes: log[..24].to_vec(), is_sound: true })
+    }
+
+    /// As the first frame and this machine have it.
+    fn guessed(log: &[u8]) -> Option<Self> {
+        let big_endian = cfg!(target_endian = "big");
+        let salts: [u8; 8] = log.get(HEADER + 8..HEADER + 16)?.try_into().ok()?;
+        let numbers = [0x377f_0682 | u32::from(big_endian), FORMAT, PAGE_SIZE as u32, number(log, 12)?];
+        let bytes = [&numbers.map(u32::to_be_bytes).concat()[..], &salts].concat();
+        Some(Self { big_endian, page_size: PAGE_SIZE, salts, bytes, is_sound: false })
+    }
+
+    fn sum(&self, log: &[u8]) -> (u32, u32) {
+        sums(log, 24).unwrap_or_default()
+    }
+}
+
+/// The log with every checksum made right again, if there are sound frames behind something bad. A log that only ends in
+/// the middle of a frame is as a power cut leaves it.
+pub(super) fn mended(log: &[u8]) -> Option<Vec<u8>> {
+    let header = Header::read(log)?;
+    let start = checksum(header.big_endian, (0, 0), &header.bytes);
+    // What each frame says of itself and all before it, which the next one goes on from: so each can be checked alone.
+    let (mut stored, mut computed) = (header.sum(log), start);
+    let (mut frames, mut last_sound, mut first_bad) = (Vec::new(), 0, None);
+    for (index, frame) in log.get(HEADER..)?.chunks_exact(FRAME_HEADER + header.page_size).enumerate() {
+        let own = sums(frame, 16)?;
+        let from = |before: (u32, u32)| {
+            let own_header = checksum(header.big_endian, before, &frame[..8]);
+            checksum(header.big_endian, own_header, &frame[FRAME_HEADER..])
+        };
+        let (of_stored, of_computed) = (from(stored), from(computed));
+        // Frames with other salts are of an earlier round.
+        if frame[8..16] == header.salts && (of_stored == own || of_computed == own) {
+            last_sound = index + 1;
+        } else if first_bad.is_none() {
+            first_bad = Some(index);
+        }
+        (stored, computed) = (own, of_computed);
+        frames.push(frame);
+    }
+    let is_damaged = if header.is_sound { first_bad.is_some_and(|bad| bad < last_sound) } else { last_sound > 0 };
+    if !is_damaged {
+        return None;
+    }
+    let (mut mended, mut sum) = (header.bytes, start);
+    put(&mut mended, sum);
+    for frame in &frames[..last_sound] {
+        sum = checksum(header.big_endian, sum, &frame[..8]);
+        sum = checksum(header.big_endian, sum, &frame[FRAME_HEADER..]);
+        mended.extend_from_slice(&frame[..8]);
+        mended.extend_from_slice(&header.salts);
+        put(&mut mended, sum);
+        mended.extend_from_slice(&frame[FRAME_HEADER..]);
+    }
+    Some(mended)
+}
+
+fn put(log: &mut Vec<u8>, (one, two): (u32, u32)) {
+    log.extend_from_slice(&one.to_be_bytes());
+    log.extend_from_slice(&two.to_be_bytes());
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn sums(bytes: &[u8], at: usize) -> Option<(u32, u32)> {
+    Some((number(bytes, at)?, number(bytes, at + 4)?))
+}
+
+/// As the format of the log has it: two sums that go through the bytes eight at a time.
+fn checksum(big_endian: bool, before: (u32, u32), bytes: &[u8]) -> (u32, u32) {
+    let word = |bytes: &[u8]| {
+        let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
+        if big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+    };
+    bytes.chunks_exact(8).fold(before, |(one, two), eight| {
+        let one = one.wrapping_add(word(&eight[..4])).wrapping_add(two);
+        (one, two.wrapping_add(word(&eight[4..])).wrapping_add(one))
+    })
+}

@@ -1,0 +1,123 @@
+//! A vault that lies in a folder of another: what it closes is closed by way of the other one too.
+
+use std::{sync::Arc, time::SystemTime};
+
+use super::{
+    Denied, Policy, RulesError, Scope, ScopeKeeper,
+    fold::{FoldedPath, Wanted, folded},
+};
+use crate::{Backend, VaultPath};
+
+/// Another vault, and where in this one it is.
+pub struct InnerVault {
+    at: VaultPath,
+    keeper: ScopeKeeper,
+    store: Arc<dyn Backend>,
+    /// What is closed while it is not there.
+    nothing: Arc<Scope>,
+}
+
+impl InnerVault {
+    /// Of the policy, what it closes counts. What may be read or changed at all is for the vault that is asked.
+    pub fn new(at: VaultPath, store: Arc<dyn Backend>, policy: Policy) -> Self {
+        let policy = Policy { read: None, write: None, read_only: false, ..policy };
+        Self { at, keeper: ScopeKeeper::new(policy), store, nothing: Arc::default() }
+    }
+
+    /// What it closes now.
+    pub(super) fn scope(&self, now: SystemTime) -> InnerScope {
+        let scope = match self.keeper.scope(&*self.store, now, None) {
+            Ok(scope) => Some(scope),
+            Err(RulesError::VaultGone) => Some(Arc::clone(&self.nothing)),
+            Err(_) => None,
+        };
+        InnerScope { at: folded(self.at.as_str()), scope }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct InnerScope {
+    /// Where it is, without case.
+    at: String,
+    /// `None` if its rules cannot be read: then all of it is closed.
+    scope: Option<Arc<Scope>>,
+}
+
+/// How a path lies to the folder of the vault.
+enum Lies {
+    Elsewhere,
+    /// The folder, or one around it.
+    Around,
+    /// As this path of the vault; `None` if no vault has such a path.
+    Inside(Option<VaultPath>),
+}
+
+impl InnerScope {
+    /// Whether the same holds as did then.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        match (&self.scope, &other.scope) {
+            (Some(one), Some(another)) => Arc::ptr_eq(one, another),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    pub(super) fn shows_all(&self) -> bool {
+        self.scope.as_ref().is_some_and(|scope| scope.shows_all_of_the_index())
+    }
+
+    pub(super) fn may_see(&self, path: &VaultPath, folded: &FoldedPath, wanted: Wanted) -> Result<(), Denied> {
+        self.asked(path, folded, |scope, path| scope.may_see(path, wanted))
+    }
+
+    /// Whether a folder can become another without anything in it coming to light or being hidden.
+    pub(super) fn closes_alike(&self, one: (&VaultPath, &FoldedPath), other: (&VaultPath, &FoldedPath)) -> bool {
+        let closes_nothing = |scope: &Scope| scope.shows_all_of_the_index() && !scope.rules_in_force().protect;
+        match (self.lies(one.0, one.1), self.lies(other.0, other.1), &self.scope) {
+            (Lies::Elsewhere, Lies::Elsewhere, _) => true,
+            (Lies::Inside(Some(one)), Lies::Inside(Some(other)), Some(scope)) => scope.closes_alike(&one, &other),
+            (Lies::Inside(_), Lies::Elsewhere, Some(scope)) | (Lies::Elsewhere, Lies::Inside(_), Some(scope)) => {
+                closes_nothing(scope)
+            }
+            _ => false,
+        }
+    }
+
+    /// The vault itself stays where it is: elsewhere nobody would know what it closes.
+    pub(super) fn may_write(&self, path: &VaultPath, folded: &FoldedPath) -> Result<(), Denied> {
+        if matches!(self.lies(path, folded), Lies::Around) {
+            return Err(Denied::Protected);
+        }
+        self.asked(path, folded, Scope::may_write)
+    }
+
+    fn asked(
+        &self,
+        path: &VaultPath,
+        folded: &FoldedPath,
+        ask: impl FnOnce(&Scope, &VaultPath) -> Result<(), Denied>,
+    ) -> Result<(), Denied> {
+        let Lies::Inside(path) = self.lies(path, folded) else { return Ok(()) };
+        let (Some(scope), Some(path)) = (&self.scope, path) else { return Err(Denied::Forbidden) };
+        ask(scope, &path).map_err(|denied| match denied {
+            // In whose folders it would be open is said to those who ask that vault.
+            Denied::NotAllowed { .. } => Denied::Forbidden,
+            denied => denied,
+        })
+    }
+
+    fn lies(&self, path: &VaultPath, folded: &FoldedPath) -> Lies {
+        let path_below = |outer: &str, inner: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if path_below(folded.as_str(), &self.at) {
+            return Lies::Around;
+        }
+        if !path_below(&self.at, folded.as_str()) {
+            return Lies::Elsewhere;
+        }
+        // By names, as without case a path may have another length.
+        let names: Vec<&str> = path.names().skip(self.at.split('/').count()).collect();
+        Lies::Inside(VaultPath::spelt(&names.join("/")))
+    }
+}

@@ -1,0 +1,336 @@
+//! Patterns of rule files, read as git's `wildmatch` and `dir.c` read them, but of characters instead of bytes and always
+//! without case. A pattern that can fit nothing is an error: whoever wrote it wanted something closed.
+
+use super::super::fold::folded;
+
+/// One line of a rule file.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) written: String,
+    /// `!`: what an earlier line covers is not covered.
+    pub(super) negated: bool,
+    /// `/` at the end: folders alone.
+    pub(super) folders_only: bool,
+    pub(super) fits: Fits,
+}
+
+/// What a pattern is compared with.
+#[derive(Clone, Debug)]
+pub(super) enum Fits {
+    /// Nothing: an empty line, or nothing but blanks.
+    Nothing,
+    Name(String),
+    Path(String),
+    NameLike(Wild),
+    PathLike(Wild),
+}
+
+/// A pattern with more than plain characters in it.
+#[derive(Clone, Debug)]
+pub(super) struct Wild {
+    /// Plain characters before the first other one.
+    start: String,
+    tokens: Vec<Token>,
+    /// Plain characters after the last other one.
+    end: String,
+}
+
+#[derive(Clone, Debug)]
+enum Token {
+    Character(char),
+    /// `?`
+    One,
+    Class(Class),
+    /// `*`: within a name.
+    Star,
+    /// `**` beside slashes: through folders.
+    Through,
+    /// `**/` is two: whether there are any folders, and the folders.
+    MaybeFolders,
+    Folders,
+}
+
+#[derive(Clone, Debug)]
+struct Class {
+    negated: bool,
+    items: Vec<Item>,
+}
+
+#[derive(Clone, Debug)]
+enum Item {
+    Character(char),
+    Range(char, char),
+    Kind(fn(char) -> bool),
+}
+
+/// The pattern can fit nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dead;
+
+impl Line {
+    /// Whether it is about this path, which is folded.
+    pub(super) fn is_about(&self, path: &str, is_folder: bool) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        (is_folder || !self.folders_only)
+            && match &self.fits {
+                Fits::Nothing => false,
+                Fits::Name(wanted) => wanted == name,
+                Fits::Path(wanted) => wanted == path,
+                Fits::NameLike(wild) => wild.fits(name),
+                Fits::PathLike(wild) => wild.fits(path),
+            }
+    }
+
+    /// A line that is not a comment, without its end.
+    pub(super) fn parse(line: &str) -> Result<Self, Dead> {
+        let pattern = without_trailing_blanks(line);
+        let (negated, pattern) = pattern.strip_prefix('!').map_or((false, pattern), |rest| (true, rest));
+        let (folders_only, pattern) = pattern.strip_suffix('/').map_or((false, pattern), |rest| (true, rest));
+        let is_path = pattern.contains('/');
+        let plain = pattern.find(['*', '?', '[', '\\']).unwrap_or(pattern.len());
+        let fits = if pattern.is_empty() {
+            Fits::Nothing
+        } else if plain == pattern.len() {
+            let pattern = folded(pattern);
+            match pattern.strip_prefix('/') {
+                Some(anchored) => Fits::Path(anchored.to_owned()),
+                None if is_path => Fits::Path(pattern),
+                None => Fits::Name(pattern),
+            }
+        } else if is_path {
+            // Git compares the plain start first and then takes the rest for a pattern of its own, so `**` behind it goes
+            // through folders as it does at the beginning.
+            let (start, rest) = pattern.split_at(plain);
+            Fits::PathLike(Wild::parse(start.strip_prefix('/').unwrap_or(start), rest, true)?)
+        } else {
+            let (start, rest) = pattern.split_at(plain);
+            Fits::NameLike(Wild::parse(start, rest, false)?)
+        };
+        Ok(Self { written: line.to_owned(), negated, folders_only, fits })
+    }
+}
+
+/// Blanks at the end do not count unless a backslash stands before them.
+fn without_trailing_blanks(line: &str) -> &str {
+    let mut end = 0;
+    let mut characters = line.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            ' ' => {}
+            '\\' => match characters.next() {
+                Some((at, escaped)) => end = at + escaped.len_utf8(),
+                None => return line,
+            },
+            _ => end = at + character.len_utf8(),
+        }
+    }
+    &line[..end]
+}
+
+impl Wild {
+    fn parse(start: &str, rest: &str, in_paths: bool) -> Result<Self, Dead> {
+        let rest: Vec<char> = rest.chars().collect();
+        let mut tokens = Vec::new();
+        let mut plain = String::new();
+        let mut at = 0;
+        while let Some(&character) = rest.get(at) {
+            if matches!(character, '?' | '*' | '[') {
+                tokens.extend(folded(&std::mem::take(&mut plain)).chars().map(Token::Character));
+            }
+            match character {
+                '?' => tokens.push(Token::One),
+                '[' => {
+                    let (class, end) = Class::parse(&rest, at + 1)?;
+                    tokens.push(Token::Class(class));
+                    at = end;
+                }
+                '*' => {
+                    let stars = rest[at..].iter().take_while(|character| **character == '*').count();
+                    let (before, after) = (at.checked_sub(1).map(|before| rest[before]), at + stars);
+                    let begins = matches!(before, None | Some('/'));
+                    at = after - 1;
+                    match &rest[after..] {
+                        _ if stars == 1 || !in_paths || !begins => tokens.push(Token::Star),
+                        ['/', ..] => {
+                            tokens.extend([Token::MaybeFolders, Token::Folders]);
+                            at = after;
+                        }
+                        [] | ['\\', '/', ..] => tokens.push(Token::Through),
+                        _ => tokens.push(Token::Star),
+                    }
+                }
+                '\\' => {
+                    at += 1;
+                    plain.push(*rest.get(at).ok_or(Dead)?);
+                }
+                _ => plain.push(character),
+            }
+            at += 1;
+        }
+        Ok(Self { start: folded(start), tokens, end: folded(&plain) })
+    }
+
+    /// How much work it is to compare something with it.
+    pub(super) fn size(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// Whether what comes after one beginning fits if it fits after the other.
+    pub(super) fn goes_on_alike(&self, one: &str, other: &str) -> bool {
+        let plain = |text: &str| text.chars().map(Token::Character).collect::<Vec<_>>();
+        let tokens = [plain(&self.start), self.tokens.clone(), plain(&self.end)].concat();
+        reached_by(&tokens, one) == reached_by(&tokens, other)
+    }
+
+    /// Whether a folded text fits.
+    pub(super) fn fits(&self, text: &str) -> bool {
+        let Some(rest) = text.strip_prefix(&*self.start) else { return false };
+        let Some(rest) = rest.strip_suffix(&*self.end) else { return false };
+        match &*self.tokens {
+            [Token::Star] => !rest.contains('/'),
+            [Token::Through] => true,
+            tokens => fit(tokens, rest),
+        }
+    }
+}
+
+/// Whether a text is what the tokens stand for.
+fn fit(tokens: &[Token], text: &str) -> bool {
+    reached_by(tokens, text)[tokens.len()]
+}
+
+/// Whether the text can be what the tokens before each stand for. All ways to read it are followed at once, so that no
+/// pattern takes longer than its length times that of the text.
+fn reached_by(tokens: &[Token], text: &str) -> Vec<bool> {
+    let mut reached = vec![false; tokens.len() + 1];
+    reached[0] = true;
+    skip_what_may_be_empty(tokens, &mut reached);
+    let mut next = vec![false; tokens.len() + 1];
+    for character in text.chars() {
+        next.fill(false);
+        for (at, token) in tokens.iter().enumerate().filter(|(at, _)| reached[*at]) {
+            match token {
+                Token::Character(wanted) => next[at + 1] |= *wanted == character,
+                Token::One => next[at + 1] |= character != '/',
+                Token::Class(class) => next[at + 1] |= class.holds(character),
+                Token::Star => next[at] |= character != '/',
+                Token::Through => next[at] = true,
+                Token::MaybeFolders => {}
+                Token::Folders => {
+                    next[at] = true;
+                    next[at + 1] |= character == '/';
+                }
+            }
+        }
+        skip_what_may_be_empty(tokens, &mut next);
+        std::mem::swap(&mut reached, &mut next);
+        if !reached.contains(&true) {
+            break;
+        }
+    }
+    reached
+}
+
+fn skip_what_may_be_empty(tokens: &[Token], reached: &mut [bool]) {
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Star | Token::Through => reached[at + 1] |= reached[at],
+            Token::MaybeFolders => {
+                reached[at + 1] |= reached[at];
+                reached[at + 2] |= reached[at];
+            }
+            Token::Character(_) | Token::One | Token::Class(_) | Token::Folders => {}
+        }
+    }
+}
+
+impl Class {
+    /// From behind its bracket on; returns where it ends.
+    fn parse(pattern: &[char], start: usize) -> Result<(Self, usize), Dead> {
+        let character = |at: usize| pattern.get(at).copied().ok_or(Dead);
+        let negated = matches!(character(start)?, '!' | '^');
+        let mut at = start + usize::from(negated);
+        let mut items = Vec::new();
+        // What a `-` would begin a range with.
+        let mut before = None;
+        // A bracket that comes first closes nothing.
+        let first = at;
+        while at == first || character(at)? != ']' {
+            let mut found = character(at)?;
+            match found {
+                '-' if before.is_some() && !matches!(pattern.get(at + 1), None | Some(']')) => {
+                    at += 1;
+                    if pattern[at] == '\\' {
+                        at += 1;
+                    }
+                    let (from, to) = (before.take().ok_or(Dead)?, character(at)?);
+                    if from > to {
+                        return Err(Dead);
+                    }
+                    items.push(Item::Range(from, to));
+                    at += 1;
+                    continue;
+                }
+                '[' if pattern.get(at + 1) == Some(&':') => {
+                    let name = at + 2;
+                    let end = name + pattern[name..].iter().position(|found| *found == ']').ok_or(Dead)?;
+                    if end > name && pattern[end - 1] == ':' {
+                        items.push(Item::Kind(kind(&pattern[name..end - 1]).ok_or(Dead)?));
+                        before = None;
+                        at = end + 1;
+                        continue;
+                    }
+                }
+                '\\' => {
+                    at += 1;
+                    found = character(at)?;
+                }
+                _ => {}
+            }
+            // What is more than one character without case is none that a path can have there.
+            let mut without_case = folded(found.encode_utf8(&mut [0; 4])).chars().collect::<Vec<_>>();
+            if let (Some(only), true) = (without_case.pop(), without_case.is_empty()) {
+                items.push(Item::Character(only));
+            }
+            before = Some(found);
+            at += 1;
+        }
+        Ok((Self { negated, items }, at))
+    }
+
+    fn holds(&self, character: char) -> bool {
+        character != '/' && self.items.iter().any(|item| item.holds(character)) != self.negated
+    }
+}
+
+impl Item {
+    /// Paths are folded, so a range of large letters is asked about those too.
+    fn holds(&self, character: char) -> bool {
+        match self {
+            Self::Character(wanted) => *wanted == character,
+            Self::Range(from, to) => {
+                let in_range = |character: char| (*from..=*to).contains(&character);
+                in_range(character) || character.to_uppercase().len() == 1 && character.to_uppercase().any(in_range)
+            }
+            Self::Kind(is_of_kind) => is_of_kind(character),
+        }
+    }
+}
+
+/// As git has them, of ASCII alone; without case, small letters are large ones.
+fn kind(name: &[char]) -> Option<fn(char) -> bool> {
+    let name: String = name.iter().collect();
+    Some(match &*name {
+        "alnum" => |found| found.is_ascii_alphanumeric(),
+        "alpha" | "lower" | "upper" => |found| found.is_ascii_alphabetic(),
+        "blank" => |found| matches!(found, ' ' | '\t'),
+        "cntrl" => |found| found.is_ascii_control(),
+        "digit" => |found| found.is_ascii_digit(),
+        "graph" => |found| found.is_ascii_graphic(),
+        "print" => |found| matches!(found, ' '..='~'),
+        "punct" => |found| found.is_ascii_punctuation(),
+        "space" => |found| found.is_ascii_whitespace(),
+        "xdigit" => |found| found.is_ascii_hexdigit(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,77 @@
+//! Rules that are about nothing that there is: more often a typing error than a plan.
+
+use super::{Globs, Scope, fold::FoldedPath};
+use crate::{PathPrefix, VaultPath};
+
+/// A rule that no file or folder of the vault is covered by. For the owner alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnmatchedRule {
+    /// The setting or the rule file in which it stands.
+    pub source: &'static str,
+    pub rule: String,
+}
+
+impl Scope {
+    /// The rules of the configuration and of the rule files that are about none of these.
+    pub fn unmatched(&self, files: &[VaultPath], folders: &[VaultPath]) -> Vec<UnmatchedRule> {
+        let folded = |paths: &[VaultPath]| paths.iter().map(|path| FoldedPath::new(path.as_str())).collect::<Vec<_>>();
+        let (files, folders) = (folded(files), folded(folders));
+        let mut unmatched = Vec::new();
+        let policy = &*self.policy;
+        let lists = [
+            ("OBSIDIAN_READ_PATHS", policy.read.as_deref()),
+            ("OBSIDIAN_WRITE_PATHS", policy.write.as_deref()),
+            ("OBSIDIAN_DENY_PATHS", Some(&policy.deny[..])),
+        ];
+        for (source, prefixes) in lists {
+            for prefix in prefixes.unwrap_or_default() {
+                if !files.iter().chain(&folders).any(|path| prefix.covers_folded(path.as_str())) {
+                    unmatched.push(UnmatchedRule { source, rule: prefix.to_string() });
+                }
+            }
+        }
+        for (source, globs) in [("allow", policy.allow_globs.as_ref()), ("deny", Some(&policy.deny_globs))] {
+            for pattern in globs.map(Globs::written).unwrap_or_default() {
+                let alone = Globs::parse(std::slice::from_ref(pattern));
+                if alone.is_ok_and(|alone| !files.iter().chain(&folders).any(|path| alone.covers(path))) {
+                    unmatched.push(UnmatchedRule { source, rule: pattern.clone() });
+                }
+            }
+        }
+        unmatched.extend(self.rules.unmatched(&files, &folders));
+        unmatched
+    }
+}
+
+impl PathPrefix {
+    /// Whether it is about none of these.
+    pub fn matches_none(&self, paths: &[VaultPath]) -> bool {
+        !paths.iter().any(|path| self.covers(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{Policy, rules::Says},
+        *,
+    };
+
+    #[test]
+    fn a_rule_that_is_about_nothing_is_named_with_where_it_stands() {
+        let prefixes = |list: &[&str]| list.iter().map(|path| PathPrefix::parse(path).unwrap()).collect::<Vec<_>>();
+        let policy = Policy {
+            deny: prefixes(&["Persnen", "work/plan.md"]),
+            write: Some(prefixes(&["Work", "New"])),
+            deny_globs: Globs::parse(&["**/*.md", "Wrok/**"]).unwrap(),
+            ..Policy::default()
+        };
+        let mut scope = Scope::from(policy);
+        let rules = "# all\n/Work/\nPersonn/\n*.pdf\nplan.md/\n!none\nW*\n";
+        scope.rules.add(Says::Ignored, rules.as_bytes()).unwrap();
+        let paths = |list: &[&str]| list.iter().map(|path| VaultPath::parse(path).unwrap()).collect::<Vec<_>>();
+        let found = scope.unmatched(&paths(&["Work/Plan.md", "Personen/Anna.md"]), &paths(&["Work", "Personen"]));
+        let found: Vec<String> = found.iter().map(|rule| rule.rule.clone()).collect();
+        assert_eq!(found, ["new", "persnen", "wrok", "Personn/", "*.pdf", "plan.md/"]);
+    }
+}

@@ -1,0 +1,203 @@
+//! Which file a caller means. People and models say the name of a note, an alias or a link as often as a path; whoever
+//! reads or edits a file that is there finds it here, if only one can be meant. Whoever makes, moves or deletes one gives
+//! its path.
+
+use std::sync::Arc;
+
+use lapidary_operation::{Context, Reason, quote::quoted_path};
+use lapidary_query::nearest_several;
+use lapidary_vault::{
+    File, Files, ReadError, VaultPath, View,
+    links::folded_name,
+    store::{EntryKind, StoreError},
+};
+
+use crate::{index, reading};
+
+/// A file that was asked for.
+pub struct Found {
+    pub path: VaultPath,
+    pub file: Arc<File>,
+    /// What was asked for, where it is not the path.
+    pub requested: Option<VaultPath>,
+}
+
+impl Found {
+    /// What to tell a caller who asked for something else than the path.
+    pub fn notice(&self) -> Option<String> {
+        let requested = self.requested.as_ref()?;
+        Some(format!("{} was found as {}.", quoted_path(requested), quoted_path(&self.path)))
+    }
+}
+
+/// The file that is meant: at this path, or the only one that this is a name of. A path that is there costs no more than
+/// its reading; all else asks the index.
+pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<Found, Reason> {
+    let name = Name::parse(given)?;
+    let refused = if name.is_link {
+        Reason::NoteMissing { path: name.path.clone(), suggestions: Vec::new() }
+    } else {
+        match reading::read_exactly(view, &name.path) {
+            Ok(file) => return Ok(Found { path: name.path, file, requested: None }),
+            Err(reason) => reason,
+        }
+    };
+    match refused {
+        Reason::NoteMissing { .. } | Reason::PathIsDirectory { .. } => {}
+        // A name is no path that could be closed.
+        Reason::PathForbidden { .. } if name.is_bare() => {}
+        _ => return Err(refused),
+    }
+    let mut meant = name.meant(context, view)?;
+    match meant.len() {
+        0 => Err(match refused {
+            Reason::NoteMissing { .. } => missing(context, view, &name.path)?,
+            refused => refused,
+        }),
+        1 => {
+            let path = meant.swap_remove(0);
+            let file = reading::read_exactly(view, &path)?;
+            Ok(Found { file, requested: Some(name.path), path })
+        }
+        _ => Err(Reason::AmbiguousPath { path: name.path, matches: clip(meant) }),
+    }
+}
+
+/// What a caller wrote to name a file.
+struct Name {
+    path: VaultPath,
+    /// It came as `[[…]]`.
+    is_link: bool,
+}
+
+impl Name {
+    fn parse(given: &str) -> Result<Self, Reason> {
+        let trimmed = given.trim();
+        let inner = trimmed.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
+        let Some(inner) = inner else { return Ok(Self { path: reading::parse_path(given)?, is_link: false }) };
+        // An alias and a heading say nothing of the file. In a table, the pipe is escaped.
+        let target = inner.split('|').next().unwrap_or_default();
+        let target = target.strip_suffix('\\').unwrap_or(target);
+        let target = target.split('#').next().unwrap_or_default();
+        Ok(Self { path: reading::parse_path(target.trim())?, is_link: true })
+    }
+
+    /// Whether it can be nothing but the name or an alias of a note.
+    fn is_bare(&self) -> bool {
+        is_bare_name(self.path.as_str())
+    }
+
+    /// All files that can be meant, in path order.
+    fn meant(&self, context: &Context<'_>, view: &View) -> Result<Vec<VaultPath>, Reason> {
+        if !self.path.is_note()
+            && let Ok(with_ending) = VaultPath::parse(&format!("{}.md", self.path))
+            && view.shows(&with_ending)
+            && let Ok(Some(_)) = reading::read_if_there(view, &with_ending)
+        {
+            return Ok(vec![with_ending]);
+        }
+        let files = index::files(context, view)?;
+        let named: Vec<VaultPath> = files.meant_by(self.path.as_str()).into_iter().cloned().collect();
+        if !named.is_empty() || !(self.is_link || self.is_bare()) {
+            return Ok(named);
+        }
+        let alias = folded_name(self.path.as_str());
+        let mut known = Vec::new();
+        for (entry, digest) in index::notes(context, view)?.notes() {
+            if digest.aliases().any(|name| folded_name(name) == alias) {
+                known.push(entry.path().clone());
+            }
+        }
+        Ok(known)
+    }
+}
+
+/// Whether a text names a note and is no path: a name without folder and ending, or a link.
+pub fn is_bare_name(given: &str) -> bool {
+    given.trim_start_matches(['!', ' ']).starts_with("[[") || !given.contains(['/', '\\', '.'])
+}
+
+/// That nothing is at a path, and what was probably meant: files of that name elsewhere, then those with a name that is
+/// spelt nearly so.
+pub fn missing(context: &Context<'_>, view: &View, path: &VaultPath) -> Result<Reason, Reason> {
+    let files = index::files(context, view)?;
+    Ok(Reason::NoteMissing { path: path.clone(), suggestions: suggestions(files, path) })
+}
+
+/// More would not be read.
+const MOST_SUGGESTIONS: usize = 5;
+
+fn clip(mut paths: Vec<VaultPath>) -> Vec<VaultPath> {
+    const MOST: usize = 20;
+    paths.truncate(MOST);
+    paths
+}
+
+pub(crate) fn suggestions(files: &Files, path: &VaultPath) -> Vec<VaultPath> {
+    let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
+    let wanted = folded_name(&stem(path.name())).into_owned();
+    let (mut same, mut others): (Vec<&VaultPath>, Vec<(String, &VaultPath)>) = (Vec::new(), Vec::new());
+    for entry in files.iter() {
+        let own = folded_name(&stem(entry.path().name())).into_owned();
+        if own == wanted { same.push(entry.path()) } else { others.push((own, entry.path())) }
+    }
+    // Files beside it first: the folder was right.
+    same.sort_by_key(|found| found.folder() != path.folder());
+    let near = nearest_several(&wanted, others.iter().map(|(name, _)| name.as_str()), MOST_SUGGESTIONS);
+    let near = near.into_iter().flat_map(|name| others.iter().filter(move |(own, _)| own == name));
+    let mut found: Vec<VaultPath> = Vec::new();
+    for path in same.into_iter().chain(near.map(|(_, path)| *path)) {
+        if found.len() < MOST_SUGGESTIONS && !found.contains(path) {
+            found.push(path.clone());
+        }
+    }
+    found
+}
+
+/// Refuses a new path that differs from one that is there in nothing but case or the form of its letters, in its folders
+/// too: on other systems the two are one. `instead_of` is the file that gets this path, which is not in its way.
+pub fn check_new(view: &View, path: &VaultPath, instead_of: Option<&VaultPath>) -> Result<(), Reason> {
+    let mut folder: Option<VaultPath> = None;
+    for name in path.names() {
+        let entries = match view.list(folder.as_ref()) {
+            Ok(entries) => entries,
+            // What is not there has nothing in it, and what is wrong with the folder is said when the file is made.
+            Err(ReadError::Denied(_) | ReadError::Store(_)) => return Ok(()),
+        };
+        let below = |name: &str| match &folder {
+            Some(folder) => format!("{folder}/{name}"),
+            None => name.to_owned(),
+        };
+        if !entries.iter().any(|entry| entry.path.name() == name) {
+            let folded = folded_name(name);
+            let moves = |twin: &VaultPath| instead_of.is_some_and(|moved| moved == twin || moved.is_within(twin));
+            let twin = entries.iter().find(|entry| folded_name(entry.path.name()) == folded && !moves(&entry.path));
+            return match twin {
+                Some(twin) => {
+                    let rest = &path.as_str()[below(name).len()..];
+                    let existing = VaultPath::parse(&format!("{}{rest}", twin.path)).unwrap_or(twin.path.clone());
+                    let is_folder = twin.kind == EntryKind::Folder;
+                    Err(Reason::NameTaken { path: path.clone(), existing, twin: twin.path.clone(), is_folder })
+                }
+                None => Ok(()),
+            };
+        }
+        let Ok(next) = VaultPath::parse(&below(name)) else { return Ok(()) };
+        folder = Some(next);
+    }
+    Ok(())
+}
+
+/// Whether a file of this name can be read by nobody but a program: what Obsidian shows has an ending.
+pub fn lacks_ending(path: &VaultPath) -> bool {
+    !path.name().trim_start_matches('.').contains('.')
+}
+
+/// The file at a path that has to be exact, for calls that delete or move it. Where nothing is, the answer names what a
+/// reader would have found.
+pub fn read_exact_path(context: &Context<'_>, view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
+    match view.read(path) {
+        Err(ReadError::Store(StoreError::Missing)) => Err(missing(context, view, path)?),
+        _ => reading::read_exactly(view, path),
+    }
+}

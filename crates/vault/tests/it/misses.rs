@@ -1,0 +1,102 @@
+//! What a miss costs must not tell how much is hidden in the folder.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use lapidary_vault::{
+    Policy, Vault, VaultLimits, VaultPath,
+    store::{
+        Backend, BackendTurn, Capabilities, Cursor, Delta, Entry, FolderStore, History, Look, Open, PlaceState,
+        PosixBackend, Stamp, Stat, StoreError, StoredFile,
+    },
+};
+
+use crate::scratch::{Scratch, missing, vault_path};
+
+/// Counts the entries of folders that are listed, however they are.
+struct Counting {
+    store: PosixBackend,
+    entries: Arc<AtomicUsize>,
+}
+
+impl Backend for Counting {
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
+        self.store.read(path, max_bytes, open)
+    }
+
+    fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+        let listed = self.store.list(folder, open)?;
+        self.entries.fetch_add(listed.len(), Ordering::SeqCst);
+        Ok(listed)
+    }
+
+    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+        self.store.stamp(path)
+    }
+
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+        self.store.load(path, max_bytes, into)
+    }
+
+    fn now(&self) -> i64 {
+        self.store.now()
+    }
+
+    fn changes_since(&self, cursor: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError> {
+        let delta = self.store.changes_since(cursor, look)?;
+        if let Delta::Everything { walked, .. } = &delta {
+            self.entries.fetch_add(walked.files.len(), Ordering::SeqCst);
+        }
+        Ok(delta)
+    }
+
+    fn look_at(&self, cursor: &mut Cursor, path: &VaultPath, look: &Look<'_>) -> Result<PlaceState, StoreError> {
+        self.store.look_at(cursor, path, look)
+    }
+
+    fn turn<'a>(&'a self, go_on: &dyn Fn() -> bool) -> Result<Box<dyn BackendTurn + 'a>, lapidary_vault::TurnError> {
+        self.store.turn(go_on)
+    }
+
+    fn history(&self) -> &dyn History {
+        self.store.history()
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_miss_looks_at_no_more_entries_the_more_are_hidden() {
+    let looked_at = |hidden: usize| {
+        let scratch = Scratch::fast();
+        scratch.put("folder/Plan.md", "x");
+        scratch.put("folder/plan.txt", "x");
+        scratch.put("folder/Größe.md", "x");
+        scratch.put(".lapidaryignore", "*-hidden.md\n");
+        (0..hidden).for_each(|number| scratch.put(&format!("folder/{number}-hidden.md"), "x"));
+        let entries = Arc::new(AtomicUsize::new(0));
+        let store = PosixBackend::private(Arc::new(FolderStore::new(scratch.root())));
+        let backend = Arc::new(Counting { store, entries: Arc::clone(&entries) });
+        let vault = Vault::new("counted".to_owned(), backend, Policy::default(), VaultLimits::default());
+        let miss = |name: &str| {
+            let view = vault.view(vault.scope(std::time::SystemTime::now()).unwrap(), u64::MAX);
+            let path = vault_path(&format!("folder/{name}"));
+            assert_eq!(view.read(&path).map(|_| ()), Err(missing()), "{name}");
+            view.similar(&path).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        // The first look at the vault is at all of it.
+        assert_eq!(miss("none.md"), [""; 0]);
+        let before = entries.load(Ordering::SeqCst);
+        assert_eq!(miss("PLAN"), ["folder/Plan.md", "folder/plan.txt"]);
+        assert_eq!(miss("plan.pdf"), ["folder/Plan.md", "folder/plan.txt"]);
+        assert_eq!(miss("größe.md"), ["folder/Größe.md"]);
+        assert_eq!(miss("1-HIDDEN.md"), [""; 0]);
+        entries.load(Ordering::SeqCst) - before
+    };
+    assert_eq!((looked_at(0), looked_at(500)), (0, 0));
+}

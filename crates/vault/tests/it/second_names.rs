@@ -1,0 +1,206 @@
+//! Disks that answer to more names than they list. What is closed by its name stays closed by every other.
+
+use std::{path::Path, process::Command, sync::Arc};
+
+use lapidary_vault::{
+    Change, ChangeSet, Guard, Policy, ReadError, Scope, Trash, Vault, VaultLimits,
+    store::{FolderStore, StateFolder, StoreError},
+};
+
+use crate::scratch::{Scratch, commit, create, denying, listed, missing, open_vault_under, origin, vault_path};
+
+const FILES: [(&str, &str); 7] = [
+    ("Notes with a long name.md", "open"),
+    ("Folder of notes/a.md", "open"),
+    ("Private things/secret.md", "secret"),
+    (".obsidian/app.json", "secret"),
+    (".git/config", "secret"),
+    (".trash/old.md", "secret"),
+    (".lapidaryignore", "Private things/\n"),
+];
+
+/// As Windows makes them, and others that some disk has: without what cannot be seen, without the end.
+const SECOND: [(&str, &str); 12] = [
+    ("NOTESW~1.MD", "Notes with a long name.md"),
+    ("FOLDER~1", "Folder of notes"),
+    ("PRIVAT~1", "Private things"),
+    ("OBSIDI~1", ".obsidian"),
+    ("GIT~1", ".git"),
+    ("TRASH~1", ".trash"),
+    ("LAPIDA~1", ".lapidaryignore"),
+    ("SECRET~1.MD", "secret.md"),
+    ("Private things.", "Private things"),
+    ("Private things ", "Private things"),
+    ("\u{200b}.obsidian", ".obsidian"),
+    ("X", "Private things"),
+];
+
+/// A vault on a disk that answers to these names as well, and to every other case.
+fn lying(scratch: &Scratch) -> Vault {
+    let answers = |name: &str| {
+        let second = SECOND.iter().find(|(second, _)| second.eq_ignore_ascii_case(name)).map(|(_, listed)| *listed);
+        let names = FILES.iter().flat_map(|(path, _)| path.split('/'));
+        second.or_else(|| names.into_iter().find(|listed| listed.eq_ignore_ascii_case(name))).map(str::to_owned)
+    };
+    let store = Arc::new(FolderStore::new(scratch.root()).answering_to(Arc::new(answers)));
+    let state = Arc::new(StateFolder::new(scratch.state().to_owned(), scratch.root()));
+    Vault::shared("lying".to_owned(), store, &state, Policy::default(), VaultLimits::default())
+}
+
+/// Everything that leads to something of the vault by a second name, and what is there.
+fn by_second_names() -> impl Iterator<Item = (String, &'static str)> {
+    let below = |folder: &'static str, second: &'static str| {
+        FILES.iter().filter_map(move |(path, text)| {
+            let rest = path.strip_prefix(folder)?.strip_prefix('/')?;
+            Some((format!("{second}/{rest}"), *text))
+        })
+    };
+    let itself = SECOND.iter().map(|(second, _)| ((*second).to_owned(), ""));
+    SECOND.iter().flat_map(move |(second, folder)| below(folder, second)).chain(itself)
+}
+
+#[track_caller]
+fn opens_nothing(scratch: &Scratch, vault: &Vault, path: &str) {
+    let scope = vault.scope(std::time::SystemTime::now()).unwrap();
+    let view = vault.view(Arc::clone(&scope), u64::MAX);
+    let path = &vault_path(path);
+    let before = scratch.everything();
+    assert_eq!(view.read(path).map(|_| ()), Err(missing()), "{path} is read");
+    assert_eq!(view.list(Some(path)).map(|_| ()), Err(missing()), "{path} is listed");
+    assert_eq!(view.stamp(path), None, "{path} has a time");
+    // Whoever planned it saw everything, so that the commit alone holds the line.
+    let sees_all = |change| commit(vault, &scope, change);
+    let file = Arc::new(lapidary_vault::File { content: b"secret".to_vec().into(), modified: None, created: None });
+    let (at, before_it, guard) = (path.clone(), Arc::clone(&file), Guard::Plan);
+    assert_eq!(
+        sees_all(Change::Write { path: at.clone(), before: before_it, guard, content: b"x".to_vec().into() }),
+        Err(StoreError::Missing),
+        "{path} is written"
+    );
+    let trash = Change::Trash { path: at.clone(), before: None, guard, trash: Trash::InVault };
+    assert_eq!(sees_all(trash), Err(StoreError::Missing), "{path} is trashed");
+    assert_eq!(sees_all(Change::Delete { path: at, before: file, guard }), Err(StoreError::Missing), "{path} goes");
+    for made in [path.to_string(), format!("{path}/new.md")] {
+        let refused = commit(vault, &scope, create(&made, "x"));
+        assert_eq!(refused, Err(StoreError::NotPortable), "{made} is made");
+        let to = ChangeSet::one(Change::Move {
+            from: vault_path("Folder of notes/a.md"),
+            to: vault_path(&made),
+            before: None,
+            guard: Guard::Plan,
+            content: None,
+        });
+        let moved = vault.turn(&|| true).unwrap().commit(&to, &scope, &origin()).map_err(|error| error.error);
+        assert_eq!(moved.map(|_| ()), Err(StoreError::NotPortable), "moved to {made}");
+    }
+    assert_eq!(scratch.everything(), before, "{path}");
+}
+
+#[test]
+fn a_name_that_no_listing_shows_leads_nowhere() {
+    let scratch = Scratch::with(&FILES);
+    let vault = lying(&scratch);
+    let paths: Vec<_> = by_second_names().collect();
+    assert!(paths.len() > 20);
+    for (path, _) in paths {
+        opens_nothing(&scratch, &vault, &path);
+    }
+    let scope = vault.scope(std::time::SystemTime::now()).unwrap();
+    assert_eq!(listed(&vault.view(scope, u64::MAX), "").unwrap(), ["Folder of notes/", "Notes with a long name.md"]);
+}
+
+#[test]
+fn a_link_leads_nowhere_by_a_second_name() {
+    let scratch = Scratch::with(&FILES);
+    scratch.link("link.md", "OBSIDI~1/app.json");
+    scratch.link("folder", "PRIVAT~1");
+    let vault = lying(&scratch);
+    let view = vault.view(Arc::default(), u64::MAX);
+    for path in ["link.md", "folder/secret.md", "folder/SECRET~1.MD"] {
+        assert_eq!(view.read(&vault_path(path)).map(|_| ()), Err(missing()), "{path}");
+    }
+}
+
+#[test]
+fn on_such_a_disk_the_listed_names_work_in_any_case() {
+    let scratch = Scratch::with(&FILES);
+    let vault = lying(&scratch);
+    let all = Scope::default();
+    let read =
+        |path: &str| vault.view(Arc::default(), u64::MAX).read(&vault_path(path)).map(|file| file.bytes().to_vec());
+    for path in ["Folder of notes/a.md", "FOLDER OF NOTES/A.md", "folder of notes/a.MD"] {
+        assert_eq!(read(path).unwrap(), b"open", "{path}");
+        assert_eq!(commit(&vault, &all, create(path, "x")), Err(StoreError::Exists), "{path}");
+    }
+    commit(&vault, &all, create("FOLDER of notes/b.md", "new")).unwrap();
+    assert_eq!(scratch.bytes("Folder of notes/b.md"), b"new");
+    let closed: Scope = denying(&["Private things"]).into();
+    let view = vault.view(Arc::new(closed.clone()), u64::MAX);
+    for path in ["private THINGS/secret.md", "Private things/SECRET.md"] {
+        assert!(matches!(view.read(&vault_path(path)), Err(ReadError::Denied(_))), "{path}");
+        assert_eq!(commit(&vault, &closed, create(path, "x")), Err(StoreError::Closed), "{path}");
+    }
+}
+
+/// A disk in a file, mounted as long as this value lives.
+struct Mounted<'a>(&'a Path);
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(self.0).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "{:?} stays mounted", self.0);
+    }
+}
+
+fn run(program: &str, arguments: &[&str]) -> Result<(), String> {
+    match Command::new(program).args(arguments).output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+        Err(error) => Err(format!("{program}: {error}")),
+    }
+}
+
+/// What a machine can mount, if anything: FAT makes short names by itself, NTFS is given them as Windows would.
+#[test]
+fn a_real_disk_with_short_names_shows_nothing_by_them() {
+    for (make, mount) in [("mkfs.vfat", &["mount", "-o", "loop"][..]), ("mkntfs", &["ntfs-3g"][..])] {
+        let scratch = Scratch::new();
+        let (image, at) = (scratch.outside("image"), scratch.root());
+        std::fs::File::create(&image).unwrap().set_len(32 << 20).unwrap();
+        let (image, at_text) = (image.to_str().unwrap().to_owned(), at.to_str().unwrap().to_owned());
+        let making = if make == "mkntfs" { vec!["-F", "-Q", &*image] } else { vec![&*image] };
+        let mounting = [&mount[1..], &[&*image, &*at_text][..]].concat();
+        let mounted = run(make, &making).and_then(|()| run(mount[0], &mounting));
+        if let Err(problem) = mounted {
+            println!("skipped: no disk with short names can be mounted here ({problem})");
+            continue;
+        }
+        let mounted = Mounted(&at);
+        FILES.iter().for_each(|(path, text)| scratch.put(path, text));
+        for (short, name) in SECOND.iter().filter(|(second, _)| second.contains('~')) {
+            if mount[0] == "ntfs-3g" && scratch.at(name).exists() {
+                let place = scratch.at(name);
+                let named = run("setfattr", &["-n", "system.ntfs_dos_name", "-v", short, place.to_str().unwrap()]);
+                named.unwrap_or_else(|problem| println!("{short} is not set: {problem}"));
+            }
+        }
+        let vault = open_vault_under(&scratch.root(), scratch.state(), Policy::default());
+        let mut tried = 0;
+        for (path, text) in by_second_names() {
+            // Only what this disk answers to.
+            if scratch.at(&path).exists() {
+                tried += 1;
+                let scope = vault.scope(std::time::SystemTime::now()).unwrap();
+                let read = vault.view(scope, u64::MAX).read(&vault_path(&path));
+                assert_eq!(read.map(|_| ()), Err(missing()), "{path} shows {text}");
+                let refused = commit(&vault, &Scope::default(), create(&path, "x"));
+                assert!(refused.is_err(), "{path} is made");
+            }
+        }
+        println!("{make}: {tried} second names");
+        assert!(tried > 0, "the disk has none");
+        let open = vault.view(Arc::default(), u64::MAX).read(&vault_path("Folder of notes/a.md"));
+        assert_eq!(open.unwrap().bytes(), b"open");
+        drop(mounted);
+    }
+}
