@@ -16,7 +16,7 @@ pub(crate) use properties::PackedValue;
 
 /// Changes whenever a digest of the same note would come out different, so that an older cache is not believed.
 /// `a_digest_is_what_it_was` fails when that is forgotten.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 const PARTS: usize = 8;
 
@@ -96,8 +96,8 @@ impl<'a> Digest<'a> {
         std::iter::from_fn(move || unpacker.fixed())
     }
 
-    /// Those in properties first, then those in the text, in order, then the definitions of reference links. Obsidian does
-    /// not count the last as links.
+    /// Those in properties first, then those in the text, in order. Reference links are among them, which Obsidian does not
+    /// count in its graph and queries.
     pub fn links(&self) -> impl Iterator<Item = LinkDigest<'a>> + use<'a> {
         let mut unpacker = self.part(Part::Links);
         std::iter::from_fn(move || {

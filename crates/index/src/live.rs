@@ -1,11 +1,12 @@
 use std::{
     sync::{
         Arc, Once,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use lapidary_store::maintenance::run_aside;
 use parking_lot::{Mutex, RwLock};
 
 use super::{
@@ -46,6 +47,8 @@ pub struct Live {
     used: AtomicU64,
     /// Whether somebody does the work that nobody should wait for.
     pub kept: Once,
+    /// Whether somebody makes digests aside.
+    digesting_aside: AtomicBool,
 }
 
 /// What is known of the vault. Each part is a value that never changes and is replaced by the next.
@@ -92,6 +95,7 @@ impl Live {
             started: Instant::now(),
             used: AtomicU64::new(0),
             kept: Once::new(),
+            digesting_aside: AtomicBool::new(false),
         }
     }
 
@@ -181,6 +185,25 @@ impl Live {
         tracing::debug!("the vault changes faster than it can be read");
         // Others keep changing the vault while it is looked at; what was missed will be seen next time.
         Ok(self.newest())
+    }
+
+    /// Makes the digests of all notes while nobody waits for them. Ends early with the vault.
+    pub fn digest_aside(self: &Arc<Self>) {
+        if self.newest().is_indexed() || self.digesting_aside.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let live = Arc::clone(self);
+        let started = run_aside("digests", move || {
+            // If they could not be made, whoever needs them tries again and says why.
+            if let Err(error) = live.notes(&|| Arc::strong_count(&live) > 1) {
+                tracing::debug!(%error, "the notes could not be looked into");
+            }
+            live.digesting_aside.store(false, Ordering::Release);
+        });
+        if let Err(error) = started {
+            self.digesting_aside.store(false, Ordering::Release);
+            tracing::warn!(%error, "nobody looks into the notes");
+        }
     }
 
     /// Makes the digests of the notes that somebody sees. Those of others are left to whoever sees them, so that nobody

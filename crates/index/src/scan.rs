@@ -54,11 +54,30 @@ impl Source for [Slice] {
 /// Which matching lines are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The first text to scan; those before it are not looked at. A scan that was stopped goes on at its `resume_at`.
+    /// The first text to scan; those before it are not looked at. A scan that was stopped goes on at its `next`.
     pub start: usize,
+    /// What of that text is not looked at either.
+    pub skip: Skip,
     /// So many matching lines from there are passed over.
     pub offset: usize,
     pub limit: usize,
+}
+
+/// The matching lines of a text that somebody has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// The first of them.
+    Matches(usize),
+    /// Those before this line, which counts from 1.
+    LinesBefore(usize),
+}
+
+/// A matching line that a page has no room for, or a text that was not scanned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScanPlace {
+    pub file: usize,
+    /// How many matching lines of the text come before it.
+    pub matches: usize,
 }
 
 /// How much a scan may do.
@@ -95,8 +114,8 @@ pub struct Scanned {
     pub gave_up: Vec<usize>,
     /// Always there if a text was left out, or a hit.
     pub stopped: Option<Stop>,
-    /// The first text that was left out.
-    pub resume_at: Option<usize>,
+    /// Where to go on, so that nothing is lost: at the first line behind the window, or the first text that was left out.
+    pub next: Option<ScanPlace>,
 }
 
 /// Scans texts for matching lines.
@@ -110,7 +129,7 @@ pub(crate) fn scan<S: Source + ?Sized>(source: &S, pattern: &Pattern, window: Wi
         unread: 0,
         gave_up: Vec::new(),
         stopped: None,
-        resume_at: None,
+        next: None,
     };
     let mut page = Vec::new();
     let start = window.start.min(source.count());
@@ -118,7 +137,7 @@ pub(crate) fn scan<S: Source + ?Sized>(source: &S, pattern: &Pattern, window: Wi
     let mut next = start;
     while next < end && scanned.stopped.is_none() {
         let wave = next..next.saturating_add(WAVE).min(end);
-        for outcome in count_wave(source, pattern, wave, start, scanned.total < window.end(), &watch) {
+        for outcome in count_wave(source, pattern, wave, start, scanned.total < window.end(), window, &watch) {
             match outcome {
                 Outcome::Later => break,
                 Outcome::Stopped => {
@@ -136,7 +155,7 @@ pub(crate) fn scan<S: Source + ?Sized>(source: &S, pattern: &Pattern, window: Wi
         }
     }
     if next < source.count() {
-        scanned.resume_at = Some(next);
+        scanned.next.get_or_insert(ScanPlace { file: next, matches: 0 });
         scanned.stopped = scanned.stopped.or(Some(Stop::Budget));
     }
     scanned.make_hits(page, pattern, &watch);
@@ -156,6 +175,8 @@ enum Outcome {
 struct Counted {
     bytes: u64,
     lines: usize,
+    /// Matching lines before those.
+    skipped: usize,
     gave_up: bool,
     /// Kept while it may belong to the page.
     text: Option<Searched>,
@@ -191,8 +212,12 @@ impl Scanned {
         }
         let from = window.offset.max(before);
         let to = window.end().min(self.total);
+        let within = |line: usize| line.saturating_sub(before) + counted.skipped;
+        if self.total > window.end() {
+            self.next.get_or_insert(ScanPlace { file, matches: within(window.end()) });
+        }
         let text = counted.text.filter(|_| from < to)?;
-        Some(PageFile { file, text, lines: from - before..to - before })
+        Some(PageFile { file, text, lines: within(from)..within(to) })
     }
 
     /// Finds the lines of the page again. A deadline does not end this, since it takes no longer than the count did and
@@ -217,7 +242,8 @@ impl PageFile {
     fn hits(self, pattern: &Pattern, stop: &dyn Fn() -> bool) -> Option<Vec<Hit>> {
         let mut lines = pattern.lines(self.text.lines(), stop);
         let wanted = lines.by_ref().skip(self.lines.start).take(self.lines.len());
-        let hits: Vec<Hit> = wanted.map(|line| Hit::new(self.file, self.text.clone(), line)).collect();
+        let hit = |(number, line)| Hit::new(self.file, number, self.text.clone(), line);
+        let hits: Vec<Hit> = self.lines.clone().zip(wanted).map(hit).collect();
         (!lines.stopped()).then_some(hits)
     }
 }
@@ -230,6 +256,7 @@ fn count_wave<S: Source + ?Sized>(
     // Scanned however little time there is, so that every scan gets on.
     surely: usize,
     keeps_texts: bool,
+    window: Window,
     watch: &Watch<'_>,
 ) -> Vec<Outcome> {
     let first = wave.start;
@@ -245,12 +272,20 @@ fn count_wave<S: Source + ?Sized>(
             return Outcome::Stopped;
         }
         let bytes = text.lines().len();
+        let skipped = match window.skip {
+            _ if file != window.start => 0,
+            Skip::Matches(matches) => matches.min(lines),
+            Skip::LinesBefore(line) => {
+                pattern.lines(text.lines(), &stops).take_while(|found| found.number < line).count()
+            }
+        };
+        let lines = lines - skipped.min(lines);
         let text = (keeps_texts && lines > 0).then_some(text);
         // The first one is always taken, so that every wave gets on.
         if text.is_some() && kept.fetch_add(bytes, Ordering::Relaxed) > MAX_KEPT_BYTES && file != first {
             return Outcome::Later;
         }
-        Outcome::Counted(Counted { bytes: bytes as u64, lines, gave_up: undecided > 0, text })
+        Outcome::Counted(Counted { bytes: bytes as u64, lines, skipped, gave_up: undecided > 0, text })
     };
     wave.into_par_iter().map(count).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc, time::SystemTime};
 
-use lapidary_note::LinkKind;
+use lapidary_note::{LinkKind, shown_text};
 use lapidary_query::Pattern;
 use rayon::prelude::*;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
@@ -12,15 +12,16 @@ use super::{
     digest::{Digest, LinkDigest},
     file::{FileId, FileState},
     live::{IndexError, Live},
+    mention::MayMention,
     names::mention_key,
     snapshot::Snapshot,
     text_table::TextTable,
-    texts::{GoOn, Source as TextSource},
+    texts::{GoOn, Source as TextSource, Wanted},
 };
 use crate::{
     Scope, VaultPath,
     links::{self, Names},
-    scan::{self, Budget, Scanned, Searched, Window, scan},
+    scan::{self, Budget, Scanned, Searched, Skip, Window, scan},
 };
 
 /// Which files a scope shows, by number. The path of a number never changes, so the answer for one never does.
@@ -293,21 +294,27 @@ impl Files {
         found
     }
 
-    /// Looks for lines in all notes below a folder, in path order; with `from`, in those from this path on. Works also
-    /// while nothing is known of the notes yet.
+    /// Looks for lines in all notes below a folder, in path order; with `from`, in those from this path on, and in the note
+    /// itself from this line on. Works also while nothing is known of the notes yet.
     pub fn scan(
         &self,
         pattern: &Pattern,
         below: Option<&VaultPath>,
-        from: Option<&VaultPath>,
-        window: Window,
+        from: Option<(&VaultPath, usize)>,
+        mut window: Window,
         budget: &Budget<'_>,
     ) -> ScannedNotes {
-        let wanted = |entry: &FileEntry<'_>| entry.is_note() && from.is_none_or(|from| entry.path() >= from);
-        let states: Vec<Arc<FileState>> = self.below(below).filter(wanted).map(|entry| Arc::clone(entry.0)).collect();
+        let notes = self.below(below).filter(FileEntry::is_note);
+        let states: Vec<Arc<FileState>> = notes.map(|entry| Arc::clone(entry.0)).collect();
+        if let Some((path, line)) = from {
+            window.start = states.partition_point(|state| state.path < *path);
+            // If it is gone, the next one is seen whole.
+            let is_there = states.get(window.start).is_some_and(|state| state.path == *path);
+            window.skip = if is_there { Skip::LinesBefore(line) } else { Skip::Matches(0) };
+        }
         // With a budget, only what it will be spent on is worth loading, and that is found out on the way.
         let source = if budget.max_files.is_none() && budget.max_bytes.is_none() {
-            self.loaded(&states, &|| (budget.go_on)().is_none())
+            self.loaded(states.get(window.start..).unwrap_or_default(), &|| (budget.go_on)().is_none())
         } else {
             self.source()
         };
@@ -377,6 +384,66 @@ impl Files {
         }
         sources.sort_unstable();
         sources
+    }
+
+    /// The links to a file from other notes, in the order of these, reference links included. If not all
+    /// notes were looked into, only those are that may mention it.
+    pub fn find_backlinks(&self, target: &VaultPath, go_on: GoOn<'_>) -> Result<Vec<Backlink<'_>>, IndexError> {
+        if self.snapshot.is_indexed() {
+            return Ok(self.links_to(target, self.mentioning_states(target).collect()));
+        }
+        let mention = MayMention::of(target);
+        let found = self.map_texts(go_on, |entry, text| mention.is_in(text).then(|| Arc::clone(entry.0)))?;
+        let unknown: Vec<Arc<FileState>> = found.iter().filter(|state| state.digest().is_none()).cloned().collect();
+        if self.source().digest(&unknown, Wanted::AnyState, go_on).stopped {
+            return Err(IndexError::Stopped);
+        }
+        let sources =
+            found.iter().filter(|state| state.path != *target).filter_map(|state| self.snapshot.by_id(state.id));
+        Ok(self.links_to(target, sources.collect()))
+    }
+
+    /// The canvases other than itself that may mention a file, in path order, with their texts.
+    pub fn canvases_mentioning(
+        &self,
+        target: &VaultPath,
+        go_on: GoOn<'_>,
+    ) -> Result<Vec<(VaultPath, String)>, IndexError> {
+        let mention = MayMention::of(target);
+        self.map_texts_of(VaultPath::is_canvas, go_on, |entry, text| {
+            let is_other = entry.path() != target && mention.is_in(text);
+            is_other.then(|| (entry.path().clone(), String::from_utf8_lossy(text).into_owned()))
+        })
+    }
+
+    /// The text of a file as it is now, as callers see it.
+    pub fn shown_text(&self, path: &VaultPath) -> Option<String> {
+        let text = self.source().text(self.get(path)?.0)?;
+        Some(shown_text(&text).into_owned())
+    }
+
+    /// Whether every note was looked into.
+    pub fn is_indexed(&self) -> bool {
+        self.snapshot.is_indexed()
+    }
+
+    fn mentioning_states<'n>(&'n self, target: &VaultPath) -> impl Iterator<Item = &'n Arc<FileState>> {
+        self.shown_mentioning(target).filter(move |state| state.path != *target)
+    }
+
+    /// The links to a file among those of some notes.
+    fn links_to<'n>(&'n self, target: &VaultPath, mut sources: Vec<&'n Arc<FileState>>) -> Vec<Backlink<'n>> {
+        sources.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let mut leads_here = LeadsHere::to(self, target);
+        let mut found = Vec::new();
+        for state in sources {
+            for link in digest_of(state).into_iter().flat_map(|digest| digest.links()) {
+                if leads_here.asked(link.target, &state.path) {
+                    found.push(Backlink { source: &state.path, link });
+                }
+            }
+        }
+        found
     }
 
     fn shows_folder(&self, folder: &VaultPath) -> bool {
@@ -453,40 +520,23 @@ impl Notes {
         sources
     }
 
-    fn mentioning_states<'n>(&'n self, target: &VaultPath) -> impl Iterator<Item = &'n Arc<FileState>> {
-        self.shown_mentioning(target).filter(move |state| state.path != *target)
-    }
-
-    /// The links to a file from other notes, in the order of these. Definitions of reference links are not among them, as
-    /// they are no links to Obsidian either.
+    /// The links to a file from other notes, in the order of these. Reference links are among them.
     pub fn backlinks(&self, target: &VaultPath) -> Vec<Backlink<'_>> {
-        let mut sources: Vec<&Arc<FileState>> = self.mentioning_states(target).collect();
-        sources.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        let mut leads_here = LeadsHere::to(self, target);
-        let mut found = Vec::new();
-        for state in sources {
-            let links = digest_of(state).into_iter().flat_map(|digest| digest.links());
-            for link in links.filter(|link| link.kind != LinkKind::Reference) {
-                if leads_here.asked(link.target, &state.path) {
-                    found.push(Backlink { source: &state.path, link });
-                }
-            }
-        }
-        found
+        self.links_to(target, self.mentioning_states(target).collect())
     }
 }
 
 /// Whether links lead to a file. Where a link leads depends on nothing of its note but the folder, and in a vault with a
 /// thousand notes of one name it takes long to find out, so every answer is remembered.
-struct LeadsHere<'f> {
+struct LeadsHere<'f, 't> {
     files: &'f Files,
-    target: &'f VaultPath,
+    target: &'t VaultPath,
     key: u64,
     known: HashMap<(&'f str, Option<&'f str>), bool>,
 }
 
-impl<'f> LeadsHere<'f> {
-    fn to(files: &'f Files, target: &'f VaultPath) -> Self {
+impl<'f, 't> LeadsHere<'f, 't> {
+    fn to(files: &'f Files, target: &'t VaultPath) -> Self {
         Self { files, target, key: mention_key(target.as_str()), known: HashMap::new() }
     }
 

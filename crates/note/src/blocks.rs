@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::Note;
+use crate::{Link, Note};
 
 /// A part of a note that carries a `^name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,9 +60,9 @@ pub(crate) enum Trailing {
     Alone(Range<usize>),
 }
 
-/// The `^id` at the very end of a span. What stands before it must be a blank, or the begin of a line; `prefix` are
-/// the characters that may stand in front of a line.
-pub(crate) fn trailing_id(text: &str, span: Range<usize>, prefix: &[char]) -> Option<Trailing> {
+/// The `^id` at the very end of a span. What stands before it must be a blank, the begin of a line or the end of one of
+/// the links; `prefix` are the characters that may stand in front of a line.
+pub(crate) fn trailing_id(text: &str, span: Range<usize>, prefix: &[char], links: &[Link]) -> Option<Trailing> {
     let part = &text[span.clone()];
     let id = part.bytes().rev().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
     let before = part[..part.len() - id].strip_suffix('^').filter(|_| id > 0)?;
@@ -71,5 +71,11 @@ pub(crate) fn trailing_id(text: &str, span: Range<usize>, prefix: &[char]) -> Op
         return Some(Trailing::Alone(marker));
     }
     let begins_line = before.trim_end_matches(prefix).ends_with('\n');
-    (begins_line || before.ends_with(char::is_whitespace)).then_some(Trailing::Behind(marker))
+    let separate = begins_line || before.ends_with(char::is_whitespace) || ends_link(marker.start, span.start, links);
+    separate.then_some(Trailing::Behind(marker))
+}
+
+/// Whether one of the links ends at a place. Only those that begin behind `floor` are looked at, which are the last.
+fn ends_link(at: usize, floor: usize, links: &[Link]) -> bool {
+    links.iter().rev().take_while(|link| link.span.start >= floor).any(|link| link.span.end == at)
 }

@@ -28,6 +28,13 @@ impl ContentHash {
         &self.0
     }
 
+    /// As many digits as a caller has to send back.
+    pub fn short(&self) -> String {
+        let mut digits = self.hex();
+        digits.truncate(ExpectedHash::MIN_DIGITS);
+        digits
+    }
+
     fn hex(&self) -> String {
         self.to_string().split_off(PREFIX.len())
     }
@@ -77,14 +84,14 @@ pub struct ExpectedHash {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{} is not a hash: expected `sha256:` and 12 to 64 hex digits", quoted(.given))]
+#[error("{} is not a hash: expected 8 to 64 hex digits, with or without `sha256:`", quoted(.given))]
 pub struct HashError {
     pub given: String,
 }
 
 impl ExpectedHash {
-    /// Shortest prefix that counts: 48 bits, far beyond what a vault can collide in by chance.
-    pub const MIN_DIGITS: usize = 12;
+    /// Shortest prefix that counts: it is compared with one file or part, so 32 bits do not fit by chance.
+    pub const MIN_DIGITS: usize = 8;
 
     pub fn parse(given: &str) -> Result<Self, HashError> {
         let trimmed = given.trim();

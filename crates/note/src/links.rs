@@ -1,4 +1,4 @@
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, fmt, ops::Range};
 
 use crate::{Note, span::trim};
 
@@ -57,6 +57,15 @@ pub struct Size {
     pub height: Option<u32>,
 }
 
+impl fmt::Display for Size {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.height {
+            Some(height) => write!(formatter, "{}x{height}", self.width),
+            None => write!(formatter, "{}", self.width),
+        }
+    }
+}
+
 /// `[label]: destination "title"`, which reference links lead to. Obsidian does not count it as a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkDefinition {
@@ -104,6 +113,12 @@ impl Note<'_> {
 }
 
 impl LinkDefinition {
+    /// A reference link to this definition, with the place where it leads in place of the label.
+    pub fn followed_by(&self, link: &Link) -> Link {
+        let Self { destination, path, subpath, internal, .. } = self.clone();
+        Link { internal, destination, path, subpath, ..link.clone() }
+    }
+
     /// A definition is read like the destination of a Markdown link.
     pub fn as_link(&self) -> Link {
         let Self { span, destination, path, subpath, title, internal, .. } = self.clone();
@@ -127,6 +142,16 @@ impl Link {
     /// no space around it. Not in NFC: names of files are not either, and whoever resolves links brings both to it.
     pub fn target<'t>(&self, text: &'t str) -> Cow<'t, str> {
         target::target(self.kind, &text[self.path.clone()])
+    }
+
+    /// The address that a link to the web leads to, as it is written: without the `<>` around it, and with the scheme that
+    /// `<me@x.y>` leaves out.
+    pub fn address<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let written = &text[self.destination.clone()];
+        match self.kind {
+            LinkKind::Url if !written.contains(':') => Cow::Owned(format!("mailto:{written}")),
+            _ => Cow::Borrowed(written.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).unwrap_or(written)),
+        }
     }
 
     /// The place in the file that is meant, as it is written.

@@ -3,6 +3,7 @@
 mod brackets;
 mod leaf;
 mod mask;
+mod reading;
 #[cfg(test)]
 mod tests;
 mod walk;

@@ -7,7 +7,7 @@ use lapidary_query::{nearest, words};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    ArgumentProblem, Reason,
+    ArgumentProblem, Reason, listed,
     quote::{Prose, quoted},
     reason::clipped,
     renamed::successor_of_argument,
@@ -237,7 +237,10 @@ impl Check {
             }
             "object" => match only_text_field(schema) {
                 Some((name, mut object)) => {
-                    self.repairs.push(format!("{} was read as its {}", quoted(at), quoted(&name)));
+                    // What the list shows in its place needs no word.
+                    if !schema.contains_key(listed::SHORT) {
+                        self.repairs.push(format!("{} was read as its {}", quoted(at), quoted(&name)));
+                    }
                     object.insert(name, json!(text));
                     Value::Object(object)
                 }

@@ -17,6 +17,10 @@ pub struct ToolSet {
 /// All tools with their standing, in the order of the list.
 pub struct Catalogue {
     entries: Vec<Entry>,
+    /// Clients of the original file tools parse the text of an answer.
+    files_in_json: bool,
+    /// The owner chose the tools, maybe for a client that knows all of their arguments.
+    pub lists_whole_schemas: bool,
 }
 
 pub struct Entry {
@@ -63,6 +67,8 @@ pub struct Selection {
     pub chosen: Vec<String>,
     pub excluded: Vec<String>,
     pub read_only: bool,
+    /// File tools are listed as their original names them, so their clients are those of the original.
+    pub dotted_names: bool,
 }
 
 impl Selection {
@@ -129,11 +135,19 @@ impl Catalogue {
                 of_server => of_server,
             };
         }
-        Ok(Self { entries })
+        let is_original = |choice: &Choice| matches!(choice, Choice::Family(Family::Files));
+        let files_in_json = selection.dotted_names || chosen.iter().any(is_original);
+        let lists_whole_schemas = !chosen.is_empty() && !chosen.iter().any(|choice| matches!(choice, Choice::Default));
+        Ok(Self { entries, files_in_json, lists_whole_schemas })
     }
 
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// Whether the text of an answer of this family is its JSON, as in the original, instead of a short form.
+    pub(crate) fn in_json(&self, family: Family) -> bool {
+        self.files_in_json && family == Family::Files
     }
 
     /// What can be called, listed or not.

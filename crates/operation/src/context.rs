@@ -13,6 +13,7 @@ use crate::{Catalogue, Interruption, MemoryBudget, Prompt, Reason};
 pub struct Context<'a> {
     pub cancel: &'a Cancel,
     pub catalogue: &'a Catalogue,
+    pub author: Author<'a>,
     /// The names of all vaults that there are for the caller.
     pub vaults: &'a [String],
     pub scan: ScanLimits,
@@ -28,6 +29,24 @@ pub struct Context<'a> {
     pub playbooks: &'a [Prompt],
     /// What a walk through the vault cost. A call is planned on one thread.
     pub walked: &'a Cell<Option<Walked>>,
+}
+
+/// Who calls, as far as a change can be told to be its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Author<'a> {
+    /// Of this connection.
+    pub id: &'a str,
+    /// Under which it comes back, if anything tells that it is the same.
+    pub name: Option<&'a str>,
+}
+
+impl Author<'_> {
+    /// Whether the client that a change was recorded under is this one.
+    pub fn is(&self, client: &str) -> bool {
+        let of_name =
+            |name: &str| client.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
+        client == self.id || self.name.is_some_and(of_name)
+    }
 }
 
 /// How much a call may look through before it answers with what it has, and how much it may ask for; 0 is no limit.

@@ -14,6 +14,7 @@ mod context;
 mod facts;
 pub mod fence;
 mod lazy_schemas;
+mod listed;
 mod payload;
 mod plan;
 mod profile;
@@ -30,7 +31,7 @@ pub use arguments::{Checked, check_arguments};
 pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, catch_panic, install_panic_hook};
 pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing, ToolSet};
-pub use context::{Cancel, Context, ScanLimits, Walked};
+pub use context::{Author, Cancel, Context, ScanLimits, Walked};
 pub use facts::Facts;
 pub use payload::{
     CheckpointHistory, Completed, Contents, FilledPrompt, Form, Payload, Prompt, PromptArgument, PromptsSeen,

@@ -28,6 +28,8 @@ pub struct PlannedChange {
     pub changes: ChangeSet,
     /// The change is shown and not made.
     pub dry_run: bool,
+    /// A dry run is answered with the whole diff, unless the answer shows enough of it.
+    pub shows_diff: bool,
     pub proposal: Option<ProposalStep>,
     pub draft: Box<dyn Draft>,
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::{
     Context, Facts, Kind, Offered, Reason,
     lazy_schemas::{LazySchemas, Schemas},
+    listed,
     plan::{
         Batch, BatchOutcome, BatchPlan, Draft, Learnt, Planned, PlannedChange, ProposalStep, RelayedCall, ToolAnswer,
     },
@@ -177,7 +178,7 @@ pub trait ReadTool: Send + Sync + 'static {
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn run(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Self::Output, Reason>;
-    /// The answer as a person would want to read it; without one, the JSON itself is shown.
+    /// The same facts for a model, in as few bytes as say them; without one, the JSON itself is shown.
     fn text(&self, _output: &Self::Output) -> Option<String> {
         None
     }
@@ -209,6 +210,10 @@ pub trait WriteTool: Send + Sync + 'static {
     fn proposal(&self, _output: &Self::Output) -> Option<ProposalStep> {
         None
     }
+    /// Whether a dry run is to be answered with the whole diff; not if the answer shows enough of it.
+    fn shows_diff(&self, _output: &Self::Output) -> bool {
+        true
+    }
     /// Completes the answer with what was not known while it was planned.
     fn finish(&self, _output: &mut Self::Output, _learnt: &Learnt<'_>) {}
     fn text(&self, _output: &Self::Output) -> Option<String> {
@@ -233,6 +238,9 @@ pub trait BatchTool: Send + Sync + 'static {
     fn batch(&self, context: &Context<'_>, input: Self::Input) -> Result<BatchPlan, Reason>;
     /// The answer, from what became of each call.
     fn finish(&self, outcome: BatchOutcome, offered: Offered<'_>) -> Self::Output;
+    fn text(&self, _output: &Self::Output) -> Option<String> {
+        None
+    }
     fn examples(&self) -> Vec<Example>;
 }
 
@@ -288,6 +296,16 @@ impl Spec {
 
     pub fn input(&self) -> &Map<String, Value> {
         &self.schemas.get().input
+    }
+
+    /// Its input schema as the list shows it, shortened or `whole`.
+    pub fn listed_input(&self, whole: bool) -> Map<String, Value> {
+        listed::input(self.input(), whole)
+    }
+
+    /// Its output schema as the list shows it.
+    pub fn listed_output(&self) -> Map<String, Value> {
+        listed::output(self.output())
     }
 
     pub fn output(&self) -> &Map<String, Value> {
@@ -421,7 +439,8 @@ impl<T: ReadTool> AnyTool for Read<T> {
         let name = T::DECLARATION.name;
         let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
         let output = self.0.run(context, view, parse(name, arguments)?)?;
-        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: Facts::of(&output)? }))
+        let text = short_text(Offered::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
+        Ok(Planned::Answer(ToolAnswer { text, output: Facts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -457,9 +476,9 @@ impl<T: WriteTool> AnyTool for Write<T> {
         for path in changes.changes.iter().filter_map(Change::makes) {
             view.may_be_made(path).map_err(|error| Reason::from_store(path, &error, true))?;
         }
-        let proposal = self.0.proposal(&output);
+        let (proposal, shows_diff) = (self.0.proposal(&output), self.0.shows_diff(&output));
         let draft = Box::new(WriteDraft { tool: &self.0, output });
-        Ok(Planned::Change(PlannedChange { changes, dry_run, proposal, draft }))
+        Ok(Planned::Change(PlannedChange { changes, dry_run, shows_diff, proposal, draft }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -477,7 +496,8 @@ impl<T: WriteTool> Draft for WriteDraft<T> {
     fn finish(self: Box<Self>, learnt: &Learnt<'_>) -> Result<ToolAnswer, Reason> {
         let Self { tool, mut output } = *self;
         tool.finish(&mut output, learnt);
-        Ok(ToolAnswer { text: tool.text(&output), output: Facts::of(&output)? })
+        let text = short_text(learnt.offered, T::DECLARATION.family, || tool.text(&output));
+        Ok(ToolAnswer { text, output: Facts::of(&output)? })
     }
 }
 
@@ -500,7 +520,9 @@ impl<T: BatchTool> AnyTool for Batched<T> {
     ) -> Result<Planned, Reason> {
         let BatchPlan { steps, atomic, dry_run } = self.0.batch(context, parse(T::DECLARATION.name, arguments)?)?;
         let finish = |outcome, offered: Offered<'_>| {
-            Ok(ToolAnswer { output: Facts::of(&self.0.finish(outcome, offered))?, text: None })
+            let output = self.0.finish(outcome, offered);
+            let text = short_text(offered, T::DECLARATION.family, || self.0.text(&output));
+            Ok(ToolAnswer { output: Facts::of(&output)?, text })
         };
         Ok(Planned::Batch(Batch { steps, atomic, dry_run, finish: Box::new(finish) }))
     }
@@ -523,7 +545,8 @@ impl<T: AgentTool> AnyTool for Agent<T> {
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
         let output = self.0.run(context, parse(T::DECLARATION.name, arguments)?)?;
-        Ok(Planned::Answer(ToolAnswer { text: self.0.text(&output), output: Facts::of(&output)? }))
+        let text = short_text(Offered::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
+        Ok(Planned::Answer(ToolAnswer { text, output: Facts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -572,6 +595,11 @@ fn spec(declaration: Declaration, kind: ToolKind, effect: Effect, derive: fn() -
         needs: Needs::default(),
         schemas: LazySchemas::new(derive),
     }
+}
+
+/// The text of an answer, unless whoever reads it wants the JSON there.
+fn short_text(offered: Offered<'_>, family: Family, text: impl FnOnce() -> Option<String>) -> Option<String> {
+    if offered.in_json(family) { None } else { text() }
 }
 
 /// The arguments have been checked against the schema; what still does not fit is a schema that says too little.

@@ -93,7 +93,7 @@ pub fn render_answer(ToolAnswer { mut output, text }: ToolAnswer, notices: &[Str
 pub fn render_change(mut answer: ToolAnswer, checkpoint: Option<&str>, notices: &[String]) -> Rendered {
     if let Some(checkpoint) = checkpoint {
         answer.output.insert("checkpoint", checkpoint);
-        answer.text = answer.text.map(|text| format!("{text}\n\nCheckpoint: `{checkpoint}`"));
+        answer.text = answer.text.map(|text| format!("{text}\nCheckpoint {checkpoint}"));
     }
     render_answer(answer, notices)
 }
@@ -114,11 +114,12 @@ pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
 }
 
 /// What would have been answered, and what would have changed.
-pub fn render_dry_run(mut answer: ToolAnswer, diff: &str, notices: &[String]) -> Rendered {
+pub fn render_dry_run(mut answer: ToolAnswer, diff: Option<&str>, notices: &[String]) -> Rendered {
+    let Some(diff) = diff else { return render_answer(answer, notices) };
     let diff = clip_diff(diff, SHOWN_DIFF);
     answer.output.insert("diff", &*diff);
     let shown = if diff.is_empty() { "Nothing would change.".to_owned() } else { fenced(&diff) };
-    answer.text = answer.text.map(|text| format!("{text}\n\n{shown}"));
+    answer.text = answer.text.map(|text| format!("{text}\n{shown}"));
     render_answer(answer, notices)
 }
 
@@ -155,7 +156,9 @@ fn file_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
     let mut structured = Map::from_iter([("ok".to_owned(), json!(false))]);
     structured.extend(said(reason, offered));
     structured.insert("error".to_owned(), json!(error));
-    Rendered { text: None, facts: structured.into(), is_error: true }
+    let text = || vec![format!("{}: {reason}\n{}", code.code, reason.hint(&offered))];
+    let text = (!offered.in_json(Family::Files)).then(text);
+    Rendered { text, facts: structured.into(), is_error: true }
 }
 
 fn said(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
@@ -229,7 +232,12 @@ mod tests {
         assert_eq!(note.facts()["error"]["data"]["actual"], now);
         assert!(note.text()[0].starts_with("Error: ") && note.text()[0].contains("\n\nRecovery: "));
 
-        let file = render_refusal(Family::Files, &stale(), Offered::of(&all));
+        let short = render_refusal(Family::Files, &stale(), Offered::of(&all));
+        assert!(short.text()[0].starts_with("STALE_PRECONDITION: ") && short.text()[0].len() < 400);
+        let dotted = Selection { dotted_names: true, ..Selection::default() };
+        let original = Catalogue::new(none, &dotted, &ProfileRules::curator(), &[]).unwrap();
+        let file = render_refusal(Family::Files, &stale(), Offered::of(&original));
+        assert_eq!(file.facts(), short.facts());
         assert_eq!(file.facts()["ok"], false);
         assert_eq!(file.facts()["code"], "STALE_PRECONDITION");
         assert_eq!(file.facts()["details"]["actual"], now);

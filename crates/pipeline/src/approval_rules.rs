@@ -91,6 +91,35 @@ impl Rules {
         self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
     }
 
+    /// What is said of a tool that shows something without changing it: a dry run, a proposal, what is there. Only rules
+    /// about reading are about that.
+    pub(crate) fn on_showing(&self, spec: &Spec) -> Decision {
+        let about = |rule: &&Rule| {
+            (rule.effect, &rule.path) == (Some(Effect::Read), &None)
+                && rule.group.is_none_or(|group| group == spec.declaration.group)
+                && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+        };
+        self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
+    }
+
+    /// Whether a tool is denied whatever it does and wherever: then it does not even look.
+    pub(crate) fn deny_all(&self, spec: &Spec) -> bool {
+        for rule in &self.0 {
+            let fits = rule.group.is_none_or(|group| group == spec.declaration.group)
+                && rule.tool.as_ref().is_none_or(|tool| tool == spec.name());
+            let is_whole = (&rule.effect, &rule.path) == (&None, &None);
+            let is_named = rule.group.is_some() || rule.tool.is_some();
+            match rule.decision {
+                _ if !fits => {}
+                Decision::Deny if is_whole && is_named => return true,
+                // Something of it may be allowed.
+                Decision::Allow | Decision::Ask if rule.effect != Some(Effect::Read) => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// What is said of a tool that stands for others: only rules that name it or its group are about it.
     pub(crate) fn on_relaying(&self, spec: &Spec) -> Decision {
         let about = |rule: &&Rule| {

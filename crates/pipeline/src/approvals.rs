@@ -10,18 +10,30 @@ use std::{
 
 use jiff::Timestamp;
 use lapidary_note::ContentHash;
-use lapidary_tools::{Effect, Kind, Reason, Rendered};
-use lapidary_vault::store::{Progress, Waiting};
+use lapidary_tools::{Kind, Reason, Rendered};
+use lapidary_vault::{
+    ChangeSet,
+    store::{Progress, Waiting},
+};
 use serde_json::{Map, Value, json};
 
-use crate::{Executor, Grant, Invocation, Outcome, Principal, clock::iso, execution::Execution, stages::check::VAULT};
+use crate::{
+    Caller, Executor, Grant, Invocation, Outcome, Principal, clock::iso, execution::Execution, stages::check::VAULT,
+};
 
 /// Nobody remembers for longer what they were asked.
 const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a proposal is open.
 pub(crate) const PROPOSAL_OPEN: Duration = Duration::from_secs(5 * 60);
-/// As many characters as tell questions from each other.
-const ID: usize = 10;
+/// As many characters as tell questions from each other, and in front of them those that tell whose they are: how many
+/// somebody has is seen from the names alone.
+const ID: usize = 8;
+const OWNER: usize = 4;
+/// Of one principal, and of all together. A person looks through them one by one.
+const MOST_OF_ONE: usize = 20;
+const MOST: usize = 100;
+/// All together, with the diffs that they show.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// A change that waits.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,12 +91,30 @@ pub(crate) enum ApprovalResult {
     Refused(Reason),
 }
 
-/// Which question a call leads to: the same for the same call of the same client.
-pub(crate) fn question_id(execution: &Execution<'_>) -> String {
+/// Which question a call leads to: the same for the same call of the same caller, and for nobody else. `None` if nothing
+/// tells who is calling.
+pub(crate) fn question_id(execution: &Execution<'_>) -> Option<String> {
+    let key = match execution.principal().caller {
+        Caller::Known(key) => key.to_string(),
+        Caller::Unknown => execution.handle.clone()?,
+    };
+    Some(question_id_for(execution, &key))
+}
+
+fn question_id_for(execution: &Execution<'_>, key: &str) -> String {
     let (vault, name, profile) = (vault_of(execution), execution.name(), &execution.profile().name);
     let (tool, arguments) = (&execution.operation_name, execution.given_hash);
-    let call = format!("{vault}\n{name}\n{profile}\n{tool}\n{arguments}");
-    ContentHash::of(call.as_bytes()).to_string().trim_start_matches("sha256:").chars().take(ID).collect()
+    let call = format!("{vault}\n{name}\n{profile}\n{tool}\n{arguments}\n{key}");
+    owner_mark(name) + &start_of_hash(&call, ID)
+}
+
+/// What the names of all questions of a principal begin with.
+fn owner_mark(name: &str) -> String {
+    start_of_hash(name, OWNER)
+}
+
+fn start_of_hash(text: &str, digits: usize) -> String {
+    ContentHash::of(text.as_bytes()).to_string().trim_start_matches("sha256:").chars().take(digits).collect()
 }
 
 fn vault_of<'e>(execution: &Execution<'e>) -> &'e str {
@@ -105,7 +135,7 @@ pub(crate) fn take_result(waiting: &Waiting, id: &str, now: SystemTime) -> io::R
     }
     let settled: Value = serde_json::from_str(&text).unwrap_or_default();
     if settled["rejected"] == true {
-        return Ok(Some(ApprovalResult::Refused(Reason::Declined)));
+        return Ok(Some(ApprovalResult::Refused(Reason::Declined { path: None })));
     }
     if settled["mayRead"] == true {
         return Ok(Some(ApprovalResult::MayRead));
@@ -125,14 +155,22 @@ pub(crate) fn wait(
     now: SystemTime,
 ) -> Result<Reason, io::Error> {
     let (waiting, vault) = (&execution.concerned_vault().waiting, vault_of(execution));
-    let id = question_id(execution);
+    // Who cannot be told from others gets something to be known by.
+    let handle = match (execution.principal().caller, &execution.handle) {
+        (Caller::Known(_), _) => None,
+        (Caller::Unknown, Some(handle)) => Some(handle.clone()),
+        (Caller::Unknown, None) => Some(new_handle()?),
+    };
+    let id = match &handle {
+        Some(handle) => question_id_for(execution, handle),
+        None => question_id(execution).unwrap_or_default(),
+    };
     if let Some((progress, text)) = waiting.find(&id)?
         && let Some(before) = parse(&id, vault, &text)
         && (progress == Progress::Taken || (before.changes == changes && !is_late(&text, now)))
     {
-        return Ok(Reason::ApprovalPending { id });
+        return Ok(Reason::ApprovalPending { id, handle });
     }
-    tidy(waiting, now)?;
     let record = json!({
         "asked": iso(now),
         "caller": execution.principal().id,
@@ -143,8 +181,40 @@ pub(crate) fn wait(
         "changes": changes.to_string(),
         "question": question,
     });
-    waiting.put(&id, &record.to_string())?;
-    Ok(Reason::ApprovalPending { id })
+    let record = record.to_string();
+    if let Some(limit) = over_limit(waiting, &id, record.len() as u64, now)? {
+        return Ok(Reason::TooMany { what: "questions to a person", limit });
+    }
+    waiting.put(&id, &record)?;
+    Ok(Reason::ApprovalPending { id, handle })
+}
+
+fn new_handle() -> io::Result<String> {
+    let mut bytes = [0; 12];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The limit that another question would exceed, if any. Seen from the names, sizes and times of the files alone; what
+/// has waited too long goes.
+fn over_limit(waiting: &Waiting, id: &str, bytes: u64, now: SystemTime) -> io::Result<Option<usize>> {
+    let (mut all, mut own, mut kept) = (0, 0, bytes);
+    let owner = id.get(..OWNER).unwrap_or(id);
+    for found in waiting.names()? {
+        let is_late = now.duration_since(found.since).is_ok_and(|passed| passed > OPEN_FOR);
+        if is_late && found.progress != Progress::Taken {
+            waiting.forget(&found.id)?;
+        } else if found.id != id {
+            all += 1;
+            own += usize::from(found.id.starts_with(owner));
+            kept += found.bytes;
+        }
+    }
+    Ok(match () {
+        () if own >= MOST_OF_ONE => Some(MOST_OF_ONE),
+        () if all >= MOST || kept > MOST_BYTES => Some(MOST),
+        () => None,
+    })
 }
 
 fn parse(id: &str, vault: &str, text: &str) -> Option<Pending> {
@@ -225,7 +295,7 @@ impl Executor {
             return Ok(Decided::Rejected);
         };
         let spec = principal.profile().catalogue.find(&pending.tool).ok().map(|entry| &entry.spec);
-        if spec.is_some_and(|spec| spec.effect == Effect::Read) {
+        if pending.changes == ChangeSet::default().digest() {
             // Read when it is asked for again, by what may be read then. So no text of a note is kept here.
             settle(json!({ "mayRead": true }))?;
             return Ok(Decided::MayRead);
@@ -263,6 +333,7 @@ impl Executor {
             name: pending.principal.clone(),
             grant: self.asking_grant(pending)?,
             can_be_asked: false,
+            caller: Caller::Unknown,
             is_single_client: false,
         })
     }
@@ -286,7 +357,7 @@ impl Executor {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Profile, ProfileRules, Selection, TOOL_SET};
+    use lapidary_tools::{Effect, Profile, ProfileRules, Selection, TOOL_SET};
 
     use super::*;
     use crate::{
@@ -339,6 +410,70 @@ mod tests {
         let decided = server.executor.decide(&pending, true).unwrap();
         assert!(matches!(decided, Decided::ProfileChanged { profile, .. } if profile == "test"));
         assert_eq!(server.text("Work/a.md"), "one\n");
+    }
+
+    #[test]
+    fn what_was_agreed_to_is_told_to_whoever_asked_and_to_nobody_else() {
+        for effect in [Effect::Write, Effect::Read] {
+            let rules = vec![Rule::effect(effect, Decision::Ask)];
+            let server =
+                TestSetup { rules, waits_for_approval: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
+            let (tool, call) = match effect {
+                Effect::Read => ("file_read", json!({ "file": "a.md" })),
+                _ => ("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" })),
+            };
+            let asks = Principal { caller: Caller::of("one session"), ..server.principal() };
+            let other = Principal { caller: Caller::of("another"), ..server.principal() };
+            server.call_as(&asks, tool, call.clone());
+            let pending = server.executor.pending().unwrap().remove(0);
+            server.executor.decide(&pending, true).unwrap();
+            assert!(server.call_as(&other, tool, call.clone()).rendered().unwrap().is_error, "{tool}");
+            assert!(!server.call_as(&asks, tool, call).rendered().unwrap().is_error, "{tool}");
+        }
+    }
+
+    #[test]
+    fn a_caller_that_nothing_tells_from_others_is_known_by_its_handle() {
+        let rules = vec![Rule::effect(Effect::Write, Decision::Ask)];
+        let server = TestSetup { rules, waits_for_approval: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
+        let anyone = Principal { caller: Caller::Unknown, ..server.principal() };
+        let call = |handle: Option<&str>| {
+            let mut call = json!({ "file": "a.md", "find": "one", "replace": "two" });
+            if let Some(handle) = handle {
+                call["approval"] = json!(handle);
+            }
+            server.call_as(&anyone, "str_replace", call)
+        };
+        let Outcome::Refused(refusal) = call(None) else { panic!("done") };
+        let Reason::ApprovalPending { handle: Some(handle), .. } = refusal.reason else { panic!("no handle") };
+        let pending = server.executor.pending().unwrap().remove(0);
+        server.executor.decide(&pending, true).unwrap();
+        assert!(call(None).rendered().unwrap().is_error);
+        assert!(call(Some("0123456789")).rendered().unwrap().is_error);
+        assert!(!call(Some(&handle)).rendered().unwrap().is_error);
+    }
+
+    #[test]
+    fn questions_that_wait_are_limited_for_each_and_for_all() {
+        let rules = vec![Rule::effect(Effect::Write, Decision::Ask)];
+        let server = TestSetup { rules, waits_for_approval: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
+        let ask = |name: &str, number: usize| {
+            let principal = Principal { name: name.to_owned(), ..server.principal() };
+            let call = json!({ "file": "a.md", "find": "one", "replace": number.to_string() });
+            match server.call_as(&principal, "str_replace", call) {
+                Outcome::Refused(refusal) => refusal.reason.kind(),
+                _ => panic!("done"),
+            }
+        };
+        for number in 0..MOST_OF_ONE {
+            assert_eq!(ask("http:a", number), Kind::ApprovalPending);
+        }
+        assert_eq!(ask("http:a", MOST_OF_ONE), Kind::ApprovalUnavailable);
+        assert_eq!(ask("http:a", 0), Kind::ApprovalPending, "it waits already");
+        for number in MOST_OF_ONE..MOST {
+            assert_eq!(ask(&format!("http:{number}"), number), Kind::ApprovalPending);
+        }
+        assert_eq!(ask("http:last", 0), Kind::ApprovalUnavailable);
     }
 
     #[test]

@@ -6,10 +6,11 @@ use std::{
     time::SystemTime,
 };
 
+use lapidary_note::ContentHash;
 use lapidary_tools::{Interruption, Kind, Reason, Rendered, Walked};
-use lapidary_vault::{News, Stop, VaultPath, store::LogFile};
+use lapidary_vault::{Changed, News, Stop, VaultPath, store::LogFile};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::{Outcome, Refusal, clock::iso, execution::Execution};
 
@@ -64,13 +65,10 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
         line.put("refused", &refused_steps.iter().map(one).collect::<Vec<_>>());
     }
     if let [changed] = &receipt.changed[..] {
-        line.put("before_hash", &changed.before.map(|hash| hash.to_string()));
-        line.put("after_hash", &changed.after.map(|hash| hash.to_string()));
-        line.put("moved_to", &changed.moved_to.as_ref().map(ToString::to_string));
-        line.put("bytes_before", &changed.before.map(|_| changed.bytes_before));
-        line.put("bytes_after", &changed.bytes_after);
+        facts_of(changed).iter().for_each(|(key, value)| line.put(key, value));
     } else if !receipt.changed.is_empty() {
         line.put("files_changed", &receipt.changed.len());
+        line.put("changes", &receipt.changed.iter().take(MOST_CHANGES).map(change).collect::<Vec<_>>());
     }
     line.put("checkpoint", &receipt.checkpoint);
     if let Some(Walked { files, bytes, stopped }) = walked {
@@ -94,6 +92,27 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
     };
     line.put("reply_bytes", &reply_bytes);
     line.end()
+}
+
+/// Of a change of very many files, the line names all; the checkpoint has the hashes of the rest.
+const MOST_CHANGES: usize = 20;
+
+/// One of several files that were changed.
+fn change(changed: &Changed) -> Map<String, Value> {
+    let file = ("file", json!(changed.path.to_string()));
+    let facts = std::iter::once(file).chain(facts_of(changed)).filter(|(_, value)| !value.is_null());
+    facts.map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+fn facts_of(changed: &Changed) -> [(&'static str, Value); 5] {
+    let hash = |hash: Option<ContentHash>| json!(hash.map(|hash| hash.to_string()));
+    [
+        ("before_hash", hash(changed.before)),
+        ("after_hash", hash(changed.after)),
+        ("moved_to", json!(changed.moved_to.as_ref().map(ToString::to_string))),
+        ("bytes_before", json!(changed.before.map(|_| changed.bytes_before))),
+        ("bytes_after", json!(changed.bytes_after)),
+    ]
 }
 
 /// A line of JSON as it is written. A value that is nothing is left out.

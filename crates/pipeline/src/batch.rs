@@ -77,7 +77,7 @@ pub(crate) fn plan<'a>(
     }
     let dry_run = batch.dry_run && !withdrawn;
     let draft = Box::new(BatchDraft { batch, withdrawn, steps });
-    Ok((PlannedChange { changes, dry_run, proposal: None, draft }, specs))
+    Ok((PlannedChange { changes, dry_run, shows_diff: true, proposal: None, draft }, specs))
 }
 
 /// One step under its own name: the tool must be on, its arguments right, and its changes allowed.

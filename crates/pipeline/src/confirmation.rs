@@ -12,6 +12,8 @@ use lapidary_tools::{Proposal, Reason, bug};
 use parking_lot::{Mutex, MutexGuard};
 use sha2::Sha256;
 
+use crate::Caller;
+
 /// Lives as long as the server: a restart forgets all open questions, which refuses them.
 pub(crate) struct ConfirmationTokens {
     key: [u8; 32],
@@ -53,6 +55,13 @@ impl ConfirmationTokens {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
         Ok(Self { key, used: Mutex::default() })
+    }
+
+    /// A name for this process that no other knows.
+    pub(crate) fn process(&self) -> Caller {
+        let mut named = b"process".to_vec();
+        named.extend(self.key);
+        Caller::Known(ContentHash::of(&named))
     }
 
     /// The state to send along with a question.

@@ -18,6 +18,9 @@ use crate::{
     confirmation::VerifiedToken, digest::digest, places::Places, repetition::CallFingerprint,
 };
 
+/// The argument with which a caller presents the handle of a question that waits. It is the executor's own.
+const HANDLE: &str = "approval";
+
 /// A call on its way through the stages: what is known of it so far.
 pub(crate) struct Execution<'a> {
     pub(crate) executor: &'a Executor,
@@ -30,6 +33,8 @@ pub(crate) struct Execution<'a> {
     /// What led to it: a tool that relays, or the approvals.
     pub(crate) via: Option<&'static str>,
     pub(crate) found: Option<Found<'a>>,
+    /// By which a caller that nothing else tells from others is known.
+    pub(crate) handle: Option<String>,
     /// The arguments as they were sent, and their hash.
     pub(crate) given: Map<String, Value>,
     pub(crate) given_hash: ContentHash,
@@ -115,9 +120,18 @@ impl Flow {
 
 impl<'a> Execution<'a> {
     pub(crate) fn new(executor: &'a Executor, invocation: &'a Invocation, cancel: &'a Cancel) -> Self {
-        let (name, given) = match &invocation.operation {
+        let (name, mut given) = match &invocation.operation {
             Operation::Tool { name, arguments } => (name.chars().take(100).collect(), arguments.clone()),
             Operation::Read(operation) => (operation.declaration().name.to_owned(), operation.arguments()),
+        };
+        // It belongs to no tool. Those of a resource or a prompt are not sent by callers.
+        let handle = match given.get(HANDLE) {
+            Some(Value::String(handle)) if matches!(invocation.operation, Operation::Tool { .. }) => {
+                let handle = handle.clone();
+                given.remove(HANDLE);
+                Some(handle)
+            }
+            _ => None,
         };
         let mut execution = Self {
             executor,
@@ -128,6 +142,7 @@ impl<'a> Execution<'a> {
             operation_name: name,
             via: invocation.approved.map(|_| "approvals"),
             found: None,
+            handle,
             given_hash: digest(&given),
             given,
             arguments: Map::new(),

@@ -10,7 +10,7 @@ use lapidary_tools::{Disk, Effect, MemoryLimits, Profile, Reason, ScanLimits};
 use lapidary_vault::{RulesError, Scope, VaultPath, View};
 
 use crate::{
-    Clock, Decision, Grant, Rules, ServedVault, Vaults,
+    Caller, Clock, Decision, Grant, Rules, ServedVault, Vaults,
     audit::AuditLog,
     confirmation::ConfirmationTokens,
     lanes::Lanes,
@@ -83,6 +83,11 @@ impl Executor {
             lanes: Lanes::new(),
             is_closing: AtomicBool::new(false),
         })
+    }
+
+    /// The only client of a process that serves one.
+    pub fn process(&self) -> Caller {
+        self.tokens.process()
     }
 
     /// That of callers who present nothing that gives them another.

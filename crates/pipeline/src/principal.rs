@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use lapidary_tools::Profile;
+use lapidary_note::ContentHash;
+use lapidary_tools::{Author, Profile};
 use lapidary_vault::Policy;
 
 /// Who is calling. Each transport makes one in exactly one function.
@@ -14,8 +15,26 @@ pub struct Principal {
     pub grant: Arc<Grant>,
     /// Whether a person can be asked through this client.
     pub can_be_asked: bool,
+    /// Which of those who go by this name it is: what one of them asked for is told to no other.
+    pub caller: Caller,
     /// Whether the id stands for one client. Without sessions nothing tells who else calls under the same name.
     pub is_single_client: bool,
+}
+
+/// Tells callers of one name apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A session, a process, or the person at the command line: whoever comes with this key is the same.
+    Known(ContentHash),
+    /// Nothing tells it from others. With a question that waits it is given a handle, and presents that again.
+    Unknown,
+}
+
+impl Caller {
+    /// Of what only this caller has: the id of a session, the name of a process.
+    pub fn of(secret: &str) -> Self {
+        Self::Known(ContentHash::of(secret.as_bytes()))
+    }
 }
 
 impl Principal {
@@ -27,6 +46,12 @@ impl Principal {
 
     pub(crate) fn is_anonymous(name: &str) -> bool {
         [Self::STDIO, Self::HTTP, Self::COMMAND_LINE].contains(&name)
+    }
+
+    /// Who that is when it comes to whose a change is. Those who are not known by name are told apart by their connection.
+    pub(crate) fn author(&self) -> Author<'_> {
+        let name = (!Self::is_anonymous(&self.name)).then_some(&*self.name);
+        Author { id: &self.id, name }
     }
 
     pub fn profile(&self) -> &Profile {

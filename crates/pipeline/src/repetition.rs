@@ -8,7 +8,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_query::words;
-use lapidary_tools::Spec;
+use lapidary_tools::{Rendered, Spec};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value};
 
@@ -33,11 +33,13 @@ pub(crate) struct CallFingerprint {
     search: Option<Search>,
 }
 
-/// A search by words: everything else that it was given is where and how it looks.
+/// A search by words: everything else that it was given, operators among the words included, is where and how it looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Search {
     scope: ContentHash,
     words: BTreeSet<String>,
+    /// What an answer may repeat of the question.
+    texts: Vec<String>,
 }
 
 impl CallFingerprint {
@@ -53,15 +55,51 @@ impl CallFingerprint {
             arguments.insert("vault".to_owned(), Value::String(vault.to_owned()));
         }
         let Self { call, .. } = Self::raw(spec.name(), &arguments);
-        let mut searched = BTreeSet::new();
+        let (mut searched, mut operators, mut texts) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for name in spec.searches_by {
             if let Some(Value::String(text)) = arguments.remove(*name) {
-                searched.extend(words(&text));
+                for part in parts(&text) {
+                    match is_operator(part) {
+                        true => operators.extend([part.to_owned()]),
+                        false => searched.extend(words(part)),
+                    }
+                }
+                texts.push(text);
             }
         }
-        let scope = ContentHash::of(format!("{} {}", spec.name(), digest(&arguments)).as_bytes());
-        Self { call, search: (!searched.is_empty()).then_some(Search { scope, words: searched }) }
+        let scope = format!("{} {} {operators:?}", spec.name(), digest(&arguments));
+        let scope = ContentHash::of(scope.as_bytes());
+        Self { call, search: (!searched.is_empty()).then_some(Search { scope, words: searched, texts }) }
     }
+
+    /// What tells one answer to it from another: what the answer says, without what it only repeats of the question.
+    pub(crate) fn outcome(&self, rendered: &Rendered) -> ContentHash {
+        let Some(Search { texts, .. }) = &self.search else { return rendered.digest() };
+        let is_echo = |value: &Value| value.as_str().is_some_and(|said| texts.iter().any(|text| text == said));
+        let mut facts = rendered.facts();
+        facts.retain(|_, value| !is_echo(value));
+        digest(&facts)
+    }
+}
+
+/// A query cut at spaces, but not within quotes and brackets.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut depth) = (false, 0_usize);
+    let ends = move |c: char| {
+        match c {
+            '"' => quoted = !quoted,
+            '[' | '(' if !quoted => depth += 1,
+            ']' | ')' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c.is_whitespace() && !quoted && depth == 0
+    };
+    text.split(ends).filter(|part| !part.is_empty())
+}
+
+/// Whether a part of a query says where or how to look, and not what for.
+fn is_operator(part: &str) -> bool {
+    part.starts_with(['-', '#', '[', '(', '/', '"', '^']) || part.contains(':') || part == "OR"
 }
 
 /// Without what is the default: a flag that is off, and what the schema says happens anyway.
@@ -80,15 +118,22 @@ fn canonical(spec: &Spec, arguments: &Map<String, Value>) -> Map<String, Value> 
     kept.map(|(name, value)| (name.clone(), trimmed(value))).collect()
 }
 
+impl CallFingerprint {
+    /// Whether both are searches for nearly the same.
+    fn is_like(&self, other: &Self) -> bool {
+        matches!((&self.search, &other.search), (Some(one), Some(other)) if one.is_like(other))
+    }
+}
+
 impl Search {
-    /// At least half of all their words are in both. Who goes through days or chapters searches for another one each
+    /// More than half of all their words are in both. Who goes through days or chapters searches for another one each
     /// time, so words with numbers have to be the same.
     fn is_like(&self, other: &Self) -> bool {
         let common = self.words.intersection(&other.words).count();
         let all = self.words.len() + other.words.len() - common;
         let numbers = |word: &&String| word.contains(char::is_numeric);
         let same_numbers = self.words.iter().filter(numbers).eq(other.words.iter().filter(numbers));
-        self.scope == other.scope && 2 * common >= all && same_numbers
+        self.scope == other.scope && 2 * common > all && same_numbers
     }
 }
 
@@ -119,8 +164,6 @@ struct PastCall {
     asked: CallFingerprint,
     outcome: ContentHash,
     at: SystemTime,
-    /// The state of the vault, once there is a suspicion.
-    mark: Option<ContentHash>,
 }
 
 /// After that it is another conversation, or one that no longer has the answer.
@@ -132,9 +175,8 @@ const CALLERS: usize = 256;
 impl CallHistory {
     /// Records a call and its outcome; `Some` if the very same has already happened often enough.
     ///
-    /// For the same call the outcome is part of the comparison, so a file that changed meanwhile is never a repetition,
-    /// and a change that the caller may not see makes no difference. Similar searches have different outcomes, so for
-    /// them the state of what the caller sees is asked for: only when there is a suspicion, as that takes a while.
+    /// The outcome is part of the comparison, so a file that changed meanwhile is never a repetition, a change that the
+    /// caller may not see makes no difference, and searches that find different things are different searches.
     pub(crate) fn record(
         &self,
         caller: &str,
@@ -142,30 +184,19 @@ impl CallHistory {
         outcome: ContentHash,
         at: SystemTime,
         limits: &RepetitionLimits,
-        mark: impl FnOnce() -> Option<ContentHash>,
     ) -> Option<Repeated> {
-        let (same, suspected) = {
-            let mut recent = self.recent();
-            let calls = &mut of_caller(&mut recent, caller, at).calls;
-            calls.retain(|seen| is_fresh(seen.at, at));
-            let same = calls.iter().filter(|seen| seen.asked.call == asked.call && seen.outcome == outcome);
-            let same: Vec<SystemTime> = same.map(|seen| seen.at).collect();
-            (same, alike(calls, asked).count() + 1 >= limits.allowed)
-        };
-        if let Some(last) = same.last().filter(|_| same.len() >= limits.allowed) {
-            return Some(Repeated { times: same.len(), last: *last, similar: false });
-        }
-        // Nobody else waits for the disk meanwhile.
-        let mark = if asked.search.is_some() && suspected { mark() } else { None };
         let mut recent = self.recent();
         let calls = &mut of_caller(&mut recent, caller, at).calls;
-        let like: Vec<&PastCall> = alike(calls, asked).collect();
-        if like.len() >= limits.allowed
-            && let Some(last) = like.last().filter(|last| mark.is_some() && last.mark == mark)
-        {
-            return Some(Repeated { times: like.len(), last: last.at, similar: true });
+        calls.retain(|seen| is_fresh(seen.at, at));
+        let answered = || calls.iter().filter(|seen| seen.outcome == outcome);
+        let same: Vec<&PastCall> = answered().filter(|seen| seen.asked.call == asked.call).collect();
+        let like: Vec<&PastCall> = answered().filter(|seen| seen.asked.is_like(asked)).collect();
+        for (found, similar) in [(same, false), (like, true)] {
+            if let Some(last) = found.last().filter(|_| found.len() >= limits.allowed) {
+                return Some(Repeated { times: found.len(), last: last.at, similar });
+            }
         }
-        calls.push_back(PastCall { asked: asked.clone(), outcome, at, mark });
+        calls.push_back(PastCall { asked: asked.clone(), outcome, at });
         while calls.len() > limits.window {
             calls.pop_front();
         }
@@ -200,14 +231,6 @@ impl CallHistory {
 
 fn is_fresh(then: SystemTime, now: SystemTime) -> bool {
     now.duration_since(then).is_ok_and(|passed| passed <= REMEMBERED)
-}
-
-/// The searches that looked for nearly the same.
-fn alike<'c>(calls: &'c VecDeque<PastCall>, asked: &CallFingerprint) -> impl Iterator<Item = &'c PastCall> {
-    calls.iter().filter(|seen| match (&seen.asked.search, &asked.search) {
-        (Some(before), Some(now)) => now.is_like(before),
-        _ => false,
-    })
 }
 
 /// What is known of a caller. If there are too many, the one that was not heard of for the longest time is forgotten.
@@ -248,15 +271,9 @@ mod tests {
         CallFingerprint::of(&spec, None, &arguments)
     }
 
-    fn times(
-        repetition: &CallHistory,
-        caller: &str,
-        asked: &CallFingerprint,
-        outcome: &str,
-        mark: &str,
-    ) -> Option<(usize, bool)> {
+    fn times(repetition: &CallHistory, caller: &str, asked: &CallFingerprint, outcome: &str) -> Option<(usize, bool)> {
         repetition
-            .record(caller, asked, hash(outcome), UNIX_EPOCH, &LIMITS, || Some(hash(mark)))
+            .record(caller, asked, hash(outcome), UNIX_EPOCH, &LIMITS)
             .map(|repeated| (repeated.times, repeated.similar))
     }
 
@@ -264,7 +281,7 @@ mod tests {
     fn the_fourth_same_answer_to_the_same_call_is_one_too_many() {
         let repetition = CallHistory::default();
         let read = |file: &str| asked("file_read", json!({ "file": file }));
-        let ask = |caller, file, outcome| times(&repetition, caller, &read(file), outcome, "");
+        let ask = |caller, file, outcome| times(&repetition, caller, &read(file), outcome);
         for _ in 0..3 {
             assert_eq!(ask("a", "x", "one"), None);
         }
@@ -282,7 +299,7 @@ mod tests {
     fn what_was_asked_in_another_conversation_does_not_count() {
         let repetition = CallHistory::default();
         let read = asked("file_read", json!({ "file": "x" }));
-        let at = |at| repetition.record("a", &read, hash("one"), at, &LIMITS, || None);
+        let at = |at| repetition.record("a", &read, hash("one"), at, &LIMITS);
         let second = Duration::from_secs(1);
         for number in 0..3 {
             assert_eq!(at(UNIX_EPOCH + number * second), None);
@@ -300,7 +317,7 @@ mod tests {
                 [format!("2026-11-0{number}"), format!("chapter {number} summary"), format!("Week{number} plan")]
             {
                 let search = asked("search_content", json!({ "query": query }));
-                assert_eq!(times(&repetition, "a", &search, &query, "1"), None, "{query}");
+                assert_eq!(times(&repetition, "a", &search, "nothing"), None, "{query}");
             }
         }
     }
@@ -310,12 +327,12 @@ mod tests {
         let repetition = CallHistory::default();
         let read = |file: &str| asked("file_read", json!({ "file": file }));
         for _ in 0..3 {
-            assert_eq!(times(&repetition, "a", &read("x"), "", ""), None);
+            assert_eq!(times(&repetition, "a", &read("x"), ""), None);
         }
         for other in 0..LIMITS.window {
-            assert_eq!(times(&repetition, "a", &read(&other.to_string()), "", ""), None);
+            assert_eq!(times(&repetition, "a", &read(&other.to_string()), ""), None);
         }
-        assert_eq!(times(&repetition, "a", &read("x"), "", ""), None);
+        assert_eq!(times(&repetition, "a", &read("x"), ""), None);
     }
 
     #[test]
@@ -338,22 +355,48 @@ mod tests {
             arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             asked("search_content", arguments)
         };
-        let queries = ["project plan alpha", "plan project beta", "Gamma: project, plan"];
+        let queries = ["big project plan alpha", "plan for the big project", "big plan, project"];
         let searched = || {
             let repetition = CallHistory::default();
             for query in queries {
-                assert_eq!(times(&repetition, "a", &search(query, json!({})), query, "1"), None);
+                assert_eq!(times(&repetition, "a", &search(query, json!({})), "nothing"), None);
             }
             repetition
         };
-        let fourth = search("project plan", json!({}));
-        assert_eq!(times(&searched(), "a", &fourth, "4", "1"), Some((3, true)));
-        assert_eq!(times(&searched(), "a", &fourth, "4", "2"), None, "the vault changed");
-        assert_eq!(times(&searched(), "b", &fourth, "4", "1"), None, "another caller");
+        let fourth = search("big project plan", json!({}));
+        assert_eq!(times(&searched(), "a", &fourth, "nothing"), Some((3, true)));
+        assert_eq!(times(&searched(), "a", &fourth, "something"), None, "another answer");
+        assert_eq!(times(&searched(), "b", &fourth, "nothing"), None, "another caller");
         for more in [json!({ "offset": 10 }), json!({ "directory": "Work" }), json!({ "regex": true })] {
-            assert_eq!(times(&searched(), "a", &search("project plan", more.clone()), "4", "1"), None, "{more}");
+            let elsewhere = search("big project plan", more.clone());
+            assert_eq!(times(&searched(), "a", &elsewhere, "nothing"), None, "{more}");
         }
-        assert_eq!(times(&searched(), "a", &search("cooking with plan", json!({})), "4", "1"), None, "other words");
+        assert_eq!(times(&searched(), "a", &search("cooking with plan", json!({})), "nothing"), None, "other words");
+    }
+
+    #[test]
+    fn who_works_through_a_list_goes_in_no_circle() {
+        for queries in [
+            ["meeting with Anna", "meeting with Bert", "meeting with Carl", "meeting with Dora"],
+            [
+                "quarterly report sales",
+                "quarterly report marketing",
+                "quarterly report finance",
+                "quarterly report support",
+            ],
+            ["^Anna: total amount", "^Bert: total amount", "^Carl: total amount", "^Dora: total amount"],
+            ["path:A roof", "path:B roof", "path:C roof", "path:D roof"],
+            ["[status:open] roof", "[status:done] roof", "[status:new one] roof", "[status] roof"],
+            ["tag:house roof", "#garden roof", "tag:barn roof", "-tag:house roof"],
+        ] {
+            let repetition = CallHistory::default();
+            for query in queries {
+                for tool in ["search_content", "obsidian_search_notes"] {
+                    let search = asked(tool, json!({ "query": query }));
+                    assert_eq!(times(&repetition, "a", &search, "nothing"), None, "{query}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use tracing::{
 };
 
 use crate::{
-    AUDIT_FILE, Clock, Executor, Grant, Invocation, Limits, Outcome, Principal, RepetitionLimits, Rule, Rules,
+    AUDIT_FILE, Caller, Clock, Executor, Grant, Invocation, Limits, Outcome, Principal, RepetitionLimits, Rule, Rules,
     ServedVault, Setup, Vaults,
 };
 
@@ -124,6 +124,7 @@ impl TestServer {
             name: Principal::STDIO.to_owned(),
             grant: Arc::new(grant),
             can_be_asked: self.can_be_asked,
+            caller: Caller::of("tester"),
             is_single_client: true,
         }
     }

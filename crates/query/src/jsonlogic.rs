@@ -69,6 +69,11 @@ pub const LOGIC_OPERATORS: [&str; 37] = [
 pub enum LogicError {
     #[error("there is no operator {}{}", quoted(.name), nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
     UnknownOperator { name: String, nearest: Option<&'static str> },
+    #[error(
+        "a rule is an object with one operator, like {{\"==\": [{{\"var\": \"frontmatter.status\"}}, \"open\"]}}, and an object \
+         with {entries} entries is none; several conditions are joined by `and`"
+    )]
+    NoRule { entries: usize },
     #[error("the rule is nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
     #[error("the rule has more than {MAX_VALUES} values")]
@@ -107,6 +112,12 @@ impl Logic {
     pub fn parse(rule: &Json) -> Result<Self, LogicError> {
         let rule = Value::from(rule);
         let mut parser = Parser { values: 0, patterns: BTreeMap::new(), reads: Reads::default() };
+        if let Value::Object(entries) = &rule
+            && entries.is_empty()
+        {
+            return Err(LogicError::NoRule { entries: 0 });
+        }
+        expect_rule(&rule)?;
         parser.look_through(&rule, 0, true)?;
         let Parser { patterns, reads, .. } = parser;
         Ok(Self { rule, patterns, reads })
@@ -176,6 +187,13 @@ impl Parser {
             _ => {}
         }
         let scoped = matches!(operator, "filter" | "map" | "reduce" | "all" | "none" | "some");
+        // Where it is asked whether something is true, data would be true of every note.
+        let asked: &[Value] = match operator {
+            "and" | "or" | "!" | "!!" | "if" | "?:" => arguments,
+            "filter" | "all" | "none" | "some" => arguments.get(1..).unwrap_or_default(),
+            _ => &[],
+        };
+        asked.iter().try_for_each(expect_rule)?;
         arguments
             .iter()
             .enumerate()
@@ -191,6 +209,14 @@ impl Parser {
     }
 }
 
+/// What should be a rule, and is an object, has one operator.
+fn expect_rule(rule: &Value) -> Result<(), LogicError> {
+    match rule {
+        Value::Object(entries) if entries.len() > 1 => Err(LogicError::NoRule { entries: entries.len() }),
+        _ => Ok(()),
+    }
+}
+
 /// One argument may stand without a list.
 fn arguments(given: &Value) -> &[Value] {
     match given {
@@ -199,15 +225,36 @@ fn arguments(given: &Value) -> &[Value] {
     }
 }
 
-/// A glob is a whole text in which `*` stands for anything on one line, slashes too; nothing else is special in it.
+/// A glob is a whole text in which `*` stands for anything on one line, slashes too, `?` for one character, and `{a,b}` for
+/// either; nothing else is special in it.
 fn compile(kind: Kind, pattern: &str) -> Result<Replacer, PatternError> {
     let options = PatternOptions { kind: PatternKind::Regex, ..PatternOptions::default() };
     match kind {
         Kind::Regexp if pattern.is_empty() => Replacer::compile("(?:)", &options, false),
         Kind::Regexp => Replacer::compile(pattern, &options, false),
-        Kind::Glob => {
-            let parts: Vec<String> = pattern.split('*').map(regex_syntax::escape).collect();
-            Replacer::compile(&format!("^{}$", parts.join(".*")), &options, false)
+        Kind::Glob => Replacer::compile(&format!("^{}$", glob_expression(pattern)), &options, false),
+    }
+}
+
+fn glob_expression(pattern: &str) -> String {
+    let mut expression = String::new();
+    let mut open = 0_usize;
+    for (at, c) in pattern.char_indices() {
+        match c {
+            '*' => expression += ".*",
+            '?' => expression.push('.'),
+            // A brace that nobody closes is one.
+            '{' if pattern[at..].matches('}').count() > open => {
+                open += 1;
+                expression += "(?:";
+            }
+            '}' if open > 0 => {
+                open -= 1;
+                expression.push(')');
+            }
+            ',' if open > 0 => expression.push('|'),
+            c => regex_syntax::escape_into(c.encode_utf8(&mut [0; 4]), &mut expression),
         }
     }
+    expression
 }

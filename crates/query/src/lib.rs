@@ -25,8 +25,9 @@ pub use row::{
     item_fields, line_fields,
 };
 pub use search::{
-    Answers, Bounds, Fuzzy, Leaf, Lexicon, Node, PathFilter, Piece, PropertyFilter, Resolver, SearchQuery, TaskState,
-    TextFilter, Token, Unit, Word, Words, evaluate, folded, has_tag, holds, search_tokens, search_words, word_forms,
+    Answers, Bounds, Fuzzy, Leaf, Lexicon, Node, PathFilter, Piece, PropertyFilter, Resolver, SearchQuery, Starts,
+    TaskState, TextFilter, Token, Unit, Word, Words, evaluate, folded, has_tag, holds, search_tokens, search_words,
+    word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use value::{

@@ -15,7 +15,7 @@ enum Nearness {
     Typos(usize),
     /// One begins with the other; so many letters are left over.
     Prefix(usize),
-    /// One holds the other.
+    /// One holds the other, from the beginning of a word on or as most of it.
     Contains(usize),
     /// The known name holds all words of the other, in that order: `MCP_PORT` and `MCP_HTTP_PORT`.
     Words(usize),
@@ -56,6 +56,19 @@ impl Name {
         let letters: Vec<char> = words.iter().flat_map(|word| word.chars()).collect();
         (!letters.is_empty()).then_some(Self { letters, words })
     }
+
+    /// Whether it holds these letters in a way that somebody could have meant: `open` is in `open_in_ui`, `plan` in
+    /// `bauplan`, but `nope` is not in `obsidian_open`.
+    fn holds(&self, letters: &[char]) -> bool {
+        let mut word_starts = vec![0];
+        for word in &self.words {
+            word_starts.extend(word_starts.last().map(|start| start + word.chars().count()));
+        }
+        let begins_word = |at: usize| word_starts.contains(&at) || !self.letters[at - 1].is_alphanumeric();
+        let is_most = letters.len() * 2 > self.letters.len();
+        let mut parts = self.letters.windows(letters.len()).enumerate();
+        parts.any(|(at, part)| part == letters && (is_most || begins_word(at)))
+    }
 }
 
 fn nearness(word: &Name, known: &Name) -> Option<Nearness> {
@@ -76,7 +89,7 @@ fn nearness(word: &Name, known: &Name) -> Option<Nearness> {
         None
     } else if long.letters.starts_with(&short.letters) {
         Some(Nearness::Prefix(apart))
-    } else if long.letters.windows(short.letters.len()).any(|part| part == short.letters) {
+    } else if long.holds(&short.letters) {
         Some(Nearness::Contains(apart))
     } else if word.words.len() > 1 && holds_in_order(&known.words, &word.words) {
         Some(Nearness::Words(apart))
@@ -122,6 +135,7 @@ mod tests {
         "file_read_range",
         "obsidian_get_note",
         "obsidian_list_notes",
+        "obsidian_open_in_ui",
         "obsidian_write_note",
         "outline",
         "str_replace",
@@ -159,7 +173,7 @@ mod tests {
 
     #[test]
     fn nothing_is_suggested_for_what_resembles_nothing() {
-        for word in ["", "  ", "._-", "x", "ab", "teleport", "qqqqqqqq", "bash"] {
+        for word in ["", "  ", "._-", "x", "ab", "teleport", "qqqqqqqq", "bash", "nope", "teno"] {
             assert_eq!(nearest(word, TOOLS.iter().copied()), None, "{word:?}");
         }
         assert_eq!(nearest("anything", []), None);

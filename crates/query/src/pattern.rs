@@ -90,9 +90,8 @@ pub struct Undecided;
 /// Those without lookaround and backreferences are searched in linear time. The others are searched with a limit on
 /// the attempts, and a line for which it does not suffice counts as undecided, never as one without a match.
 ///
-/// Different from ECMAScript: `\w`, `\b` and `\s` know all scripts; `[]a]` is a class of `]` and `a`; a group that took
-/// no part in the match is not found again by its backreference; inline flags are `i`, `m` and `s`, where `m` is always
-/// on. POSIX classes such as `[[:alpha:]]`, atomic groups and `(?P<name>…)` are understood too.
+/// Different from ECMAScript: `\w`, `\b` and `\s` know all scripts; `[]a]` is a class of `]` and `a`; inline flags are
+/// `i`, `m` and `s`, where `m` is always on. POSIX classes such as `[[:alpha:]]`, atomic groups and `(?P<name>…)` are understood too.
 pub struct Pattern {
     engine: Engine,
     nfc: bool,
@@ -122,6 +121,12 @@ impl Pattern {
             }
         };
         Ok(Self { engine, nfc: options.nfc })
+    }
+
+    /// Whether a regular expression is searched by trial and error: it has lookaround or backreferences, so that its
+    /// time is not bound by the length of the text.
+    pub fn backtracks(text: &str) -> bool {
+        text.len() <= MAX_AUTOMATON_TEXT && syntax::translate(text).is_ok_and(|regex| regex.backtracks)
     }
 
     /// How many lines of the text match. Gives up as soon as `stop` says so, which is asked often enough to be seen

@@ -7,6 +7,7 @@
 mod answers;
 mod evaluate;
 mod forms;
+mod function_words;
 mod fuzzy;
 mod parse;
 mod property;
@@ -16,7 +17,10 @@ mod tokens;
 mod unit;
 mod written;
 
+use std::collections::HashSet;
+
 use crate::Pattern;
+use function_words::is_function_word;
 
 pub use answers::{Answers, Bounds};
 pub use evaluate::{Leaf, Resolver, evaluate, holds};
@@ -24,7 +28,7 @@ pub use forms::word_forms;
 pub use fuzzy::Fuzzy;
 pub use property::PropertyFilter;
 pub use tokens::{Token, Word, folded, search_tokens, search_words};
-pub use unit::{Lexicon, Unit, has_tag};
+pub use unit::{Lexicon, Starts, Unit, has_tag};
 
 /// A query as it was understood.
 pub struct SearchQuery {
@@ -130,9 +134,42 @@ impl TaskState {
     }
 }
 
+/// More parts of words than this are not looked for: the first of them say enough.
+const MOST_PARTS: usize = 128;
+
 impl SearchQuery {
     pub fn parse(text: &str) -> Self {
-        parse::parse(text)
+        parse::parse(text, 0)
+    }
+
+    /// With other words for the same thing, any of which counts as much as those of the query.
+    pub fn with_alternatives(text: &str, alternatives: &[String]) -> Self {
+        let mut query = Self::parse(text);
+        let mut others = Vec::new();
+        for alternative in alternatives {
+            let other = parse::parse(alternative, query.words);
+            query.words = other.words;
+            query.cut |= other.cut;
+            query.no_expressions.extend(other.no_expressions);
+            match other.root {
+                Node::All(nodes) if nodes.iter().all(is_words) => others.extend(nodes),
+                Node::All(nodes) if nodes.is_empty() => {}
+                Node::All(mut nodes) if nodes.len() == 1 => others.extend(nodes.pop()),
+                other => others.push(other),
+            }
+        }
+        if others.is_empty() {
+            return query;
+        }
+        let nodes = match std::mem::replace(&mut query.root, Node::All(Vec::new())) {
+            Node::All(nodes) => nodes,
+            other => vec![other],
+        };
+        let (words, mut rest): (Vec<Node>, Vec<Node>) = nodes.into_iter().partition(asks_for_words);
+        let any = query.in_parts(words.into_iter().chain(others).collect());
+        rest.push(Node::Any(any));
+        query.root = Node::All(rest);
+        query
     }
 
     /// Whether it says anything at all.
@@ -147,18 +184,88 @@ impl SearchQuery {
         found
     }
 
-    /// Makes of "all these words" "any of these words"; everything else has to hold as before. `false` if that would
-    /// change nothing.
+    /// Makes of "all these words" "any of these words", and of a run in a script without spaces the pairs that it is made of;
+    /// everything else has to hold as before. `false` if that would change nothing.
     pub fn relax(&mut self) -> bool {
         let Node::All(nodes) = &mut self.root else { return false };
         let loose = |node: &Node| matches!(node, Node::Words(words) if !words.exact);
-        if nodes.iter().filter(|node| loose(node)).count() < 2 {
+        if nodes.iter().filter(|node| loose(node)).count() < 2 && !nodes.iter().any(has_parts) {
             return false;
         }
         let (words, mut rest): (Vec<Node>, Vec<Node>) = std::mem::take(nodes).into_iter().partition(loose);
-        rest.push(Node::Any(words));
+        rest.push(Node::Any(self.in_parts(words)));
         self.root = Node::All(rest);
         true
+    }
+
+    /// The same with every loose run cut into its terms, each once, and without function words if there are others.
+    fn in_parts(&mut self, nodes: Vec<Node>) -> Vec<Node> {
+        let (mut parts, mut seen) = (Vec::with_capacity(nodes.len()), HashSet::new());
+        for node in nodes {
+            match node {
+                Node::Words(words) if !words.exact && words.terms.len() > 1 => {
+                    let last = words.terms.len() - 1;
+                    for (at, term) in words.terms.iter().enumerate().filter(|(_, term)| says_something(term)) {
+                        if parts.len() >= MOST_PARTS {
+                            self.cut = true;
+                        } else if seen.insert(term.clone()) {
+                            let (number, terms) = (self.words, vec![term.clone()]);
+                            let open = words.open && at == last;
+                            parts.push(Node::Words(Words { number, terms, open, also: None, ..words.clone() }));
+                            self.words += 1;
+                        }
+                    }
+                }
+                Node::Words(words) if !words.exact => {
+                    if words.terms.iter().all(|term| seen.insert(term.clone())) {
+                        parts.push(Node::Words(words));
+                    }
+                }
+                other => parts.push(other),
+            }
+        }
+        leave_out_function_words(&mut parts);
+        parts
+    }
+}
+
+fn is_words(node: &Node) -> bool {
+    matches!(node, Node::Words(_))
+}
+
+/// Whether a part of a query is there for its words, and not as a condition on the notes.
+fn asks_for_words(node: &Node) -> bool {
+    match node {
+        Node::Words(_) => true,
+        Node::All(nodes) | Node::Any(nodes) => nodes.iter().all(asks_for_words),
+        Node::Not(_) | Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) | Node::Within(..) => false,
+    }
+}
+
+fn has_parts(node: &Node) -> bool {
+    matches!(node, Node::Words(words) if !words.exact && words.terms.len() > 1)
+}
+
+/// The last character of a run is in the pair before it as well, and alone it is in every second note.
+fn says_something(term: &str) -> bool {
+    term.is_ascii() || term.chars().count() > 1
+}
+
+/// A note is about other words than these; only a query that has no others means them.
+fn leave_out_function_words(nodes: &mut Vec<Node>) {
+    let is_content = |node: &Node| {
+        let mut wanted = Vec::new();
+        node.wanted(&mut wanted);
+        wanted.iter().any(|words| !words.is_of_function_words())
+    };
+    if nodes.iter().any(is_content) {
+        nodes.retain(|node| !matches!(node, Node::Words(words) if !words.exact && words.is_of_function_words()));
+    }
+}
+
+impl Words {
+    fn is_of_function_words(&self) -> bool {
+        !self.content && self.terms.iter().all(|term| is_function_word(term))
     }
 }
 

@@ -57,6 +57,23 @@ impl Search<'_> {
         best.finish(offset)
     }
 
+    /// What each word gave to the score of a document, the most first, and how much of what was asked for it has.
+    pub(super) fn explained(&self, document: usize) -> (Vec<(String, f64)>, f64) {
+        let (mut parts, mut held, mut all) = (Vec::new(), 0.0, 0.0);
+        for words in self.query.wanted() {
+            let Some(scores) = self.scores(words) else { continue };
+            let value = scores.values.get(document).copied().unwrap_or_default();
+            all += scores.rarity;
+            if value > 0.0 {
+                held += scores.rarity;
+                parts.push((words.terms.join(" "), f64::from(scores.rarity * value)));
+            }
+        }
+        parts.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        let coverage = if all > 0.0 { f64::from(held / all) } else { 1.0 };
+        (parts, coverage)
+    }
+
     fn order(&self, a: &Found, b: &Found) -> Ordering {
         b.score.cmp(&a.score).then_with(|| {
             let ((ours, a), (theirs, b)) = (self.corpus.place(a.document), self.corpus.place(b.document));
@@ -76,15 +93,16 @@ fn score(leaves: &[&TermScores], first: usize, scores: &mut [f32; BLOCK]) -> f32
         let values = leaf.values[first..].iter().take(BLOCK);
         for ((value, score), held) in values.zip(scores.iter_mut()).zip(&mut held) {
             *score += leaf.rarity * value;
-            *held += if *value > 0.0 { 1.0 } else { 0.0 };
+            *held += if *value > 0.0 { leaf.rarity } else { 0.0 };
         }
     }
-    let all = leaves.len().max(1) as f32;
+    let all = leaves.iter().map(|leaf| leaf.rarity).sum::<f32>();
+    let share = if all > 0.0 { 1000.0 / all } else { 0.0 };
     // None is below zero, so that their bits are in the same order, and these are compared many at once.
     let mut highest = 0;
     for (score, held) in scores.iter_mut().zip(&held) {
-        // Where not all words had to be there, more of them are better than much of one.
-        *score = *score * held / all * 1000.0;
+        // Where not all words had to be there, more of what was asked for is better than much of one word.
+        *score *= held * share;
         highest = highest.max(score.to_bits());
     }
     f32::from_bits(highest)

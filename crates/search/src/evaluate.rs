@@ -10,7 +10,7 @@ use std::{
 
 use lapidary_index::{FileRow, FileState, Files, GoOn};
 use lapidary_query::{
-    Bounds, Leaf, Lexicon, Node, Pattern, Piece, Resolver, SearchQuery, TextFilter, Words, evaluate, has_tag,
+    Bounds, Leaf, Lexicon, Node, Pattern, Piece, Resolver, SearchQuery, Starts, TextFilter, Words, evaluate, has_tag,
 };
 use rayon::prelude::*;
 
@@ -30,13 +30,37 @@ pub(super) struct Search<'s> {
 
 impl<'s> Search<'s> {
     pub(super) fn new(corpus: Corpus<'s>, query: SearchQuery, files: &'s Files, go_on: GoOn<'s>) -> Self {
+        let mut search = Self { corpus, query, scores: Vec::new(), files, go_on, undecided: AtomicBool::new(false) };
+        search.weigh();
+        search
+    }
+
+    /// Asks for some of the words where all of them were asked for. `false` if that would change nothing.
+    pub(super) fn relax(&mut self) -> bool {
+        let relaxed = self.query.relax();
+        if relaxed {
+            self.weigh();
+        }
+        relaxed
+    }
+
+    /// Finds out of all words that nobody has looked for yet where they stand.
+    fn weigh(&mut self) {
         let mut words = Vec::new();
-        put_words(&query.root, &mut words);
+        put_words(&self.query.root, &mut words);
+        words.retain(|words| self.scores.get(words.number).is_none_or(Option::is_none));
+        let corpus = &self.corpus;
         let found: Vec<(usize, TermScores)> =
             words.par_iter().map(|words| (words.number, corpus.scores_of(words))).collect();
-        let mut scores: Vec<Option<TermScores>> = (0..query.words).map(|_| None).collect();
-        found.into_iter().for_each(|(number, found)| scores[number] = Some(found));
-        Self { corpus, query, scores, files, go_on, undecided: AtomicBool::new(false) }
+        self.scores.resize_with(self.query.words, || None);
+        found.into_iter().for_each(|(number, found)| self.scores[number] = Some(found));
+    }
+
+    /// What the query asks for, to find it in the texts of notes.
+    pub(super) fn starts(&self) -> Starts<'_> {
+        Starts::new(&self.query.root, &|words| {
+            self.scores(words).map(|scores| scores.variants.as_slice()).unwrap_or_default()
+        })
     }
 
     pub(super) fn scores(&self, words: &Words) -> Option<&TermScores> {

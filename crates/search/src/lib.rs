@@ -60,6 +60,26 @@ pub struct RankedPage {
     pub takes: fn(&Ranked) -> usize,
 }
 
+/// What is searched for: a query, and other words for the same thing.
+#[derive(Clone, Copy, Debug)]
+pub struct RankedQuery<'q> {
+    pub text: &'q str,
+    /// Any of these words counts as much as those of the query.
+    pub alternatives: &'q [String],
+}
+
+impl<'q> From<&'q str> for RankedQuery<'q> {
+    fn from(text: &'q str) -> Self {
+        Self { text, alternatives: &[] }
+    }
+}
+
+impl RankedQuery<'_> {
+    fn parse(&self) -> SearchQuery {
+        SearchQuery::with_alternatives(self.text, self.alternatives)
+    }
+}
+
 /// What a ranked search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankedNotes {
@@ -89,15 +109,15 @@ pub struct ByScan {
 
 impl SearchKeeper {
     /// The notes among these that a query fits, the best first.
-    pub fn ranked(
+    pub fn ranked<'q>(
         &self,
         files: &Files,
-        query: &str,
+        query: impl Into<RankedQuery<'q>>,
         page: RankedPage,
         go_on: GoOn<'_>,
     ) -> Result<RankedNotes, IndexError> {
         let (index, readable) = self.index(files, go_on)?;
-        search(Corpus::new(&index, readable), self, files, query, page, go_on)
+        search(Corpus::new(&index, readable), self, files, query.into(), page, go_on)
     }
 }
 
@@ -106,14 +126,14 @@ fn search(
     corpus: Corpus<'_>,
     keeper: &SearchKeeper,
     files: &Files,
-    text: &str,
+    query: RankedQuery<'_>,
     page: RankedPage,
     go_on: GoOn<'_>,
 ) -> Result<RankedNotes, IndexError> {
-    let mut search = Search::new(corpus, SearchQuery::parse(text), files, go_on);
+    let mut search = Search::new(corpus, query.parse(), files, go_on);
     let mut found = search.found()?;
     let mut others = other_files(keeper, files, &search.query);
-    let some_words = found.is_empty() && others.is_empty() && search.query.relax();
+    let some_words = found.is_empty() && others.is_empty() && search.relax();
     if some_words {
         found = search.found()?;
         others = other_files(keeper, files, &search.query);
@@ -121,7 +141,8 @@ fn search(
     let notes = found.count();
     let total = notes + others.len();
     let best = search.best(&found, page.offset, page.limit);
-    let one = |found: &best::Found| Some(search.ranked(search.state(found.document)?, found.score, page.size));
+    let starts = search.starts();
+    let one = |found: &best::Found| search.ranked(found, &starts, page.size);
     let (mut hits, mut taken): (Vec<Ranked>, usize) = (Vec::new(), 0);
     for some in best.chunks(AT_ONCE) {
         let before = hits.len();
@@ -134,13 +155,14 @@ fn search(
     // After all notes of the page, or none: what comes next begins where this one ends.
     if hits.len() == best.len() {
         let rest = others.into_iter().skip(page.offset.saturating_sub(notes)).take(page.limit - best.len());
-        hits.extend(rest.map(|state| search.by_path(&state)));
+        hits.extend(rest.map(|state| search.by_path(&state, &starts)));
     }
     let meant = search.query.wanted().into_iter().filter_map(|words| {
         let scores = search.scores(words).filter(|scores| scores.meant)?;
         Some((words.terms.join(" "), scores.variants.clone()))
     });
     let meant = meant.collect();
+    drop(starts);
     Ok(RankedNotes {
         total,
         hits,

@@ -6,9 +6,9 @@ use std::{
 };
 
 use lapidary_note::Frontmatter;
-use lapidary_query::{RowHeading, Unit, folded};
+use lapidary_query::{RowHeading, Starts, Unit, folded};
 
-use super::evaluate::Search;
+use super::{best::Found, evaluate::Search};
 use lapidary_index::FileState;
 
 use crate::{Digest, VaultPath};
@@ -35,6 +35,10 @@ pub struct Ranked {
     pub section: Option<Vec<String>>,
     /// The line where the passage begins, from 1.
     pub line: Option<usize>,
+    /// What each word of the query gave to the score, the most first.
+    pub parts: Vec<(String, f64)>,
+    /// How much of what was asked for it has, by weight: what the sum of the parts is multiplied by.
+    pub coverage: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,38 +64,49 @@ impl Ranked {
             excerpt: String::new(),
             section: None,
             line: None,
+            parts: Vec::new(),
+            coverage: 1.0,
         }
     }
 }
 
 impl Search<'_> {
-    pub(super) fn ranked(&self, state: &FileState, score: u32, size: PassageSize) -> Ranked {
-        let mut ranked = Ranked::of(state, score);
+    pub(super) fn ranked(&self, found: &Found, starts: &Starts<'_>, size: PassageSize) -> Option<Ranked> {
+        let state = self.state(found.document)?;
+        let mut ranked = Ranked::of(state, found.score);
+        (ranked.parts, ranked.coverage) = self.explained(found.document);
         let digest = state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default();
         // A place among its cards is no place in the file.
         let size = if state.path.is_canvas() { PassageSize { max_matches: 0, ..size } } else { size };
         // A note that is gone by now has nothing to show.
-        self.with_text(state, |text| self.put_passage(&mut ranked, text, &digest, size)).unwrap_or_default();
-        self.put_words_of_path(&mut ranked);
-        ranked
+        self.with_text(state, |text| self.put_passage(&mut ranked, text, &digest, starts, size)).unwrap_or_default();
+        self.put_words_of_path(&mut ranked, starts);
+        Some(ranked)
     }
 
     /// A file whose path is all that is searched of it.
-    pub(super) fn by_path(&self, state: &FileState) -> Ranked {
+    pub(super) fn by_path(&self, state: &FileState, starts: &Starts<'_>) -> Ranked {
         let mut ranked = Ranked::of(state, 0);
-        self.put_words_of_path(&mut ranked);
+        self.put_words_of_path(&mut ranked, starts);
         ranked
     }
 
-    fn put_words_of_path(&self, ranked: &mut Ranked) {
+    fn put_words_of_path(&self, ranked: &mut Ranked, starts: &Starts<'_>) {
         let Ranked { path, words, .. } = ranked;
-        for (_, span) in Unit::new(path.as_str()).matches(&self.query.root, self) {
+        for (_, span) in Unit::new(path.as_str()).matches(starts, self) {
             put_word(words, &path.as_str()[span]);
         }
     }
 
-    fn put_passage(&self, ranked: &mut Ranked, text: &str, digest: &Digest<'_>, size: PassageSize) {
-        let mut found = Unit::new(text).matches(&self.query.root, self);
+    fn put_passage(
+        &self,
+        ranked: &mut Ranked,
+        text: &str,
+        digest: &Digest<'_>,
+        starts: &Starts<'_>,
+        size: PassageSize,
+    ) {
+        let mut found = Unit::new(text).matches(starts, self);
         found.sort_unstable_by_key(|(number, span)| (span.start, span.end, *number));
         let best = best(&found, size.context);
         let passage = &found[best.clone()];

@@ -4,11 +4,13 @@
 mod decide;
 mod spelling;
 
-use std::{cmp::Reverse, sync::Arc};
+use std::{cmp::Reverse, collections::HashSet, sync::Arc};
 
 use lapidary_query::SearchQuery;
 
-use super::{ByScan, RankedNotes, RankedPage, SearchKeeper, corpus::Corpus, index::Index, search, shown::with_shown};
+use super::{
+    ByScan, RankedNotes, RankedPage, RankedQuery, SearchKeeper, corpus::Corpus, index::Index, search, shown::with_shown,
+};
 use lapidary_index::{FileRow, FileState, GoOn, Wanted};
 
 use crate::{Files, IndexError, VaultPath};
@@ -17,6 +19,9 @@ use spelling::Spelling;
 
 /// So many notes are looked at closely; more would take as long as making the index.
 const MOST: usize = 150;
+
+/// And so many words are looked for in all notes, each of which takes a pass of its own.
+const MOST_SPELLINGS: usize = 24;
 
 /// A note that holds some of the words.
 struct Candidate {
@@ -27,14 +32,15 @@ struct Candidate {
 }
 
 /// The notes that a query fits, found without an index.
-pub fn search_by_scan(
+pub fn search_by_scan<'q>(
     keeper: &SearchKeeper,
     files: &Files,
-    query: &str,
+    query: impl Into<RankedQuery<'q>>,
     page: RankedPage,
     go_on: GoOn<'_>,
 ) -> Result<RankedNotes, IndexError> {
-    let mut found = candidates(files, &SearchQuery::parse(query), go_on)?;
+    let query = query.into();
+    let mut found = candidates(files, &query.parse(), go_on)?;
     found.sort_by_key(|found| {
         let changed = found.state.stat.stamp.modified;
         (Reverse(found.words), Reverse(found.in_path), Reverse(found.lines), Reverse(changed))
@@ -59,8 +65,10 @@ fn candidates(files: &Files, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec
     if query.is_empty() {
         return Ok(Vec::new());
     }
+    let mut seen = HashSet::new();
     let terms = query.wanted().into_iter().flat_map(|words| &words.terms);
-    let spellings: Vec<Spelling> = terms.filter_map(|term| Spelling::of(term)).collect();
+    let terms = terms.filter(|term| seen.insert(term.as_str()));
+    let spellings: Vec<Spelling> = terms.filter_map(|term| Spelling::of(term)).take(MOST_SPELLINGS).collect();
     let needed = needs_words(&query.root) && !spellings.is_empty();
     let look = |state: &Arc<FileState>, text: &[u8]| {
         let path = state.path.as_str().as_bytes();

@@ -1,6 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
 mod dense;
+mod judged;
 mod kept;
 mod rows;
 

@@ -57,8 +57,16 @@ pub(crate) enum StartError {
     Random(String),
 }
 
-/// Making a profile takes a moment, so only those that somebody can have are made, unless all are wanted.
-pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<Assembled, StartError> {
+/// What an executor is made for.
+#[derive(Clone, Copy)]
+pub(crate) struct Purpose {
+    /// Making a profile takes a moment, so only those that somebody can have are made, unless all are wanted.
+    pub(crate) every_profile: bool,
+    /// Whoever types a command asks once, and wants the best answer; a client would rather have one soon.
+    pub(crate) waits_for_index: bool,
+}
+
+pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Assembled, StartError> {
     let (chosen, demo) = match &config.vaults {
         config::Vaults::Chosen(chosen) => (chosen.clone(), None),
         config::Vaults::Demo => {
@@ -70,13 +78,14 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
     };
     let state = demo.as_ref().map_or_else(|| config.state_dir.clone(), DemoFolder::state);
     is_ours_alone(&state).map_err(|problem| StartError::State { folder: state.display().to_string(), problem })?;
-    let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config));
+    let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose));
     let first = served.next().ok_or(StartError::NoVault)??;
     let vaults = Vaults::new(first, served.collect::<Result<_, _>>()?);
     let selection = Selection {
         chosen: config.tools.include.clone().unwrap_or_default(),
         excluded: config.tools.exclude.clone(),
         read_only: config.access.read_only,
+        dotted_names: config.tools.dotted_names,
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let mut profiles = Profiles { config, selection: &selection, made: BTreeMap::new() };
@@ -88,7 +97,7 @@ pub(crate) fn assemble(config: &config::Config, every_profile: bool) -> Result<A
     let known = known.collect::<Result<Vec<_>, StartError>>()?;
     let grants = known.iter().map(|(_, known)| (known.principal_name(), Arc::clone(&known.grant))).collect();
     let tokens = Tokens::new(known);
-    if every_profile {
+    if purpose.every_profile {
         let own = config.profiles.keys().map(String::as_str);
         BUILT_IN_PROFILES.into_iter().chain(own).try_for_each(|name| profiles.make(name, &names, false).map(|_| ()))?;
     }
@@ -114,6 +123,7 @@ fn serve(
     all: &[config::ChosenVault],
     state: &Path,
     config: &config::Config,
+    purpose: Purpose,
 ) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
     let store = FolderStore::new(vault.path.clone())
@@ -128,8 +138,9 @@ fn serve(
     let policy = policy(&config.access, vault)?;
     let inner = all.iter().filter_map(|inner| Some((place_within(&vault.path, &inner.path)?, inner)));
     let inner = inner.map(|(at, inner)| inner_vault(at, inner, config)).collect::<Result<_, _>>()?;
+    let served = Vault::shared(vault.name.clone(), store, &state, policy, limits).around(inner);
     Ok(ServedVault {
-        vault: Arc::new(Vault::shared(vault.name.clone(), store, &state, policy, limits).around(inner)),
+        vault: Arc::new(served.waiting_for_index(purpose.waits_for_index)),
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
         waiting: Waiting::new(state),
     })

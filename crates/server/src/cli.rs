@@ -86,6 +86,12 @@ pub(crate) struct Search {
     /// Words, "phrases", -not, OR, path:, tag:, [property:value] and so on, as in Obsidian
     #[arg(required = true)]
     pub(crate) query: Vec<String>,
+    /// Other words for the same thing, any of which counts; may be repeated
+    #[arg(long = "or", value_name = "WORDS")]
+    pub(crate) alternatives: Vec<String>,
+    /// Say how each note was ranked
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// How many notes to print
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,

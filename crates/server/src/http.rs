@@ -8,7 +8,15 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, middleware::from_fn_with_state, routing::get, serve::ListenerExt};
+use axum::{
+    Router,
+    extract::Request,
+    http::{Method, StatusCode, header},
+    middleware::{Next, from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::get,
+    serve::ListenerExt,
+};
 use lapidary_pipeline::Executor;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
@@ -69,9 +77,29 @@ fn router(mcp: Mcp, settings: &Http, tokens: Tokens) -> Router {
     );
     Router::new()
         .route_service(&settings.endpoint_path, service)
+        .route_layer(from_fn(strict))
         // Of what is not there, nobody is asked who they are: clients look for other ways to identify themselves.
         .route_layer(from_fn_with_state(tokens, identity::identify))
         .route("/healthz", get(|| async { axum::Json(serde_json::json!({ "status": "ok" })) }))
+}
+
+/// Refuses what no client sends by itself and what programs on the way could read in two ways.
+async fn strict(request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let twice = [header::HOST, header::ORIGIN].iter().any(|name| headers.get_all(name).iter().nth(1).is_some());
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    // `GET http://host/path` has to name the host that the header names.
+    let other_host = request.uri().authority().is_some_and(|authority| host != Some(authority.as_str()));
+    if twice || other_host {
+        return (StatusCode::BAD_REQUEST, "Bad Request: the request names several hosts or origins").into_response();
+    }
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let essence = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+    if request.method() == Method::POST && !essence.eq_ignore_ascii_case("application/json") {
+        let message = "Unsupported Media Type: Content-Type must be application/json";
+        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, message).into_response();
+    }
+    next.run(request).await
 }
 
 fn loopback_origins() -> impl Iterator<Item = String> {

@@ -27,6 +27,7 @@ use rmcp::{
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde_json::Value;
+use tokio::sync::watch;
 
 use self::{principal::identity, prompts::PromptNews, resources::refusal, subscriptions::Subscriptions};
 use crate::{http::Identity, instructions::instructions};
@@ -43,6 +44,8 @@ pub(crate) struct Mcp {
     session_grant: Arc<Grant>,
     /// Of this session alone.
     subscriptions: Subscriptions,
+    /// Closed when the session is gone, and with it what was begun for it.
+    alive: Arc<watch::Sender<()>>,
 }
 
 struct Shared {
@@ -69,6 +72,7 @@ impl Mcp {
             shared: Arc::new(Shared { executor, instructions, dotted_names, connection, prompt_news }),
             session_grant,
             subscriptions: Subscriptions::default(),
+            alive: Arc::new(watch::Sender::new(())),
         }
     }
 
@@ -78,6 +82,7 @@ impl Mcp {
             shared: Arc::clone(&self.shared),
             session_grant: self.grant_of(identity),
             subscriptions: Subscriptions::default(),
+            alive: Arc::new(watch::Sender::new(())),
         }
     }
 
@@ -144,7 +149,9 @@ impl ServerHandler for Mcp {
     ) -> Result<ListToolsResult, ErrorData> {
         let grant = self.grant_of(identity(&context.extensions));
         let listed = grant.profile.catalogue.entries().iter().filter(|entry| entry.standing == Standing::Listed);
-        let tools = listed.map(|entry| definition::tool(&entry.spec, self.shared.dotted_names)).collect();
+        let tools = listed
+            .map(|entry| definition::tool(&entry.spec, &grant.profile.catalogue, self.shared.dotted_names))
+            .collect();
         let mut list = ListToolsResult::with_all_items(tools);
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
@@ -152,8 +159,9 @@ impl ServerHandler for Mcp {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let entry = self.session_grant.profile.catalogue.find(name).ok()?;
-        Some(definition::tool(&entry.spec, self.shared.dotted_names))
+        let catalogue = &self.session_grant.profile.catalogue;
+        let entry = catalogue.find(name).ok()?;
+        Some(definition::tool(&entry.spec, catalogue, self.shared.dotted_names))
     }
 
     async fn call_tool(
@@ -226,8 +234,18 @@ impl ServerHandler for Mcp {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let grant = self.grant_of(identity(&context.extensions));
         let Some(mut changed) = self.shared.prompt_news.subscribe(&grant) else { return };
+        let mut alive = self.alive.subscribe();
         tokio::spawn(async move {
-            while changed.changed().await.is_ok() {
+            loop {
+                let is_new = tokio::select! {
+                    news = changed.changed() => news.is_ok(),
+                    // Nobody ever sends anything there.
+                    _ = alive.changed() => false,
+                };
+                if !is_new {
+                    tracing::debug!("nobody is told of new prompts any more: a session has ended");
+                    return;
+                }
                 if let Err(error) = context.peer.notify_prompt_list_changed().await {
                     tracing::debug!(error = service_error(&error), "a client was not told of new prompts");
                     return;

@@ -36,4 +36,4 @@ pub use folder::{FolderStore, Observer, SecondNames};
 pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings};
 pub use state::{LogFile, LogTail, RotatedFile, StateFolder, StateProblem, is_ours_alone};
 pub use trash::SystemTrash;
-pub use waiting::{Progress, Waiting};
+pub use waiting::{Progress, Waiting, WaitingName};

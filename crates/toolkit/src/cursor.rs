@@ -1,4 +1,4 @@
-use lapidary_operation::Reason;
+use lapidary_operation::{Reason, clipped};
 use serde::{Deserialize, Serialize};
 
 /// Where in a list a page begins, and how long it is. It goes to the client and back as base64url of JSON, as the note
@@ -16,11 +16,10 @@ impl Cursor {
     const LONGEST_PAGE: usize = 200;
 
     /// The first page if nothing was sent.
-    pub fn parse(tool: &str, given: Option<&str>) -> Result<Self, Reason> {
+    pub fn parse(given: Option<&str>) -> Result<Self, Reason> {
         let Some(given) = given else { return Ok(Self::FIRST) };
         let cursor = decoded(given).and_then(|json| serde_json::from_slice::<Self>(&json).ok());
-        let cursor = cursor
-            .ok_or_else(|| Reason::bad_argument(tool, "cursor", "must be the `nextCursor` of an earlier answer"))?;
+        let cursor = cursor.ok_or_else(|| Reason::CursorInvalid { cursor: clipped(given) })?;
         Ok(Self { limit: cursor.limit.clamp(1, Self::LONGEST_PAGE), ..cursor })
     }
 
@@ -65,12 +64,12 @@ mod tests {
     fn cursors_look_as_they_always_did() {
         let cursor = Cursor { offset: 50, limit: 50 };
         assert_eq!(cursor.written(), "eyJvZmZzZXQiOjUwLCJsaW1pdCI6NTB9");
-        assert_eq!(Cursor::parse("t", Some(&cursor.written())), Ok(cursor));
-        assert_eq!(Cursor::parse("t", None), Ok(Cursor::FIRST));
+        assert_eq!(Cursor::parse(Some(&cursor.written())), Ok(cursor));
+        assert_eq!(Cursor::parse(None), Ok(Cursor::FIRST));
         let greedy = Cursor { offset: 7, limit: 9999 };
-        assert_eq!(Cursor::parse("t", Some(&greedy.written())).unwrap().limit, 200);
+        assert_eq!(Cursor::parse(Some(&greedy.written())).unwrap().limit, 200);
         for bad in ["", "a", "!!!!", "eyJ9", "eyJvZmZzZXQiOi0xLCJsaW1pdCI6NTB9"] {
-            assert!(Cursor::parse("t", Some(bad)).is_err(), "{bad}");
+            assert!(Cursor::parse(Some(bad)).is_err(), "{bad}");
         }
     }
 
@@ -82,7 +81,7 @@ mod tests {
 
         #[test]
         fn nothing_that_is_sent_is_too_much(text in ".{0,20}") {
-            drop(Cursor::parse("t", Some(&text)));
+            drop(Cursor::parse(Some(&text)));
         }
     }
 }

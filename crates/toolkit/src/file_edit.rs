@@ -1,7 +1,10 @@
 use std::{ops::Range, sync::Arc};
 
 use lapidary_note::{Document, EditError, FileContent, PropertyError};
-use lapidary_operation::{ArgumentProblem, Context, Part, Plan, Reason, bug, quote::Prose};
+use lapidary_operation::{
+    ArgumentProblem, Context, Part, Plan, Reason, bug,
+    quote::{Prose, quoted},
+};
 use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +19,7 @@ use crate::{
 /// Which file of the vault is changed, and under which conditions: what all writers of the file tools take.
 #[derive(Deserialize, JsonSchema)]
 pub struct FileInput {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     pub file: String,
     /// Refuse if the file has another hash.
     #[serde(default)]
@@ -40,12 +43,39 @@ pub struct FileWritten {
     dry_run: bool,
 }
 
+impl FileWritten {
+    /// What became of the file, in a line, and the hash that the next change can expect.
+    pub fn text(&self, done: &str) -> String {
+        let Self { file, changed, content_hash, dry_run, .. } = self;
+        let file = quoted(file);
+        match (changed, dry_run) {
+            (false, _) => format!("{file}: unchanged, hash {}", hash::digits(content_hash)),
+            (true, true) => format!("{file}, dry run: {done}"),
+            (true, false) => format!("{file}: {done}, hash {}", hash::digits(content_hash)),
+        }
+    }
+
+    /// The same with the hash of the part that was changed.
+    pub fn text_of_part(&self, done: &str, part: Part, hash: &str) -> String {
+        format!("{}, {} {}", self.text(done), part.name(), hash::digits(hash))
+    }
+}
+
+impl Made {
+    /// `done` is the word for a file that was there.
+    pub fn text(&self, done: &str) -> String {
+        self.written.text(if self.created { "created" } else { done })
+    }
+}
+
 /// What those answer that can also make the file.
 #[derive(Serialize, JsonSchema)]
 pub struct Made {
     #[serde(flatten)]
     pub written: FileWritten,
     pub created: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
 }
 
 pub const EXPECTED_CONTENT: &str = "expected_content_hash";

@@ -30,8 +30,7 @@ impl Folder {
         if files.find(&path).is_some() {
             return Ok(Self::File(path));
         }
-        let name = nearest(path.as_str(), files.folders_below(None).map(VaultPath::as_str));
-        let nearest = name.and_then(|name| VaultPath::parse(name).ok());
+        let nearest = near(files, &path);
         Ok(Self::Missing { path, nearest })
     }
 
@@ -54,6 +53,16 @@ impl Folder {
             }
         }
     }
+}
+
+/// The folder that was probably meant by a path where none is: one that is written nearly so, or has its name elsewhere.
+pub fn near(files: &Files, path: &VaultPath) -> Option<VaultPath> {
+    let folders = || files.folders_below(None);
+    let as_path = nearest(path.as_str(), folders().map(VaultPath::as_str));
+    as_path.and_then(|meant| VaultPath::parse(meant).ok()).or_else(|| {
+        let name = nearest(path.name(), folders().map(VaultPath::name))?;
+        folders().find(|folder| folder.name() == name).cloned()
+    })
 }
 
 /// A path as it reads from a folder above it.

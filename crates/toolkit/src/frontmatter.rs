@@ -29,6 +29,15 @@ pub struct FrontmatterOutput {
     frontmatter_hash: Option<String>,
 }
 
+impl FrontmatterOutput {
+    pub fn text(&self) -> String {
+        match &self.frontmatter_hash {
+            Some(hash) => self.written.text_of_part("properties changed", Part::Frontmatter, hash),
+            None => self.written.text("no properties left"),
+        }
+    }
+}
+
 impl FrontmatterInput {
     /// Refuses to go on if the properties are not those the caller saw, or if it did not say which it saw.
     pub fn check(&self, editing: &FileEdit, document: &Document) -> Result<(), Reason> {

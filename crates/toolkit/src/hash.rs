@@ -4,7 +4,7 @@ use lapidary_vault::{File, VaultPath};
 
 /// The hash that a caller sent along.
 pub fn expected(tool: &str, argument: &str, given: Option<&str>) -> Result<Option<ExpectedHash>, Reason> {
-    let refused = |_| Reason::bad_argument(tool, argument, "must be `sha256:` and 12 to 64 hex digits");
+    let refused = |_| Reason::bad_argument(tool, argument, "must be 8 to 64 hex digits of a hash");
     given.map(ExpectedHash::parse).transpose().map_err(refused)
 }
 
@@ -26,4 +26,10 @@ pub fn check(
 /// Enough of a written hash to be sent back as an expected one.
 pub fn short(hash: &str) -> &str {
     hash.get(.."sha256:".len() + ExpectedHash::MIN_DIGITS).unwrap_or(hash)
+}
+
+/// The same without the name of the algorithm, for texts: a caller may send it like this.
+pub fn digits(hash: &str) -> &str {
+    let digits = hash.strip_prefix("sha256:").unwrap_or(hash);
+    digits.get(..ExpectedHash::MIN_DIGITS).unwrap_or(digits)
 }

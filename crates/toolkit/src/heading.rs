@@ -1,12 +1,13 @@
 use std::collections::HashMap;
 
 use lapidary_note::{ContentHash, Document, Heading, Note};
-use lapidary_operation::{Candidates, HeadingCandidate, MemoryBudget, Reason, bug, clipped};
+use lapidary_operation::{Candidates, HeadingCandidate, MemoryBudget, Reason, bug, clipped, quote::quoted};
+use lapidary_query::nearest_several;
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{hash, place::Places};
+use crate::{hash, place::Places, section::MOST_NAMES};
 
 /// What stands between the parts of a path of headings.
 pub const DELIMITER: &str = "::";
@@ -28,6 +29,15 @@ pub struct HeadingOutput {
     /// The others that have the same path, 20 at most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     duplicate_of: Vec<String>,
+}
+
+impl HeadingOutput {
+    /// Where it is, its level, its path and the hash of its section.
+    pub fn text(&self) -> String {
+        let marks = "#".repeat(usize::from(self.level));
+        let hash = self.section_hash.as_deref().map_or_else(String::new, |hash| format!(" {}", hash::digits(hash)));
+        format!("{}-{} {marks} {}{hash}", self.line, self.end_line, quoted(&self.path))
+    }
 }
 
 /// The headings of a note, ready to be shown.
@@ -160,6 +170,29 @@ impl HeadingInput {
         }
     }
 
+    /// What to tell a caller whose heading is not in the note.
+    pub fn none_found(&self, note: &Note<'_>) -> String {
+        const SHOWN: usize = 5;
+        let paths: Vec<String> = note
+            .headings
+            .iter()
+            .take(MOST_CANDIDATES)
+            .map(|heading| clipped(&note.heading_path(heading).join(&self.delimiter)))
+            .collect();
+        let near = nearest_several(&self.heading, paths.iter().map(String::as_str), SHOWN);
+        let listed =
+            |names: Vec<&str>| names.into_iter().map(|name| quoted(name).to_string()).collect::<Vec<_>>().join(", ");
+        match (paths.is_empty(), near.is_empty()) {
+            (true, _) => "The note has no headings.".to_owned(),
+            (false, false) => format!("The note has no such heading. Did you mean {}?", listed(near)),
+            (false, true) => {
+                let more = if note.headings.len() > SHOWN { ", …" } else { "" };
+                let first = listed(paths.iter().take(SHOWN).map(String::as_str).collect());
+                format!("The note has no such heading; it has {first}{more}.")
+            }
+        }
+    }
+
     pub fn delimiter(&self) -> &str {
         &self.delimiter
     }
@@ -206,12 +239,11 @@ pub fn missing(
     target: &str,
     available: impl Iterator<Item = String>,
 ) -> Reason {
-    const MOST: usize = 50;
     Reason::SectionMissing {
         path: path.clone(),
         section_type,
         target: clipped(target),
-        available: available.take(MOST).map(|name| clipped(&name)).collect(),
+        available: available.take(MOST_NAMES).map(|name| clipped(&name)).collect(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! the arguments and answers that they have in common. Only tools and the read operations beside them use it. What a tool
 //! is belongs in `lapidary-operation`; what one tool alone needs stays beside it in `lapidary-tools`.
 
+pub mod appending;
 pub mod block;
 pub mod budget;
 pub mod checkpoint;
@@ -31,6 +32,7 @@ pub mod properties;
 pub mod reading;
 pub mod references;
 pub mod removing;
+pub mod restoring;
 pub mod section;
 pub mod tags;
 pub mod target;

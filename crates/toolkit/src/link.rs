@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use lapidary_note::{Link, LinkKind, Note, Place};
-use lapidary_vault::{Notes, VaultPath};
+use lapidary_note::{CanvasKind, Link, LinkKind, Note, Place, canvas_values};
+use lapidary_vault::{Files, VaultPath};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,6 +19,17 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// In words, behind a number.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wiki => "wiki",
+            Self::Embed => "embeds",
+            Self::HeaderRef => "to headings",
+            Self::BlockRef => "to blocks",
+            Self::Markdown => "markdown",
+        }
+    }
+
     /// An embed of a part of a note is an embed first: that is what a reader sees.
     pub fn of(kind: LinkKind, embed: bool, subpath: Option<&str>) -> Self {
         match (kind, subpath) {
@@ -39,87 +50,140 @@ fn is_block(subpath: &str) -> bool {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OutLink {
-    kind: Kind,
+    pub kind: Kind,
     /// As written, decoded; empty for a link into the note itself.
-    target: String,
+    pub target: String,
     /// The file it leads to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
+    pub path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    heading: Option<String>,
+    pub heading: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    block_id: Option<String>,
+    pub block_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    alias: Option<String>,
+    pub alias: Option<String>,
     /// Of a Markdown link, what is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    /// Of a Markdown link, exactly what is written.
+    pub text: Option<String>,
+    /// Of a Markdown link, its destination as written.
     #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
+    pub url: Option<String>,
+    /// Of an embed, `width` or `widthxheight`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<String>,
     /// The property it stands in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    property: Option<String>,
-    line: usize,
+    pub property: Option<String>,
+    pub line: usize,
     col: usize,
 }
 
-/// The links of a note as they are written, properties first. `None` for `notes` leaves out where they lead.
-pub fn out_links(note: &Note<'_>, source: &VaultPath, notes: &Notes) -> Vec<OutLink> {
+/// The links of a note as they are written, properties first.
+pub fn out_links(note: &Note<'_>, source: &VaultPath, files: &Files) -> Vec<OutLink> {
     let places = Places::of(note.text);
     let mut found: Vec<OutLink> = Vec::new();
     for property in note.property_links() {
-        let mut link = out_link(&property.value, &property.link, source, notes);
+        let mut link = out_link(&property.value, &property.link, source, files);
         (link.line, link.col) = (places.line(property.span.start), places.column(property.span.start));
         link.property = Some(property.key);
         found.push(link);
     }
     for link in &note.links {
-        let written = match note.definition_of(link) {
-            // Where a reference link leads is said elsewhere in the note.
-            Some(definition) => Link {
-                kind: LinkKind::Markdown,
-                internal: definition.internal,
-                destination: definition.destination.clone(),
-                path: definition.path.clone(),
-                subpath: definition.subpath.clone(),
-                ..link.clone()
-            },
-            None => link.clone(),
-        };
-        let mut out = out_link(note.text, &written, source, notes);
+        // Where a reference link leads is said elsewhere in the note.
+        let written = note.definition_of(link).map(|definition| definition.followed_by(link));
+        let mut out = out_link(note.text, written.as_ref().unwrap_or(link), source, files);
         (out.line, out.col) = (places.line(link.span.start), places.column(link.span.start));
         found.push(out);
     }
     found
 }
 
-fn out_link(text: &str, link: &Link, source: &VaultPath, notes: &Notes) -> OutLink {
+/// A link on a canvas, and the text that it stands in, if it is in one.
+pub struct CanvasLink {
+    pub link: OutLink,
+    pub line: String,
+}
+
+/// The cards of a canvas that show files, and the links in its texts. One that cannot be read as a canvas has none. Lines and
+/// columns are those of the file.
+pub fn canvas_links(text: &str, source: &VaultPath, files: &Files) -> Vec<CanvasLink> {
+    let places = Places::of(text);
+    let mut found: Vec<CanvasLink> = Vec::new();
+    for value in canvas_values(text).unwrap_or_default() {
+        let (line, col) = (places.line(value.span.start), places.column(value.span.start));
+        match value.kind {
+            CanvasKind::Path => {
+                // A path from the root of the vault, and not a name that is looked for.
+                let path = VaultPath::parse(&value.value).ok().and_then(|path| files.find(&path));
+                let path = path.map(|entry| entry.path().to_string());
+                let link = OutLink { path, line, col, ..OutLink::to(Kind::Embed, value.value) };
+                found.push(CanvasLink { link, line: String::new() });
+            }
+            CanvasKind::Subpath { file } => {
+                let Some(card) = found.iter_mut().rev().find(|card| card.link.target == file) else { continue };
+                (card.link.heading, card.link.block_id) = place(&value.value);
+            }
+            CanvasKind::Text => {
+                let note = Note::parse(&value.value);
+                let lines: Vec<&str> = value.value.lines().collect();
+                for link in out_links(&note, source, files) {
+                    let text = lines.get(link.line.saturating_sub(1)).copied().unwrap_or_default().to_owned();
+                    found.push(CanvasLink { link: OutLink { line, col, ..link }, line: text });
+                }
+            }
+            CanvasKind::Label => {}
+        }
+    }
+    found
+}
+
+impl OutLink {
+    fn to(kind: Kind, target: String) -> Self {
+        Self {
+            kind,
+            target,
+            path: None,
+            heading: None,
+            block_id: None,
+            alias: None,
+            text: None,
+            url: None,
+            size: None,
+            property: None,
+            line: 0,
+            col: 0,
+        }
+    }
+}
+
+/// The heading or the block that a link means.
+fn place(subpath: &str) -> (Option<String>, Option<String>) {
+    match Place::of(subpath) {
+        Place::Block(id) => (None, Some(id.to_owned())),
+        Place::Headings(parts) => (Some(parts.join("#")), None),
+        Place::Footnote(_) => (None, None),
+    }
+}
+
+fn out_link(text: &str, link: &Link, source: &VaultPath, files: &Files) -> OutLink {
     let subpath = link.subpath.clone().map(|subpath| &text[subpath]);
     let kind = Kind::of(link.kind, link.embed, subpath);
     let target = link.target(text);
-    let path = link.internal.then(|| notes.resolve(&target, source)).flatten();
+    let path = link.internal.then(|| files.resolve(&target, source)).flatten();
     let written = link.decoded_subpath(text);
-    let (heading, block_id) = match written.as_deref().map(Place::of) {
-        Some(Place::Block(id)) => (None, Some(id.to_owned())),
-        Some(Place::Headings(parts)) => (Some(parts.join("#")), None),
-        Some(Place::Footnote(_)) | None => (None, None),
-    };
+    let (heading, block_id) = written.as_deref().map(place).unwrap_or_default();
     let alias = link.alias.clone().map(|alias| text[alias].to_owned());
     let markdown = kind == Kind::Markdown;
-    let url = markdown.then(|| text[link.destination.clone()].to_owned());
+    let url = markdown.then(|| link.address(text).into_owned());
     OutLink {
-        kind,
         path: path.map(ToString::to_string),
         heading: heading.filter(|_| link.internal),
         block_id: block_id.filter(|_| link.internal),
         text: alias.clone().filter(|_| markdown),
         alias: alias.filter(|_| !markdown),
-        target: if link.internal { target.into_owned() } else { url.clone().unwrap_or_default() },
-        url,
-        property: None,
-        line: 0,
-        col: 0,
+        url: url.clone(),
+        size: link.size.as_ref().map(ToString::to_string),
+        ..OutLink::to(kind, if link.internal { target.into_owned() } else { url.unwrap_or_default() })
     }
 }
 

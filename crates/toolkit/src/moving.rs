@@ -21,6 +21,7 @@ use crate::{
     file_edit::refusal,
     index,
     reading::{self, Shown, Source},
+    references::links_followed,
 };
 
 /// What became of the links to the files that moved.
@@ -37,6 +38,14 @@ pub struct LinksOutput {
     /// Files that could not be read; if they have links, those stay.
     #[serde(skip_serializing_if = "is_zero")]
     files_unread: usize,
+}
+
+impl LinksOutput {
+    /// How many links followed, behind what was moved; nothing where there were none.
+    pub fn text(&self) -> String {
+        let Self { links_updated, files_updated, links_left, files_unread } = self;
+        links_followed(*links_updated, *files_updated, *links_left, *files_unread)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]

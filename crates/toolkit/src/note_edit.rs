@@ -192,25 +192,15 @@ impl NoteTextWritten {
             false => self.written.done(done, would),
         };
         let section = self.section_target.as_ref().map_or(String::new(), |target| format!(" → {}", quoted(target)));
-        format!(
-            "**{done} {}**\n{}\n*Section targeted:* {}{section}\n*Created:* {}",
-            quoted(&self.path),
-            self.written.lines(),
-            self.section_targeted,
-            self.created,
-        )
+        format!("{done} {}{section}, {}", quoted(&self.path), self.written.text())
     }
 }
 
 impl NoteWritten {
     /// `before → after bytes`, and the hash that the next change can expect.
-    pub fn lines(&self) -> String {
-        format!(
-            "*Size:* {} → {} bytes\n*Hash:* `{}`",
-            self.previous_size_in_bytes,
-            self.current_size_in_bytes,
-            hash::short(&self.content_hash)
-        )
+    pub fn text(&self) -> String {
+        let Self { previous_size_in_bytes, current_size_in_bytes, content_hash, .. } = self;
+        format!("{previous_size_in_bytes} → {current_size_in_bytes} bytes, hash {}", hash::digits(content_hash))
     }
 
     /// What was done, or would be.

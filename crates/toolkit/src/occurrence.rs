@@ -29,7 +29,9 @@ impl JsonSchema for Which {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "string", "enum": ["unique", "all"] }, { "type": "integer", "minimum": 1 }] })
+        json_schema!({
+            "anyOf": [{ "type": "string", "enum": ["unique", "all"] }, { "type": "integer", "minimum": 1 }],
+        })
     }
 }
 

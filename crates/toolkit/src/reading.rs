@@ -163,6 +163,12 @@ pub fn editable(path: &VaultPath, file: &File) -> Result<Document, Reason> {
     Document::open(file.content.clone()).map_err(|error| not_text(Some(error.valid_up_to)))
 }
 
+/// What is unusual about the bytes of a file, behind its size.
+pub fn form(eol: Option<&str>, bom: bool) -> String {
+    let eol = eol.map_or_else(String::new, |eol| format!(", {eol}"));
+    format!("{eol}{}", if bom { ", bom" } else { "" })
+}
+
 fn eol_name(eol: Eol) -> Option<&'static str> {
     match eol {
         Eol::Lf => None,

@@ -6,7 +6,7 @@ use lapidary_note::{
     CanvasKind, Document, EditError, FileContent, Followed, Link, LinkDefinition, Note, Place, PropertyPath, Relocate,
     canvas_values, with_canvas_values,
 };
-use lapidary_operation::{Context, Reason, bug};
+use lapidary_operation::{Context, Reason, bug, clipped};
 use lapidary_vault::{Change, Guard, Notes, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,30 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
+impl ReferencesOutput {
+    /// How many links followed, behind what was renamed; nothing where there were none.
+    pub fn text(&self) -> String {
+        let Self { references_updated, files_updated, references_left, files_unread } = self;
+        links_followed(*references_updated, *files_updated, *references_left, *files_unread)
+    }
+}
+
+/// What became of links, behind what they lead to.
+pub(crate) fn links_followed(updated: usize, files: usize, left: usize, unread: usize) -> String {
+    let mut text = String::new();
+    if updated > 0 {
+        text += &format!(", {updated} links followed");
+        text += &if files > 0 { format!(" in {files} other files") } else { String::new() };
+    }
+    if left > 0 {
+        text += &format!(", {left} links left as they are in files that may not be changed");
+    }
+    if unread > 0 {
+        text += &format!(", {unread} files could not be read");
+    }
+    text
+}
+
 /// Says what a link to a place in the note has to say from now on.
 pub(crate) type Follow<'f> = &'f dyn Fn(&Place<'_>) -> Followed;
 
@@ -77,6 +101,7 @@ impl<'v> References<'v> {
     ) -> Result<Document, Reason> {
         let target = self.target.clone();
         let found = self.found(&document.note(), &target, follow);
+        self.check(&found, &target)?;
         self.output.references_updated += found.count();
         found.rewritten(context, &target, document)
     }
@@ -114,6 +139,7 @@ impl<'v> References<'v> {
                 self.output.references_left += found.count();
                 continue;
             };
+            self.check(&found, source)?;
             let content = found.rewritten(context, source, document)?.content().clone();
             self.output.references_updated += found.count();
             self.output.files_updated += 1;
@@ -123,6 +149,17 @@ impl<'v> References<'v> {
             changes.push(change);
         }
         Ok((changes, self.output))
+    }
+
+    /// Refuses a change after which a link could say nothing that leads where it leads now.
+    fn check(&self, found: &Found, source: &VaultPath) -> Result<(), Reason> {
+        match found.lost.first() {
+            Some(place) => {
+                let (path, source) = (self.target.clone(), source.clone());
+                Err(Reason::LinkWouldBeLost { path, source, place: clipped(place) })
+            }
+            None => Ok(()),
+        }
     }
 
     /// The links of a note that have to change.
@@ -228,9 +265,6 @@ impl Found {
         let refused = |error: EditError| refusal(path, error);
         if self.bytes > MOST_BYTES {
             return Err(refused(EditError::TooLarge { bytes: self.bytes, limit: MOST_BYTES }));
-        }
-        if let Some(target) = self.lost.first() {
-            return Err(refused(EditError::LinkLost { target: target.clone() }));
         }
         if !self.in_cards.is_empty() {
             return self.with_cards(context, path, document);

@@ -5,12 +5,32 @@ use serde::{Deserialize, Serialize};
 
 /// A part of a note.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "SectionInput")]
 pub struct Section {
     pub r#type: SectionType,
-    /// Heading (`Tasks`, or `Project::Tasks` if not unique), block id, or property.
-    #[schemars(length(min = 1))]
     pub target: String,
+}
+
+/// The same as a caller says it. A bare text is a heading, or a block if it begins with `^`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-short" = {
+    "anyOf": [{ "type": "string" }, { "type": "object" }],
+    "description": "Heading (`Tasks`, `Project::Tasks`), `^block`, or {\"type\":\"frontmatter\",\"target\"}.",
+}))]
+struct SectionInput {
+    /// Without it, a heading, or a block if `target` begins with `^`.
+    r#type: Option<SectionType>,
+    /// Heading (`Tasks` or `Project::Tasks`), block id or property.
+    #[schemars(length(min = 1))]
+    target: String,
+}
+
+impl From<SectionInput> for Section {
+    fn from(SectionInput { r#type, target }: SectionInput) -> Self {
+        let implied = if target.starts_with('^') { SectionType::Block } else { SectionType::Heading };
+        Self { r#type: r#type.unwrap_or(implied), target }
+    }
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
@@ -53,7 +73,7 @@ impl Section {
 }
 
 /// Longer lists help nobody.
-pub const MOST_NAMES: usize = 50;
+pub const MOST_NAMES: usize = 20;
 
 /// Of the names of a note's parts, as much as a refusal lists.
 pub fn names(all: &[String]) -> Vec<String> {

@@ -123,9 +123,8 @@ pub fn bare(given: &[String]) -> Option<Vec<&str>> {
 
 /// Tags on a line of their own.
 pub fn line(title: &str, tags: &[String]) -> String {
-    let shown: Vec<String> = tags.iter().map(|tag| quoted(tag).after("#").to_string()).collect();
-    let shown = if shown.is_empty() { "_(none)_".to_owned() } else { shown.join(" ") };
-    format!("\n*{title} ({}):* {shown}", tags.len())
+    let shown: String = tags.iter().map(|tag| format!(" #{}", quoted(tag))).collect();
+    format!("\n{title}:{}", if shown.is_empty() { " none" } else { &shown })
 }
 
 #[cfg(test)]

@@ -6,26 +6,27 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use crate::{
-    naming::{self, Found},
+    naming,
     periodic::{self, PeriodicNote},
     reading::{self, parse_path},
 };
+
+pub use crate::naming::Found;
 
 /// Which note.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    #[serde(default)]
-    r#type: TargetType,
+    /// Where it is left out, a period means a periodic note.
+    r#type: Option<TargetType>,
     path: Option<String>,
     period: Option<PeriodName>,
     date: Option<String>,
 }
 
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum TargetType {
-    #[default]
     Path,
     Active,
     Periodic,
@@ -54,9 +55,13 @@ impl JsonSchema for Target {
             "additionalProperties": false,
             "properties": {
                 "type": { "type": "string", "enum": ["path", "active", "periodic"] },
-                "path": { "type": "string", "minLength": 1, "description": "Path or name: `Projects/Plan.md`." },
+                "path": { "type": "string", "minLength": 1, "description": "Path (`Projects/Plan.md`) or name." },
                 "period": { "type": "string", "enum": periods },
                 "date": { "type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}$" },
+            },
+            "x-short": {
+                "anyOf": [{ "type": "string" }, { "type": "object" }],
+                "description": "Path, name or {\"period\":\"daily\"}.",
             },
         })
     }
@@ -110,7 +115,8 @@ impl Target {
 
     fn which(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<Which<'_>, Reason> {
         let required = |at: &str| Reason::bad_argument(tool, at, "is required for this type of target");
-        match self.r#type {
+        let implied = if self.period.is_some() { TargetType::Periodic } else { TargetType::Path };
+        match self.r#type.unwrap_or(implied) {
             TargetType::Path => self.path.as_deref().map(Which::Path).ok_or_else(|| required("target.path")),
             TargetType::Active => Err(Reason::NoActiveFile),
             TargetType::Periodic => {
@@ -122,7 +128,7 @@ impl Target {
     }
 
     pub(crate) fn is_periodic(&self) -> bool {
-        matches!(self.r#type, TargetType::Periodic)
+        matches!(self.r#type, Some(TargetType::Periodic)) || (self.r#type.is_none() && self.period.is_some())
     }
 
     fn day(&self, tool: &str) -> Result<Option<Date>, Reason> {
@@ -131,6 +137,11 @@ impl Target {
         let day = Some(given).filter(|given| given.len() == "YYYY-MM-DD".len()).and_then(|given| given.parse().ok());
         day.map(Some).ok_or_else(|| Reason::bad_argument(tool, "target.date", "must be a day, written YYYY-MM-DD"))
     }
+}
+
+/// The note that a caller names by itself, outside of a target.
+pub fn named(context: &Context<'_>, view: &View, given: &str) -> Result<Found, Reason> {
+    naming::find(context, view, given)
 }
 
 enum Which<'t> {

@@ -13,7 +13,7 @@ mod tests;
 mod tools;
 
 pub use lapidary_operation::{
-    AnyTool, ArgumentProblem, BUILT_IN_PROFILES, Batch, BatchOutcome, BatchStep, CORE_TOOLS, Cancel, Catalogue,
+    AnyTool, ArgumentProblem, Author, BUILT_IN_PROFILES, Batch, BatchOutcome, BatchStep, CORE_TOOLS, Cancel, Catalogue,
     Checked, CheckpointHistory, Completed, Contents, Context, Disk, Draft, Effect, Entry, Example, Facts, Family,
     FilledPrompt, Form, Gives, Group, Interruption, Kind, Learnt, MemoryBudget, MemoryLimits, Needs, NoSuchTool, Off,
     Offered, OpenedVaults, OperationDeclaration, Payload, Planned, PlannedChange, Profile, ProfileRules, Prompt,

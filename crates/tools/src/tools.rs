@@ -13,6 +13,7 @@ use crate::definitions::definition;
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[
     &Read(read::obsidian_get_note::ObsidianGetNote),
+    &Read(read::notes_read::NotesRead),
     &Read(read::file_read::FileRead),
     &Read(read::file_read_range::FileReadRange),
     &Read(read::outline::Outline),
@@ -58,6 +59,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &Write(edit::file_append::FileAppend),
     &Write(edit::file_move::FileMove),
     &Write(edit::file_delete::FileDelete),
+    &Write(edit::undo::Undo),
     &Write(edit::checkpoint_restore::CheckpointRestore),
     &Write(edit::tag_rename::TagRename),
     &Write(edit::regex_replace::RegexReplace),

@@ -1,21 +1,34 @@
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
 use lapidary_index::{GoOn, IndexError};
-use lapidary_search::{RankedNotes, RankedPage, build_aside, search_by_scan};
+use lapidary_search::{RankedNotes, RankedPage, RankedQuery, build_aside, search_by_scan};
 
 use crate::View;
 
+/// Who is answered by a scan has waited so long for the index, which knows more.
+const PATIENCE: Duration = Duration::from_millis(300);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
 impl View {
-    /// The notes that a query fits, the best first. Who asks before there is an index gets an answer by a scan, and the
-    /// index is made meanwhile.
-    pub fn ranked(&self, query: &str, page: RankedPage, go_on: GoOn<'_>) -> Result<RankedNotes, IndexError> {
+    /// The notes that a query fits, the best first. Who asks before there is an index gets an answer by a scan, unless the
+    /// index is made in a moment; that nothing fits is said by the index alone, since a scan forgives no typing error.
+    pub fn ranked<'q>(
+        &self,
+        query: impl Into<RankedQuery<'q>>,
+        page: RankedPage,
+        go_on: GoOn<'_>,
+    ) -> Result<RankedNotes, IndexError> {
+        let query = query.into();
         // A vault without a state folder is small, or its owner is in no hurry.
-        if !self.is_planned() && self.live.is_cached() {
-            let known = self.search.is_known();
-            let files = if known { self.files(go_on)? } else { self.files_to_search(go_on)? };
-            if !self.search.is_near(files) {
-                let found = search_by_scan(&self.search, files, query, page, go_on)?;
-                build_aside(&self.search, files);
-                return Ok(found);
-            }
+        if !self.is_planned()
+            && self.live.is_cached()
+            && !self.waits_for_index
+            && let Some(found) = self.ranked_by_scan(query, page, go_on)?
+        {
+            return Ok(found);
         }
         if self.is_planned() || self.scope.shows_all_of_the_index() {
             return self.search.ranked(self.notes(go_on)?, query, page, go_on);
@@ -25,5 +38,31 @@ impl View {
             self.live.digest_shown(files, go_on)?;
         }
         self.search.ranked(files, query, page, go_on)
+    }
+
+    /// Nothing if the index is there, or soon, or has to be waited for.
+    fn ranked_by_scan(
+        &self,
+        query: RankedQuery<'_>,
+        page: RankedPage,
+        go_on: GoOn<'_>,
+    ) -> Result<Option<RankedNotes>, IndexError> {
+        let asked = Instant::now();
+        let known = self.search.is_known();
+        let files = if known { self.files(go_on)? } else { self.files_to_search(go_on)? };
+        if self.search.is_near(files) {
+            return Ok(None);
+        }
+        let found = search_by_scan(&self.search, files, query, page, go_on)?;
+        build_aside(&self.search, files);
+        let waits = || found.total == 0 || asked.elapsed() < PATIENCE;
+        while self.search.is_building() && waits() {
+            if !go_on() {
+                return Err(IndexError::Stopped);
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
+        let is_answer = found.total > 0 && !self.search.is_near(files);
+        Ok(is_answer.then_some(found))
     }
 }

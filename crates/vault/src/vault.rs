@@ -18,6 +18,7 @@ pub struct Vault {
     scope: ScopeKeeper,
     live: Arc<Live>,
     search: Arc<SearchKeeper>,
+    waits_for_index: bool,
 }
 
 impl Vault {
@@ -54,7 +55,13 @@ impl Vault {
         let search = SearchKeeper::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())));
         let skip_folders = policy.skip_folders.clone();
         let live = Live::new(Arc::clone(&backend), skip_folders, limits, cache.map(Cache::new));
-        Self { name, backend, scope: ScopeKeeper::new(policy), live: Arc::new(live), search: Arc::new(search) }
+        let (scope, live, search) = (ScopeKeeper::new(policy), Arc::new(live), Arc::new(search));
+        Self { name, backend, scope, live, search, waits_for_index: false }
+    }
+
+    /// A ranked search waits for the index, however long that takes: for somebody who asks once.
+    pub fn waiting_for_index(self, waits_for_index: bool) -> Self {
+        Self { waits_for_index, ..self }
     }
 
     /// The same vault with others in its folders: what they close is closed by way of this one too.
@@ -97,7 +104,8 @@ impl Vault {
     pub fn view(&self, scope: Arc<Scope>, max_file_bytes: u64) -> View {
         self.backend.settle();
         let (live, search) = (Arc::clone(&self.live), Arc::clone(&self.search));
-        View::new(self.name.clone(), Arc::clone(&self.backend), scope, max_file_bytes, live, search)
+        let backend = Arc::clone(&self.backend);
+        View::new(self.name.clone(), backend, scope, max_file_bytes, live, search, self.waits_for_index)
     }
 
     /// Writes down what was learnt of the vault, so that the next start is quick. For the end of the process; while it

@@ -25,6 +25,7 @@ pub struct View {
     max_file_bytes: u64,
     pub(crate) live: Arc<Live>,
     pub(crate) search: Arc<SearchKeeper>,
+    pub(crate) waits_for_index: bool,
     /// What is taken for made; nothing but in a batch.
     ahead: Ahead,
     /// Files that were read. A view belongs to one call, which is one thread.
@@ -47,6 +48,7 @@ impl View {
         max_file_bytes: u64,
         live: Arc<Live>,
         search: Arc<SearchKeeper>,
+        waits_for_index: bool,
     ) -> Self {
         Self {
             vault,
@@ -55,6 +57,7 @@ impl View {
             max_file_bytes,
             live,
             search,
+            waits_for_index,
             ahead: Ahead::default(),
             seen: RefCell::default(),
             files: OnceCell::new(),
@@ -73,6 +76,7 @@ impl View {
             max_file_bytes: self.max_file_bytes,
             live: Arc::clone(&self.live),
             search: Arc::clone(&self.search),
+            waits_for_index: self.waits_for_index,
             ahead: self.ahead.with(changes, base),
             seen: self.seen.clone(),
             files: OnceCell::new(),
@@ -141,6 +145,13 @@ impl View {
         keep(&self.live, &self.search);
         let snapshot = self.live.files_to_search(go_on)?;
         Ok(self.files.get_or_init(|| Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
+    }
+
+    /// Looks into all notes while nobody waits for it, so that whoever asks next finds them known.
+    pub fn index_aside(&self) {
+        if self.ahead.is_empty() && self.live.is_cached() {
+            self.live.digest_aside();
+        }
     }
 
     /// The same, with what stands in each note.

@@ -29,13 +29,15 @@ fn pack(note: &Note<'_>, into: &mut Vec<u8>) {
 
 fn pack_links(note: &Note<'_>, lines: &LineTable, links: &mut Packer<'_>, keys: &mut Packer<'_>) {
     let mut known: HashSet<u64> = HashSet::new();
-    let mut pack = |text: &str, link: &Link, line: usize, property: Option<&str>| {
-        let target = link.target(text);
-        let target = if is_nfc(&target) { target } else { Cow::Owned(target.nfc().collect()) };
-        let key = mention_key(&target);
+    let mut mention = |target: &str| {
+        let key = mention_key(target);
         if !target.is_empty() && known.insert(key) {
             keys.fixed(key);
         }
+    };
+    let mut pack = |text: &str, link: &Link, line: usize, property: Option<&str>| {
+        let target = composed(link.target(text));
+        mention(&target);
         let kind = match link.kind {
             LinkKind::Wiki => 0,
             LinkKind::Markdown => 1,
@@ -52,14 +54,24 @@ fn pack_links(note: &Note<'_>, lines: &LineTable, links: &mut Packer<'_>, keys: 
     for found in note.property_links().iter().filter(|found| found.link.internal) {
         pack(&found.value, &found.link, lines.line(found.span.start), Some(&found.key));
     }
-    for link in note.links.iter().filter(|link| link.internal && link.kind != LinkKind::Reference) {
-        pack(note.text, link, lines.line(link.span.start), None);
+    for link in &note.links {
+        // Where a reference link leads is said elsewhere in the note.
+        let link = match note.definition_of(link) {
+            Some(definition) => Cow::Owned(definition.followed_by(link)),
+            None => Cow::Borrowed(link),
+        };
+        if link.internal {
+            pack(note.text, &link, lines.line(link.span.start), None);
+        }
     }
-    // Of reference links, the place that says where they lead.
+    // A definition mentions its file, whether a link uses it or not.
     for definition in note.definitions.iter().filter(|definition| definition.internal) {
-        let link = Link { kind: LinkKind::Reference, ..definition.as_link() };
-        pack(note.text, &link, lines.line(definition.span.start), None);
+        mention(&composed(definition.as_link().target(note.text)));
     }
+}
+
+fn composed(target: Cow<'_, str>) -> Cow<'_, str> {
+    if is_nfc(&target) { target } else { Cow::Owned(target.nfc().collect()) }
 }
 
 /// Each spelling once among the properties and once in the text.

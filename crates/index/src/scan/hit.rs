@@ -9,13 +9,15 @@ use super::Searched;
 pub struct Hit {
     /// The index of the text.
     pub file: usize,
+    /// How many matching lines of the text come before it.
+    pub number: usize,
     text: Searched,
     pub line: LineMatch,
 }
 
 impl Hit {
-    pub(super) fn new(file: usize, text: Searched, line: LineMatch) -> Self {
-        Self { file, text, line }
+    pub(super) fn new(file: usize, number: usize, text: Searched, line: LineMatch) -> Self {
+        Self { file, number, text, line }
     }
 
     /// All of the text that it was found in, as it was read. Spans of its lines hold here too.

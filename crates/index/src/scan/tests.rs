@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const ALL: Window = Window { start: 0, offset: 0, limit: usize::MAX };
+const ALL: Window = Window { start: 0, skip: Skip::Matches(0), offset: 0, limit: usize::MAX };
 
 fn literal(text: &str) -> Pattern {
     Pattern::compile(text, &PatternOptions::default()).unwrap()
@@ -43,7 +43,7 @@ fn hits_come_in_the_order_of_the_texts_with_their_neighbours() {
     assert_eq!(scanned.total, 4);
     assert_eq!((scanned.files_scanned, scanned.unread), (5, 0));
     assert_eq!(scanned.bytes_scanned, texts.iter().map(|text| text.len() as u64).sum::<u64>());
-    assert_eq!((scanned.stopped, scanned.resume_at), (None, None));
+    assert_eq!((scanned.stopped, scanned.next.map(|place| place.file)), (None, None));
     assert_eq!(found(&scanned), [(0, 2), (3, 1), (3, 2), (4, 3)]);
     let hit = &scanned.hits[0];
     assert_eq!((hit.before(5), hit.content(), hit.after(5)), (vec![&b"one"[..]], &b"two x"[..], vec![&b"three"[..]]));
@@ -57,7 +57,7 @@ fn nothing_to_scan_is_no_stop() {
     for (len, window) in [(0, ALL), (3, Window { start: 9, ..ALL }), (3, Window { limit: 0, ..ALL })] {
         let texts = texts(&vec!["x"; len]);
         let scanned = scan(&texts[..], &literal("x"), window, &unlimited());
-        assert_eq!((scanned.hits.len(), scanned.stopped, scanned.resume_at), (0, None, None));
+        assert_eq!((scanned.hits.len(), scanned.stopped), (0, None));
     }
 }
 
@@ -79,7 +79,7 @@ fn texts_that_cannot_be_read_are_counted() {
     assert_eq!((scanned.total, scanned.files_scanned, scanned.unread), (200, 200, 100));
     let budget = Budget { max_files: Some(4), ..unlimited() };
     let scanned = scan(&Gone, &literal("x"), ALL, &budget);
-    assert_eq!((scanned.files_scanned, scanned.unread, scanned.resume_at), (2, 2, Some(4)));
+    assert_eq!((scanned.files_scanned, scanned.unread, scanned.next.map(|place| place.file)), (2, 2, Some(4)));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_budget_of_files_is_kept_exactly_and_the_rest_can_be_had() {
             assert_eq!(part.total, part.hits.len());
             parts.extend(found(&part));
             scans += 1;
-            let Some(next) = part.resume_at else {
+            let Some(next) = part.next.map(|place| place.file) else {
                 assert_eq!(part.stopped, None);
                 break;
             };
@@ -109,7 +109,7 @@ fn a_budget_of_files_is_kept_exactly_and_the_rest_can_be_had() {
         assert_eq!(scan(&texts[..], &literal("x"), ALL, &budget).stopped, None, "a budget that suffices stops nothing");
     }
     let none = scan(&texts[..], &literal("x"), ALL, &Budget { max_files: Some(0), ..unlimited() });
-    assert_eq!((none.files_scanned, none.stopped, none.resume_at), (0, Some(Stop::Budget), Some(0)));
+    assert_eq!((none.files_scanned, none.stopped, none.next.map(|place| place.file)), (0, Some(Stop::Budget), Some(0)));
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn a_budget_of_bytes_is_kept_and_always_lets_one_text_through() {
             let part = scan(&texts[..], &literal("x"), window, &budget);
             files.push(part.files_scanned);
             assert!(part.bytes_scanned <= most || part.files_scanned == 1);
-            assert_eq!(part.stopped.is_some(), part.resume_at.is_some());
-            let Some(next) = part.resume_at else { break };
+            assert_eq!(part.stopped.is_some(), part.next.is_some());
+            let Some(next) = part.next.map(|place| place.file) else { break };
             window.start = next;
         }
         assert_eq!(files, scans, "{most}");
@@ -148,12 +148,12 @@ fn every_stop_is_said_wherever_it_comes() {
             let scanned = scan(&texts[..], &literal("x"), ALL, &Budget { go_on: &go_on, ..unlimited() });
             let complete = scanned.files_scanned == 400 && scanned.hits.len() == 1200;
             assert_eq!(scanned.stopped, (!complete).then_some(reason), "{after}");
-            assert_eq!(scanned.resume_at.is_some(), scanned.files_scanned < 400);
+            assert_eq!(scanned.next.is_some(), scanned.files_scanned < 400);
             assert_eq!(scanned.total, 3 * scanned.files_scanned);
             if reason != Stop::Cancelled {
                 assert_eq!(scanned.hits.len(), scanned.total, "the page of what was counted is there");
             }
-            if let Some(next) = scanned.resume_at {
+            if let Some(next) = scanned.next.map(|place| place.file) {
                 assert_eq!(next, scanned.files_scanned);
                 let rest = scan(&texts[..], &literal("x"), Window { start: next, ..ALL }, &unlimited());
                 assert_eq!(scanned.total + rest.total, 1200);
@@ -177,7 +177,10 @@ fn a_cancellation_is_seen_inside_of_one_huge_text() {
             cancelled.load(Ordering::Relaxed).then_some(Stop::Cancelled)
         };
         let scanned = scan(&huge[..], &pattern, ALL, &Budget { go_on: &go_on, ..unlimited() });
-        assert_eq!((scanned.stopped, scanned.resume_at, scanned.total), (Some(Stop::Cancelled), Some(0), 0));
+        assert_eq!(
+            (scanned.stopped, scanned.next.map(|place| place.file), scanned.total),
+            (Some(Stop::Cancelled), Some(0), 0)
+        );
         let seen = seen.lock().unwrap_or_else(PoisonError::into_inner).take();
         // It takes milliseconds; this is for a loaded machine and a slow build.
         assert!(seen.unwrap().elapsed() < Duration::from_secs(1));
@@ -255,7 +258,7 @@ proptest! {
     ) {
         let pattern = regex(sought);
         let texts = texts(&given);
-        let window = Window { start, offset: 0, limit: usize::MAX };
+        let window = Window { start, skip: Skip::Matches(0), offset: 0, limit: usize::MAX };
         let whole = on_threads(1, || scan(&texts[..], &pattern, window, &unlimited()));
         let other = on_threads(2, || scan(&texts[..], &pattern, window, &unlimited()));
         prop_assert_eq!(shown(&whole), shown(&other));
@@ -269,13 +272,13 @@ proptest! {
 
         let mut paged = Vec::new();
         while paged.len() < whole.total {
-            let page = scan(&texts[..], &pattern, Window { start, offset: paged.len(), limit }, &unlimited());
+            let page = scan(&texts[..], &pattern, Window { start, skip: Skip::Matches(0), offset: paged.len(), limit }, &unlimited());
             prop_assert_eq!(page.total, whole.total);
             prop_assert_eq!(page.hits.len(), limit.min(whole.total - paged.len()));
             paged.extend(found(&page));
         }
         prop_assert_eq!(paged, expected);
-        let behind = scan(&texts[..], &pattern, Window { start, offset: whole.total, limit }, &unlimited());
+        let behind = scan(&texts[..], &pattern, Window { start, skip: Skip::Matches(0), offset: whole.total, limit }, &unlimited());
         prop_assert!(behind.hits.is_empty());
     }
 
@@ -290,5 +293,29 @@ proptest! {
         let one = on_threads(1, || shown(&scan(&texts[..], &literal("a"), ALL, &budget)));
         let two = on_threads(2, || shown(&scan(&texts[..], &literal("a"), ALL, &budget)));
         prop_assert_eq!(one, two);
+    }
+}
+
+#[test]
+fn who_goes_on_where_a_page_ends_sees_every_line_once() {
+    let texts = texts(&(0..40).map(|n| "x\n\n".repeat(n % 5)).collect::<Vec<_>>());
+    let whole = found(&scan(&texts[..], &literal("x"), ALL, &unlimited()));
+    for (limit, most) in [(1, 1), (3, 2), (7, 40), (2, 7), (100, 3)] {
+        for by_line in [false, true] {
+            let budget = Budget { max_files: Some(most), ..unlimited() };
+            let (mut window, mut seen) = (Window { limit, ..ALL }, Vec::new());
+            loop {
+                let part = scan(&texts[..], &literal("x"), window, &budget);
+                seen.extend(found(&part));
+                let Some(next) = part.next else { break };
+                let last = part.hits.last().filter(|hit| hit.file == next.file && next.matches > 0);
+                let skip = match last.filter(|_| by_line) {
+                    Some(hit) => Skip::LinesBefore(hit.line.number + 1),
+                    None => Skip::Matches(next.matches),
+                };
+                window = Window { start: next.file, skip, ..window };
+            }
+            assert_eq!(seen, whole, "{limit} {most}");
+        }
     }
 }

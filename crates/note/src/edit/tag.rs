@@ -193,7 +193,7 @@ pub fn is_tag(name: &str) -> bool {
 /// A name that Obsidian reads as one tag, without its `#`.
 pub(super) fn checked(name: &str) -> Result<&str, EditError> {
     let bare = tag_name(name);
-    let whole = !bare.is_empty() && tag_length(bare) == bare.len();
+    let whole = tag_length(bare) == bare.len() && bare.split('/').all(|name| !name.is_empty());
     if whole { Ok(bare) } else { Err(EditError::BadTag { tag: name.to_owned() }) }
 }
 

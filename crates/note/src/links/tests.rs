@@ -88,6 +88,18 @@ fn links_are_taken_apart_as_obsidian_does() {
             "| [[T\\|a]] | ![[i.png\\|300]] |\n| - | - |\n| [[x\\|y\\|z]] | ![[i\\|c\\|3]] |",
             vec!["wiki T alias=a", "wiki! i.png size=300x-", "wiki x alias=y\\|z", "wiki! i alias=c size=3x-"],
         ),
+        (
+            "| a |\n| - |\n| x | ![[E.jpg\\|200]] | `[[no]]` | [t](u.md)\n||[[b]]|[[c]]|\n|\n| y |\n",
+            vec!["wiki! E.jpg size=200x-", "md u.md alias=t", "wiki b", "wiki c"],
+        ),
+        ("> | a | b |\n> | - | - |\n> | [[c]] |\n> | d | e | [[f]] |\n", vec!["wiki c", "wiki f"]),
+        // The text of `1. ` begins in the fifth column.
+        ("1. x\n  \n\t   ![[a]]\n", vec!["wiki! a"]),
+        ("1) x\n\n       a\n\t   [[b]] `[[no]]`\n\n\t\t[[no]]\n", vec!["wiki b"]),
+        ("1. x\n\n        [[no]]\n\n       [c](d)\n", vec!["md d alias=c"]),
+        ("- x\n\n\t   [[no]]\n\n10. x\n\n\t    [[no]]\n", vec![]),
+        ("1. x\n   y\n\n\t   [[no]]\n", vec![]),
+        ("H\n  ===\n    [[a]]\n\n<!-- [[no]] --> [[b]]\n---\n", vec!["wiki a", "wiki b"]),
         ("[[a`b]] c`d", vec!["wiki a`b"]),
         ("`a [[b` c]]", vec![]),
         ("# [[a]]\n\n> [[b]]\n\n- [[c]]\n\n[^1]: [[d]]", vec!["wiki a", "wiki b", "wiki c", "wiki d"]),
@@ -112,6 +124,21 @@ fn the_span_of_a_link_is_the_whole_construct() {
     ] {
         let link = &Note::parse(text).links[0];
         assert_eq!((&text[link.span.clone()], &text[link.destination.clone()]), (span, destination), "{text:?}");
+    }
+}
+
+#[test]
+fn an_address_can_be_followed_as_it_is_told() {
+    for (text, address) in [
+        ("[t](<https://x.y/a b>)", "https://x.y/a b"),
+        ("[t](https://x.y 'z')", "https://x.y"),
+        ("<https://x.y>", "https://x.y"),
+        ("<me@x.y>", "mailto:me@x.y"),
+        ("<mailto:me@x.y>", "mailto:me@x.y"),
+        ("https://x.y", "https://x.y"),
+        ("[t](<a b.md>)", "a b.md"),
+    ] {
+        assert_eq!(Note::parse(text).links[0].address(text), address, "{text:?}");
     }
 }
 

@@ -45,8 +45,9 @@ pub(super) struct Leaf<'a> {
     pub(super) tokens: &'a [Token],
     /// Where text begins behind an emphasis mark, in order: a tag may begin there.
     pub(super) marks: &'a [usize],
-    /// Where emphasized text ends, in order: `_` could be part of a tag.
-    pub(super) ends: &'a [usize],
+    /// Where emphasized text ends, in order, and where it began: a tag in it ends there too, though `_` could be part of
+    /// one.
+    pub(super) ends: &'a [(usize, usize)],
     /// How many quotes it stands in: that many `>` may begin each further line.
     pub(super) quotes: usize,
 }
@@ -334,8 +335,12 @@ impl Scan<'_, '_, '_> {
 
     fn tag(&mut self) {
         let at = self.at;
-        let end = self.leaf.ends.get(self.leaf.ends.partition_point(|end| *end <= at));
-        let length = tag_length(&self.text[at + 1..end.copied().unwrap_or(self.bytes.len())]);
+        let mut length = tag_length(&self.text[at + 1..self.bytes.len()]);
+        let behind = self.leaf.ends.partition_point(|(end, _)| *end <= at);
+        let mut within = self.leaf.ends[behind..].iter().take_while(|(end, _)| *end < at + 1 + length);
+        if let Some((end, _)) = within.find(|(_, start)| *start < at) {
+            length = tag_length(&self.text[at + 1..*end]);
+        }
         if length == 0 {
             self.at += 1;
             return;

@@ -16,7 +16,7 @@ pub(super) struct Masked {
     pub(super) content: Range<usize>,
     pub(super) kind: MaskedKind,
     /// How many quotes it stands in.
-    quotes: usize,
+    pub(super) quotes: usize,
     /// A list item begins on the same line.
     in_item: bool,
 }
@@ -260,7 +260,7 @@ fn prefix(line: &[u8]) -> Option<(usize, Option<usize>)> {
 }
 
 /// How wide the begin of a line is, with tabs to every fourth column.
-fn columns(line: &[u8]) -> usize {
+pub(super) fn columns(line: &[u8]) -> usize {
     line.iter().fold(0, |column, byte| if *byte == b'\t' { column / 4 * 4 + 4 } else { column + 1 })
 }
 

@@ -34,6 +34,9 @@ fn only_real_headings_count() {
         ("H\n--- \n", vec![]),
         ("H\n-\n", vec!["H"]),
         ("text\n# A\nmore\n", vec!["A"]),
+        ("H\n ===\nG\n===\t\n# yes\n", vec!["yes"]),
+        ("<!-- c -->\n---\n\n<b>x</b>\n===\n", vec!["<!-- c -->", "<b>x</b>"]),
+        ("<!-- c -->\n --- \n\n<div>\n<b>\n---\n\na\n<b>\n---\n", vec![]),
         ("   # A\n\n\t# no\n#\ttab\n#\u{a0}no\n", vec!["A", "tab"]),
         ("# a#\n# b \\#\n# c # \n## ##\n", vec!["a#", "b \\#", "c", "c::"]),
         ("# last", vec!["last"]),
@@ -170,6 +173,19 @@ fn an_id_names_the_block_that_obsidian_shows_for_it() {
         ("`x ^a`\n", vec![]),
         ("x %%c%% ^a\n", vec![("a", Paragraph, "x %%c%% ^a")]),
         ("x ^A-1\n", vec![("A-1", Paragraph, "x ^A-1")]),
+        ("1. x\n\n\t   y ^a\n2. z\n", vec![("a", Item, "1. x\n\n\t   y ^a")]),
+        ("H\n ===\nx ^a\n", vec![("a", Paragraph, "H\n ===\nx ^a")]),
+        // Behind a link no blank is needed.
+        ("![[a.png]]^a\n", vec![("a", Paragraph, "![[a.png]]^a")]),
+        ("x [t](y.md)^a\n", vec![("a", Paragraph, "x [t](y.md)^a")]),
+        ("x\n<https://x.y>^a\n", vec![("a", Paragraph, "x\n<https://x.y>^a")]),
+        ("[![i](p.png)](N.md)^a\n", vec![("a", Paragraph, "[![i](p.png)](N.md)^a")]),
+        ("[t][r]^a\n\n[r]: x\n", vec![("a", Paragraph, "[t][r]^a")]),
+        ("- [[x]]^a\n", vec![("a", Item, "- [[x]]^a")]),
+        ("> [[x]]^a\n", vec![("a", Quote, "> [[x]]^a")]),
+        ("# [[x]]^a\n", vec![("a", Heading, "# [[x]]^a")]),
+        ("| a |\n| - |\n| ![[x]]^r |\n", vec![("r", Row, "| ![[x]]^r |")]),
+        ("x]^a\n\nf(x)^b\n\na>^c\n\n`c`^d\n\n[[x]]y^e\n\n$x$^f\n\n<b>^g\n", vec![]),
         // Whitespace that is text to a Markdown parser.
         ("\u{2028}\n\n^a\n", vec![("a", Paragraph, "\u{2028}")]),
         ("\t\u{85}\n^a\n", vec![("a", Code, "\u{85}")]),
@@ -216,6 +232,9 @@ fn tags_stand_where_obsidian_sees_them() {
         ("![#no](x) <http://x/#no>\n", vec![]),
         ("[[a]] #a\u{a0}#b\u{3000}#c\n", vec!["a", "b", "c"]),
         ("x ^[#a #b] [k:: #c]\n", vec!["a", "b", "c"]),
+        ("#_id_ #__init__ #status/_todo_ #a_\n", vec!["_id_", "__init__", "status/_todo_", "a_"]),
+        ("_#a_ __#b__ _x #c_d_ _#1_ _y #_e_ z_\n", vec!["a", "b", "c_d", "_e_"]),
+        ("| a |\n| - |\n| x | #a | `#no` |\n", vec!["a"]),
     ] {
         assert_eq!(tags(text), expected, "{text:?}");
     }
@@ -303,6 +322,16 @@ fn comments_hide_structure_but_not_links() {
         ("%%\nb\n%% [[c]] %%d%%\n", vec![("\nb\n", Form::Block), ("d", Form::Inline)], vec!["c"]),
         ("> %%\n> [[a]]\n> %%\n> [[b]]\n", vec![("\n> [[a]]\n> ", Form::Block)], vec!["a", "b"]),
         ("100%% a [[b]]\n", vec![], vec!["b"]),
+        (
+            "%%\n    [[a]]\n\n\t[[b]]\n<div>[[c]]</div>\n\n# [[d]]\n%%\n",
+            vec![("\n    [[a]]\n\n\t[[b]]\n<div>[[c]]</div>\n\n# [[d]]\n", Form::Block)],
+            vec!["a", "b", "c", "d"],
+        ),
+        (
+            "%%\n```\n[[no]]\n```\n<!-- [[no]]\n-->[a](b)\n%%\n",
+            vec![("\n```\n[[no]]\n```\n<!-- [[no]]\n-->[a](b)\n", Form::Block)],
+            vec!["b"],
+        ),
     ] {
         let note = Note::parse(text);
         let found: Vec<(&str, Form)> =
@@ -381,11 +410,11 @@ fn code_is_found_with_its_language() {
         ("- ```js\n  x\n  ```\n", vec![("  x\n", Some("js"), "```js\n  x\n  ```")]),
         ("> ```\n> x\n> ```\n", vec![("> x\n", None, "```\n> x\n> ```")]),
         ("```\nopen", vec![("open", None, "```\nopen")]),
-        // A comment at the margin ends what stands above it.
-        ("1) ```\n%%\n    a%%\n\tb\n", vec![("", None, "```"), ("a", None, "a"), ("b", None, "b")]),
-        ("    a\n%%\n    b\n%%\n    c\n", vec![("a", None, "a"), ("b", None, "b"), ("c", None, "c")]),
-        ("> %%\n> ~~~a%%b\n", vec![("", Some("a"), "~~~a")]),
-        (">> %%\n>     >a\n", vec![(">a", None, ">a")]),
+        // A comment at the margin ends what stands above it, and no block stands in it.
+        ("1) ```\n%%\n    a%%\n\tb\n", vec![("", None, "```"), ("b", None, "b")]),
+        ("    a\n%%\n    b\n%%\n    c\n", vec![("a", None, "a"), ("c", None, "c")]),
+        ("> %%\n> ~~~a%%b\n", vec![]),
+        (">> %%\n>     >a\n", vec![]),
         ("`\n    >%%`a`\n`\n", vec![("a", None, "`a`")]),
         ("# `a`\t\n# `b` #\n", vec![("a", None, "`a`"), ("b", None, "`b`")]),
     ] {
@@ -527,7 +556,7 @@ fn of_several_definitions_with_one_label_the_first_counts() {
     let text = "%%\n[ B  c ]: 1.md\n%%\n[b C] [a] [z]\n\n[a]: 2.md\n[b c]: 3.md\n[A]: 4.md\n";
     let note = Note::parse(text);
     let found = note.links.iter().map(|link| note.definition_of(link).map(|found| &text[found.path.clone()]));
-    assert_eq!(found.collect::<Vec<_>>(), [Some("1.md"), Some("2.md")]);
+    assert_eq!(found.collect::<Vec<_>>(), [Some("3.md"), Some("2.md")]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::{
     leaf::{Leaf, Token, TokenKind, scan},
     mask::{Masked, MaskedKind, mask, visible_parts},
     options,
+    reading::read_as_obsidian,
 };
 use crate::{
     BlockKind, Comment, Footnote, FootnoteKind, Form, ListItem, Math, NoteStructure,
@@ -27,22 +28,25 @@ mod names;
 pub(crate) fn walk(text: &str, note: &mut NoteStructure, start: usize) {
     let visible = without_returns(text);
     let (body, mut masked) = mask(&visible[start..]);
+    let body = read_as_obsidian(body);
     for region in &mut masked {
         for span in [&mut region.span, &mut region.content] {
             *span = span.start + start..span.end + start;
         }
     }
-    let mut walk = Walk::new(text, note, &masked, Part::Body);
+    let mut walk = Walk::new(text, note, &masked);
     walk.events(&body, start);
     walk.finish();
     for region in masked {
-        let Masked { span, content, kind, .. } = region;
+        let Masked { span, content, kind, quotes, .. } = region;
         match kind {
             MaskedKind::Math => note.math.push(Math { span, content, display: true, form: Form::Block }),
             MaskedKind::Comment => {
                 note.comments.push(Comment { span, content: content.clone(), form: Form::Block });
                 // Obsidian reads what is in a comment as one run of text, so links and tags count and nothing else.
-                Walk::new(text, note, &[], Part::Comment).events(&visible[content.clone()], content.start);
+                let mut walk = Walk::new(text, note, &[]);
+                walk.quotes = quotes;
+                walk.run(content);
             }
         }
     }
@@ -55,13 +59,6 @@ fn without_returns(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.replace('\r', "\u{b}"))
-}
-
-/// Which part of a note is walked: in a comment only inline syntax counts.
-#[derive(Clone, Copy, PartialEq)]
-enum Part {
-    Body,
-    Comment,
 }
 
 /// A block that holds other blocks and is still open.
@@ -87,7 +84,6 @@ struct Walk<'n, 'm, 't> {
     text: &'t str,
     note: &'n mut NoteStructure,
     masked: &'m [Masked],
-    part: Part,
     /// Where the walked text ends.
     end: usize,
     containers: Vec<Container>,
@@ -104,12 +100,16 @@ struct Walk<'n, 'm, 't> {
     /// Links whose end has not been seen, as indexes of tokens.
     open_links: Vec<usize>,
     marks: Vec<usize>,
-    ends: Vec<usize>,
+    ends: Vec<(usize, usize)>,
     brackets: Brackets,
     /// Where the last inline event ended.
     inline_end: usize,
+    /// Where the last table cell ended.
+    cell_end: usize,
     /// In a block of code or HTML, where what the parser calls text is none.
     closed: bool,
+    /// An item with the answer whether Obsidian indents it further than the parser does, for the last one that was asked.
+    wider: Option<(usize, Option<usize>)>,
     /// The last finished block that stands in no other, with what blanks may follow it.
     previous: Option<(BlockKind, Range<usize>)>,
     /// Blocks that name an item, whose own content may not have ended yet.
@@ -117,12 +117,11 @@ struct Walk<'n, 'm, 't> {
 }
 
 impl<'n, 'm, 't> Walk<'n, 'm, 't> {
-    fn new(text: &'t str, note: &'n mut NoteStructure, masked: &'m [Masked], part: Part) -> Self {
+    fn new(text: &'t str, note: &'n mut NoteStructure, masked: &'m [Masked]) -> Self {
         Self {
             text,
             note,
             masked,
-            part,
             end: 0,
             containers: Vec::new(),
             quotes: 0,
@@ -136,7 +135,9 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             ends: Vec::new(),
             brackets: Brackets::default(),
             inline_end: 0,
+            cell_end: 0,
             closed: false,
+            wider: None,
             previous: None,
             named_items: Vec::new(),
         }
@@ -157,6 +158,20 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             self.step(&event, range);
         }
         self.end_tight();
+    }
+
+    /// Reads a part of the text in which only inline syntax counts, though it may have lines that look like blocks.
+    fn run(&mut self, span: Range<usize>) {
+        // On a single line that begins with a stop, the parser can see no block.
+        let line = format!(".{}", self.text[span.clone()].replace(['\n', '\r'], " "));
+        for (event, range) in Parser::new_ext(&line, options()).into_offset_iter() {
+            if !matches!(event, Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph)) {
+                let place = |at: usize| span.start + at.saturating_sub(1);
+                self.step(&event, place(range.start)..place(range.end));
+            }
+        }
+        self.leaf = None;
+        self.scan(span);
     }
 
     fn definitions(&mut self, events: &pulldown_cmark::OffsetIter<'_>, base: usize) {
@@ -232,7 +247,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
 
     fn end_mark(&mut self, range: &Range<usize>, length: usize) {
         self.inline(range);
-        self.ends.push(range.end - length);
+        self.ends.push((range.end - length, range.start));
         self.marks.push(range.end);
     }
 
@@ -271,8 +286,8 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             Tag::FootnoteDefinition(_) => self.start_footnote(range),
             Tag::Table(_) => self.containers.push(Container::Table(range)),
             Tag::CodeBlock(kind) => {
-                self.closed = true;
                 self.code_block(matches!(kind, CodeBlockKind::Fenced(_)), range);
+                self.closed = true;
             }
             Tag::HtmlBlock => self.closed = true,
             _ => {}
@@ -282,8 +297,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
     fn start_quote(&mut self, range: Range<usize>) {
         let text = self.text;
         let span = self.trimmed(range);
-        let found = if self.part == Part::Body { callout(text, span.clone()) } else { None };
-        let callout = found.map(|mut callout| {
+        let callout = callout(text, span.clone()).map(|mut callout| {
             callout.parent = self.open_callouts.last().copied();
             self.note.callouts.push(callout);
             self.note.callouts.len() - 1
@@ -296,9 +310,6 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
     fn start_item(&mut self, range: Range<usize>) {
         let text = self.text;
         let index = self.note.items.len();
-        if self.part == Part::Comment {
-            return self.containers.push(Container::Item(usize::MAX));
-        }
         let (marker, content) = items::marker(text, range.start, range.end);
         let parent = self.open_items.last().copied();
         let depth = self.open_items.len();
@@ -418,7 +429,10 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         let span = self.unmasked(span);
         let text = self.text;
         match kind {
-            LeafKind::Cell => self.scan(span),
+            LeafKind::Cell => {
+                self.cell_end = span.end;
+                self.scan(span);
+            }
             LeafKind::Paragraph => {
                 let line_end = text.as_bytes()[span.clone()].ends_with(b"\n");
                 let span = span.start..span.end - usize::from(line_end);
@@ -440,10 +454,16 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         let text = self.text;
         let top = self.containers.is_empty();
         let found = if top { heading(text, level, span.clone()) } else { None };
-        if let Some(found) = found.filter(|_| self.part == Part::Body) {
-            self.scan(found.words.clone());
+        if let Some(found) = found {
+            if text[found.words.clone()].starts_with('<') {
+                // The parser may not have seen this.
+                self.forget_tokens();
+                self.run(found.words.clone());
+            } else {
+                self.scan(found.words.clone());
+            }
             if let Some(Trailing::Behind(marker) | Trailing::Alone(marker)) =
-                trailing_id(text, found.words.clone(), &[])
+                trailing_id(text, found.words.clone(), &[], &self.note.links)
             {
                 self.block(BlockKind::Heading, found.span.clone(), marker);
             }
@@ -486,6 +506,10 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         for span in visible_parts(self.masked, span) {
             scan(self.text, self.note, &Leaf { span, tokens, marks, ends, quotes }, &mut self.brackets);
         }
+        self.forget_tokens();
+    }
+
+    fn forget_tokens(&mut self) {
         self.tokens.clear();
         self.marks.clear();
         self.ends.clear();

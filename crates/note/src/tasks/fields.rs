@@ -37,7 +37,7 @@ const VARIATION: char = '\u{fe0f}';
 /// stand between them and a block id behind them.
 pub(super) fn task_fields(text: &str, line: Range<usize>) -> Vec<TaskField> {
     let mut found = Vec::new();
-    let mut rest = match trailing_id(text, line.clone(), &[]) {
+    let mut rest = match trailing_id(text, line.clone(), &[], &[]) {
         Some(Trailing::Behind(marker)) => line.start..marker.start,
         _ => line,
     };

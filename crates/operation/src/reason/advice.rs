@@ -2,6 +2,7 @@
 //! step has several ways, they come in order of preference.
 
 use lapidary_note::{ContentHash, EditError, PatchError};
+use lapidary_query::nearest_several;
 use lapidary_vault::Denied;
 
 use super::{ArgumentProblem, Disk, Offered, Refused};
@@ -12,6 +13,9 @@ use crate::{
 
 /// Tools that replace an exact text.
 const REPLACE_TEXT: &[&str] = &["str_replace", "obsidian_replace_in_note"];
+
+/// The same, for reasons that note tools alone give.
+const REPLACE_IN_NOTE: &[&str] = &["obsidian_replace_in_note", "str_replace"];
 
 pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem]) -> String {
     match problems.iter().find_map(|problem| problem.nearest.as_ref()) {
@@ -105,7 +109,11 @@ pub(super) fn content_preexists(offered: &Offered<'_>) -> &'static str {
 
 /// A note is there, and the call could have replaced it.
 pub(super) fn file_exists(current: &ContentHash, offered: &Offered<'_>) -> String {
-    let part = offered.first(REPLACE_TEXT).map(|tool| format!("to change part of it use `{tool}`"));
+    let current = current.short();
+    let part = offered
+        .any(&["obsidian_patch_note", "obsidian_append_to_note", "obsidian_replace_in_note"])
+        .or_else(|| offered.any(REPLACE_TEXT))
+        .map(|tools| format!("to change part of it use {tools}"));
     let whole = offered
         .has("obsidian_write_note")
         .then(|| format!("to replace all of it repeat the call with `overwrite: true` and `expectedHash` {current}"));
@@ -114,6 +122,7 @@ pub(super) fn file_exists(current: &ContentHash, offered: &Offered<'_>) -> Strin
 
 /// The same where only another tool could replace it.
 pub(super) fn destination_exists(current: &ContentHash, offered: &Offered<'_>) -> String {
+    let current = current.short();
     let part = offered.any(&["str_replace", "apply_edits"]).or_else(|| offered.any(&["obsidian_replace_in_note"]));
     let part = part.map(|tools| format!("to change part of it use {tools}"));
     let whole = offered
@@ -140,6 +149,7 @@ pub(super) fn on_conflict(offered: &Offered<'_>) -> &'static str {
 }
 
 pub(super) fn stale(argument: &str, current: &ContentHash, offered: &Offered<'_>) -> String {
+    let current = current.short();
     if offered.takes(argument) {
         format!(
             "It changed since you read it. Read it again, or repeat with `{argument}` {current} if the change does not matter."
@@ -158,11 +168,24 @@ pub(super) fn version_missing(offered: &Offered<'_>) -> String {
     format!("Only versions that a change here replaced are kept, and for a limited time{list}.")
 }
 
-pub(super) fn available_sections(section_type: &str, available: &[Quoted<'_>], offered: &Offered<'_>) -> String {
-    const SHOWN: usize = 20;
+/// The names that were probably meant, else the first; all that are told are in the data.
+pub(super) fn available_sections(
+    section_type: &str,
+    target: Quoted<'_>,
+    available: &[Quoted<'_>],
+    offered: &Offered<'_>,
+) -> String {
+    const SHOWN: usize = 5;
     if available.is_empty() {
         let how = if offered.has("obsidian_get_note") { " with format `content`" } else { "" };
         return format!("The note has no {section_type} at all. Read it{how}.");
+    }
+    let near = nearest_several(target.raw(), available.iter().map(|name| name.raw()), SHOWN);
+    if !near.is_empty() {
+        return format!(
+            "Did you mean {}?",
+            near.iter().map(|name| quoted(name).to_string()).collect::<Vec<_>>().join(", ")
+        );
     }
     let more = if available.len() > SHOWN { ", …" } else { "" };
     let shown = &available[..available.len().min(SHOWN)];
@@ -189,15 +212,11 @@ pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &Offered<'_
 
 /// How to change one of several sections with the same name.
 fn among_repeated(offered: &Offered<'_>) -> String {
+    let by_text = offered.first(REPLACE_IN_NOTE).map(|tool| format!("`{tool}` finds one by its text"));
     let by_number =
-        offered.has("heading_replace_body").then(|| "`heading_replace_body` takes an `occurrence`".to_owned());
-    let by_text = offered.first(REPLACE_TEXT).map(|tool| format!("`{tool}` the exact text"));
-    match (by_number, by_text) {
-        (Some(number), Some(text)) => format!(": {number}, {text}"),
-        (Some(number), None) => format!(": {number}"),
-        (None, Some(_)) => format!(": {} takes the exact text", offered.any(REPLACE_TEXT).unwrap_or_default()),
-        (None, None) => String::new(),
-    }
+        offered.has("heading_replace_body").then(|| "`heading_replace_body` by its `occurrence`".to_owned());
+    let ways: Vec<String> = by_text.into_iter().chain(by_number).collect();
+    if ways.is_empty() { String::new() } else { format!(": {}", ways.join(", ")) }
 }
 
 pub(super) fn empty_file(offered: &Offered<'_>) -> String {
@@ -247,7 +266,7 @@ fn or(sentence: &str, way: &str, tools: &[&'static str], offered: &Offered<'_>) 
 }
 
 pub(super) fn patch_rejected(offered: &Offered<'_>) -> String {
-    or("Read the section again and send content that fits it", "or edit the text with {}", REPLACE_TEXT, offered)
+    or("Read the section again and send content that fits it", "or edit the text with {}", REPLACE_IN_NOTE, offered)
 }
 
 pub(super) fn would_break(offered: &Offered<'_>) -> &'static str {
@@ -271,6 +290,18 @@ pub(super) fn not_in_batch(offered: &Offered<'_>) -> String {
     let such = offered.any(&["str_replace", "file_move"]);
     let such = such.map_or_else(String::new, |tools| format!(", such as {tools}"));
     format!("A batch takes tools that change notes and files{such}; call this one by itself.")
+}
+
+/// Links that cannot be rewritten can stay as they are.
+pub(super) fn leave_links(otherwise: &str, offered: &Offered<'_>) -> String {
+    let arguments: Vec<String> = ["update_references", "update_links"]
+        .into_iter()
+        .filter(|argument| offered.takes(argument))
+        .map(|argument| format!("`{argument}: false`"))
+        .collect();
+    let how = if arguments.is_empty() { String::new() } else { format!(" with {}", arguments.join(" or ")) };
+    let tool = offered.first(REPLACE_TEXT).map_or_else(String::new, |tool| format!(" with `{tool}`"));
+    format!("{otherwise}, or leave the links alone{how} and change them one by one{tool}.")
 }
 
 pub(super) fn edit(error: &EditError, offered: &Offered<'_>) -> String {
@@ -309,8 +340,7 @@ pub(super) fn edit(error: &EditError, offered: &Offered<'_>) -> String {
             );
         }
         EditError::BadLinkTarget { .. } | EditError::LinkLost { .. } => {
-            let tool = offered.first(REPLACE_TEXT).map_or_else(String::new, |tool| format!(" with `{tool}`"));
-            return format!("Choose another text, or leave the links alone and change them one by one{tool}.");
+            return leave_links("Choose another text", offered);
         }
         EditError::Property(_) => {
             let read = offered.first(&["frontmatter_get", "obsidian_get_note"]);
@@ -342,6 +372,24 @@ pub(super) fn disk(problem: Disk) -> &'static str {
         }
         Disk::Failing => "Nothing was changed. Try again; if it happens again, the disk needs attention.",
     }
+}
+
+/// How much of a hint may be a list: a refusal is read again and again.
+const LISTED_BYTES: usize = 180;
+
+/// The first of several names, and how many there are besides.
+pub(super) fn as_many_as_fit(names: impl Iterator<Item = String>, of: usize) -> String {
+    let (mut shown, mut bytes) = (Vec::new(), 0);
+    for name in names {
+        bytes += name.len() + 2;
+        if bytes > LISTED_BYTES && !shown.is_empty() {
+            break;
+        }
+        shown.push(name);
+    }
+    let more = of - shown.len().min(of);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
 }
 
 pub(super) fn list(names: &[Quoted<'_>]) -> String {

@@ -36,7 +36,7 @@ impl Kind {
     pub const WITH_A_FILE: &[Self] = &[Self::PathIsDirectory, Self::NotAFile, Self::NotText, Self::FileTooLarge];
 
     /// And if the file can be named as the open or a periodic note.
-    pub const WITH_A_TARGET: &[Self] = &[Self::NoActiveFile, Self::PeriodicNotFound, Self::PeriodicDisabled];
+    pub const WITH_A_TARGET: &[Self] = &[Self::NoActiveFile, Self::PeriodicDisabled];
 
     /// What any tool that works on a vault may answer besides.
     pub const IN_A_VAULT: &[Self] =

@@ -1,4 +1,4 @@
-use crate::{Catalogue, Entry};
+use crate::{Catalogue, Entry, Family};
 
 /// What a caller can call. Hints name nothing else, or they would send a model after a tool that is switched off.
 #[derive(Clone, Copy)]
@@ -7,6 +7,11 @@ pub struct Offered<'a>(&'a Catalogue);
 impl<'a> Offered<'a> {
     pub fn of(catalogue: &'a Catalogue) -> Self {
         Self(catalogue)
+    }
+
+    /// Whether the text of an answer of this family is its JSON.
+    pub(crate) fn in_json(&self, family: Family) -> bool {
+        self.0.in_json(family)
     }
 
     pub(crate) fn has(&self, tool: &str) -> bool {

@@ -1,6 +1,7 @@
 use lapidary_note::ContentHash;
 use serde_json::{Map, Value, json};
 
+use super::advice::as_many_as_fit;
 use crate::quote::quoted;
 
 /// A part of a file that has a hash of its own.
@@ -110,10 +111,6 @@ impl Candidates {
 
     /// What to send to mean each of them.
     pub(super) fn choices(&self) -> String {
-        let shown = |choices: Vec<String>| {
-            let more = if self.len() > SHOWN { ", …" } else { "" };
-            format!("{}{more}", choices.join(", "))
-        };
         match self {
             Self::Headings(headings) => {
                 let unique = |path: &str| headings.iter().filter(|other| other.path == path).count() == 1;
@@ -121,10 +118,10 @@ impl Candidates {
                     true => format!("`heading` {}", quoted(&heading.path)),
                     false => format!("`occurrence: {}` (line {})", heading.occurrence, heading.line),
                 };
-                shown(headings.iter().take(SHOWN).map(choice).collect())
+                as_many_as_fit(headings.iter().map(choice), headings.len())
             }
             Self::Blocks(blocks) => {
-                shown(blocks.iter().take(SHOWN).map(|block| format!("`line: {}`", block.line)).collect())
+                as_many_as_fit(blocks.iter().map(|block| format!("`line: {}`", block.line)), blocks.len())
             }
         }
     }

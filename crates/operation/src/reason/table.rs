@@ -32,6 +32,14 @@ reasons! { |offered|
         data: json!({ "problems": problems.iter().map(words::problem).collect::<Vec<_>>() }),
         hint: advice::arguments(tool, &problems),
     }
+    /// The same for the place in a list, with what was sent for it.
+    CursorInvalid { cursor: String } => {
+        kinds: [],
+        kind: Kind::InvalidArguments,
+        message: "Invalid arguments: `cursor` must be the `nextCursor` of an earlier answer.",
+        data: json!({ "cursor": cursor }),
+        hint: "Send `nextCursor` as it came, or leave it out for the first page.",
+    }
     ToolUnknown { name: String, nearest: Option<String> } => {
         kinds: [ToolUnknown("tool_unknown", -32602, "INVALID_ARGS", "`call_tool` names a tool that does not exist.")],
         kind: Kind::ToolUnknown,
@@ -292,6 +300,37 @@ reasons! { |offered|
         data: json!({ "id": given, "matches": ids }),
         hint: format!("Send more of its name: {}.", list(&ids)),
     }
+    NothingToUndo => {
+        kinds: [NothingToUndo("nothing_to_undo", -32001, "NOT_FOUND", "The caller has made no change that is not undone already.")],
+        kind: Kind::NothingToUndo,
+        message: "There is no change of yours to undo.",
+        data: json!({}),
+        hint: match offered.has("checkpoint_list") {
+            true => "`checkpoint_list` shows all changes, those of others too.",
+            false => "Nothing needs to be done.",
+        },
+    }
+    ChangeOfOther { id: String } => {
+        kinds: [ChangeOfOther("change_of_other", -32005, "PERMISSION_DENIED", "The change to undo was made by another client.")],
+        kind: Kind::ChangeOfOther,
+        message: format!("The change {id} is not one of yours."),
+        data: json!({ "id": id }),
+        hint: match offered.has("checkpoint_restore") {
+            true => format!("Ask the person; `checkpoint_restore` with `id` {id} undoes it."),
+            false => "Ask the person whether it is to be undone.".to_owned(),
+        },
+    }
+    ChangedSince { path: VaultPath, id: String } => {
+        kinds: [ChangedSince("changed_since", -32002, "STALE_PRECONDITION", "A file was changed again after the change that is to be undone.")],
+        kind: Kind::ChangedSince,
+        message: format!("{path} was changed again after {id}, so undoing that would take back more."),
+        data: json!({ "path": path.as_str(), "id": id }),
+        hint: match (offered.has("checkpoint_diff"), offered.has("checkpoint_restore")) {
+            (true, true) => format!("`checkpoint_diff` with `id` {id} shows what would go; `checkpoint_restore` does it all the same."),
+            (_, true) => format!("`checkpoint_restore` with `id` {id} does it all the same."),
+            _ => "Read the file and edit it instead.".to_owned(),
+        },
+    }
     NotInCheckpoint { path: VaultPath, checkpoint: String, files: Vec<VaultPath> } => {
         kinds: [],
         kind: Kind::CheckpointMissing,
@@ -325,7 +364,7 @@ reasons! { |offered|
         kind: Kind::SectionMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
-        hint: advice::available_sections(section_type, &available, offered),
+        hint: advice::available_sections(section_type, target, &available, offered),
     }
     Ambiguous { path: VaultPath, target: String, candidates: Candidates } => {
         kinds: [TargetAmbiguous("target_ambiguous", -32002, "DUPLICATE_TARGET", "Several headings or blocks have the name that was given.")],
@@ -373,6 +412,14 @@ reasons! { |offered|
         data: json!({ "path": path.as_str() }),
         hint: advice::edit(error, offered),
     }
+    /// A new name after which links could not follow.
+    LinkWouldBeLost { path: VaultPath, source: VaultPath, place: String } => {
+        kinds: [],
+        kind: Kind::EditRefused,
+        message: format!("{path} was left as it is: with the new name, no link could lead where {place} in {source} does now; another part of the note has that name, or it has nothing that a link can say."),
+        data: json!({ "path": path.as_str(), "source": source.as_str(), "link": place }),
+        hint: advice::leave_links("Choose another name", offered),
+    }
     /// One of several steps of a call was refused, so none was made.
     InStep { list: &'static str, index: usize, reason: Box<Reason> } => {
         kinds: [],
@@ -390,7 +437,7 @@ reasons! { |offered|
         kind: Kind::SectionTargetMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
-        hint: advice::available_sections(section_type, &available, offered),
+        hint: advice::available_sections(section_type, target, &available, offered),
     }
     AmbiguousSection { path: VaultPath, target: String, candidates: Vec<String> } => {
         kinds: [AmbiguousSection("ambiguous_section", -32002, "DUPLICATE_TARGET", "Several headings are meant.")],
@@ -484,7 +531,7 @@ reasons! { |offered|
         hint: "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.",
     }
     RegexUnsafe { argument: &'static str, pattern: String, problem: Prose } => {
-        kinds: [RegexUnsafe("regex_unsafe", -32007, "INVALID_ARGS", "The regular expression is too long, nests repetitions, or took too many attempts.")],
+        kinds: [RegexUnsafe("regex_unsafe", -32007, "INVALID_ARGS", "The regular expression is too long, nests repetitions with lookaround or backreferences, or took too many attempts.")],
         kind: Kind::RegexUnsafe,
         message: format!("Unsafe {argument}: {problem}"),
         data: json!({ *argument: pattern }),
@@ -586,11 +633,12 @@ reasons! { |offered|
             None => "Prompts are notes in `Prompts/` with the tag `mcp-tools-prompt` in their properties; list them again.".to_owned(),
         },
     }
-    Declined => {
+    /// `path` is the file the question was about, or the first of them.
+    Declined { path: Option<VaultPath> } => {
         kinds: [Cancelled("cancelled", -32600, "PERMISSION_DENIED", "A person was asked and said no.")],
         kind: Kind::Cancelled,
         message: "The person who was asked said no.",
-        data: json!({}),
+        data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
         hint: "Nothing was changed. Ask the person what to do instead.",
     }
     NobodyToAsk => {
@@ -600,12 +648,23 @@ reasons! { |offered|
         data: json!({}),
         hint: "Nothing was done. The owner can allow it in the approval settings, or use a client that can ask.",
     }
-    ApprovalPending { id: String } => {
+    ApprovalPending {
+        id: String,
+        /// By which a caller is known again that nothing else tells from others.
+        handle: Option<String>,
+    } => {
         kinds: [ApprovalPending("approval_pending", -32005, "PERMISSION_DENIED", "The change needs consent; it waits for a person, who answers with `lapidary approvals`.")],
         kind: Kind::ApprovalPending,
         message: format!("A person has to agree to this first. It waits for them as {id}."),
-        data: json!({ "approval": id }),
-        hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again to hear what came of it.", id.raw()),
+        data: json!({ "approval": id, "handle": handle }),
+        hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again{} to hear what came of it.", id.raw(), handle.map_or(String::new(), |handle| format!(" with `approval` {handle} added to its arguments"))),
+    }
+    TooMany { what: &'static str, limit: usize } => {
+        kinds: [],
+        kind: Kind::ApprovalUnavailable,
+        message: format!("No more than {limit} {what} may be open at a time."),
+        data: json!({ "limit": limit }),
+        hint: "Nothing was done. Try again when some of them have been answered or ended.",
     }
     ConsentExpired => {
         kinds: [ApprovalExpired("approval_expired", -32005, "PERMISSION_DENIED", "The consent came too late, was used before, or was given for something else.")],

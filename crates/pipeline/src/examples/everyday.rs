@@ -1,11 +1,11 @@
 //! What people and models do every day is right the first time, or answered with what to do instead.
 
-use lapidary_tools::{Effect, Kind, Reason};
+use lapidary_tools::{Effect, Kind, Offered, Reason};
 use lapidary_vault::VaultPath;
 use serde_json::{Value, json};
 
 use crate::{
-    Decision, Outcome, Rule,
+    Answer, Decision, Outcome, Rule, Verdict,
     testing::{TestServer, TestSetup, granted},
 };
 
@@ -308,4 +308,123 @@ fn a_property_is_one_in_whatever_case() {
     let set = json!({ "file": "a.md", "keyPath": "dotted.key", "value": 2, "expected_frontmatter_hash": hash });
     server.done("frontmatter_set", set);
     assert_eq!(server.text("a.md"), "---\nTags: [b]\ndotted.key: 2\n---\n");
+}
+
+/// What a caller is told to do after a refusal.
+fn advice(server: &TestServer, tool: &str, arguments: Value) -> String {
+    server.refused(tool, arguments).hint(&Offered::of(&server.executor.grant().profile.catalogue))
+}
+
+#[test]
+fn a_scope_is_told_in_the_spelling_of_the_owner() {
+    let server = TestServer::new(NOTES);
+    let caller = server.principal_with(granted(&["Projekte/"]));
+    let refused = server.call_as(&caller, "file_create", json!({ "file": "new.md", "content": "" }));
+    let told = Value::Object(refused.rendered().unwrap().facts()).to_string();
+    assert!(told.contains("Allowed prefixes: `Projekte`.") && told.contains("[\"Projekte\"]"), "{told}");
+    let made = server.call_as(&caller, "file_create", json!({ "file": "Projekte/new.md", "content": "" }));
+    assert!(!made.rendered().unwrap().is_error);
+}
+
+#[test]
+fn a_refusal_of_a_note_tool_leads_to_note_tools() {
+    let server = TestServer::new(&[("a.md", "# A\n## B\none\n# A\n## B\ntwo\n")]);
+    let told = advice(&server, "obsidian_write_note", json!({ "target": "a.md", "content": "x" }));
+    let edit =
+        "To change part of it use `obsidian_patch_note` or `obsidian_append_to_note` or `obsidian_replace_in_note`;";
+    assert!(told.starts_with(edit), "{told}");
+    let section = json!({ "type": "heading", "target": "A::B" });
+    let patch = json!({ "target": "a.md", "section": section, "operation": "append", "content": "x" });
+    let told = advice(&server, "obsidian_patch_note", patch);
+    assert!(
+        told.contains("`A::B` stands there several times: `obsidian_replace_in_note` finds one by its text"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_refusal_says_what_it_is_about() {
+    let cursor = json!({ "mode": "text", "query": "x", "cursor": "zzz" });
+    let refused = TestServer::new(NOTES).refused("obsidian_search_notes", cursor);
+    assert_eq!((refused.kind(), &refused.data()["cursor"]), (Kind::InvalidArguments, &json!("zzz")));
+    let server = TestSetup {
+        can_be_asked: true,
+        rules: vec![Rule::effect(Effect::Write, Decision::Ask)],
+        ..TestSetup::default()
+    }
+    .serve(NOTES);
+    let edit = json!({ "file": "A/Plan.md", "find": "Plan", "replace": "x" });
+    let Outcome::Asked(question) = server.call("str_replace", edit.clone()) else { panic!() };
+    let mut again = server.invocation("str_replace", edit);
+    again.answer = Some(Answer { state: question.state, verdict: Verdict::Declined });
+    let Outcome::Refused(refusal) = server.run(&again) else { panic!() };
+    assert_eq!((refusal.reason.kind(), &refusal.reason.data()["path"]), (Kind::Cancelled, &json!("A/Plan.md")));
+}
+
+#[test]
+fn a_batch_with_what_is_not_allowed_is_not_to_be_corrected() {
+    let rule = Rule { tool: Some("file_delete".to_owned()), ..Rule::effect(Effect::Write, Decision::Deny) };
+    let rules = vec![Rule { effect: None, ..rule }];
+    let server = TestSetup { rules, ..TestSetup::default() }.serve(NOTES);
+    let denied = json!({ "tool": "file_delete", "args": { "file": "A/Plan.md" } });
+    let missed = json!({ "tool": "str_replace", "args": { "file": "A/Plan.md", "find": "nothing", "replace": "x" } });
+    for (ops, next) in [
+        (json!([denied]), "operation 0. Leave it out and send"),
+        (json!([missed]), "operation 0. Correct it and send"),
+        (json!([missed, denied]), "operation 0, 1. Correct it or, where it is not allowed, leave it out, and send"),
+    ] {
+        let done = server.done("bulk_apply", json!({ "ops": ops }));
+        assert!(done["hint"].as_str().unwrap().contains(next), "{done:#}");
+    }
+}
+
+#[test]
+fn an_unknown_tool_is_answered_alike_however_it_is_called() {
+    let server = TestServer::new(NOTES);
+    for (name, meant) in [("nope", None), ("file_raed", Some("file_read"))] {
+        assert!(matches!(server.call(name, json!({})), Outcome::UnknownTool { nearest } if nearest == meant), "{name}");
+        let done = server.done("bulk_apply", json!({ "ops": [{ "tool": name, "args": {} }] }));
+        assert_eq!(done["results"][0]["error"]["details"]["nearest"].as_str(), meant, "{name}");
+    }
+}
+
+#[test]
+fn a_heading_that_would_take_links_from_another_is_refused_with_the_cause() {
+    let server = TestServer::new(&[("a.md", "# A\n# B\n"), ("l.md", "[[a#B]]\n")]);
+    let hash =
+        server.done("heading_find", json!({ "file": "a.md", "heading": "B" }))["matches"][0]["sectionHash"].clone();
+    let mut rename = json!({ "file": "a.md", "heading": "B", "newText": "A", "expected_section_hash": hash });
+    let refused = server.refused("heading_rename", rename.clone());
+    assert_eq!((&refused.data()["path"], &refused.data()["source"]), (&json!("a.md"), &json!("l.md")));
+    assert!(refused.to_string().contains("another part of the note has that name"), "{refused}");
+    let told = advice(&server, "heading_rename", rename.clone());
+    assert!(told.contains("`update_references: false`"), "{told}");
+    rename["update_references"] = json!(false);
+    server.done("heading_rename", rename);
+    assert_eq!((server.text("a.md"), server.text("l.md")), ("# A\n# A\n".into(), "[[a#B]]\n".into()));
+}
+
+#[test]
+fn a_heading_that_is_not_there_is_answered_with_few_that_are() {
+    let text: String = (0..100).map(|number| format!("# Heading {number}\n")).collect();
+    let server = TestServer::new(&[("a.md", &*text), ("b.md", "# Tasks\n# Log\n")]);
+    let section = |file: &str, target: &str| json!({ "format": "section", "target": file, "section": { "type": "heading", "target": target } });
+    let refused = server.refused("obsidian_get_note", section("a.md", "zzzzz"));
+    assert_eq!(refused.data()["available"].as_array().unwrap().len(), 20);
+    assert!(advice(&server, "obsidian_get_note", section("a.md", "zzzzz")).ends_with("`Heading 4`, …."));
+    assert_eq!(advice(&server, "obsidian_get_note", section("b.md", "Taks")), "Did you mean `Tasks`?");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_answered_with_the_nearest() {
+    let server = TestServer::new(&[("Work/Projekte/a.md", "x\n"), ("Archive/b.md", "x\n")]);
+    for (given, meant) in [("Archiv", "Archive"), ("Projekte", "Work/Projekte"), ("Home/Projekte", "Work/Projekte")] {
+        let Reason::DirectoryMissing { nearest, .. } = server.refused("obsidian_list_notes", json!({ "path": given }))
+        else {
+            panic!("{given}")
+        };
+        assert_eq!(nearest.unwrap().as_str(), meant);
+        let notice = server.done("file_list", json!({ "directory": given }))["notice"].to_string();
+        assert!(notice.contains(&format!("Did you mean `{meant}`?")), "{given}: {notice}");
+    }
 }

@@ -22,14 +22,15 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
         // Judged on what they change.
         Effect::Write | Effect::Destroy => Decision::Allow,
     };
-    if decision == Decision::Deny {
+    let denied = entry.spec.kind.writes() && execution.setup().rules.deny_all(&entry.spec);
+    if decision == Decision::Deny || denied {
         return Err(Reason::DeniedByRule);
     }
     if decision == Decision::Ask || entry.spec.kind.writes() {
         match take_approval_result(execution) {
             None => {}
             Some(ApprovalResult::Reply(rendered)) => return Ok(Flow::answer(rendered)),
-            Some(ApprovalResult::Refused(reason)) => return Err(reason),
+            Some(ApprovalResult::Refused(reason)) => return Err(approve::of_file(execution, reason)),
             Some(ApprovalResult::MayRead) => execution.approved = Some(ChangeSet::default().digest()),
         }
     }
@@ -43,11 +44,11 @@ fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
     }
     let waiting = &execution.concerned_vault().waiting;
     // Where nothing can be kept, nobody has answered anything.
-    approvals::take_result(waiting, &approvals::question_id(execution), setup.clock.now()).unwrap_or_default()
+    approvals::take_result(waiting, &approvals::question_id(execution)?, setup.clock.now()).unwrap_or_default()
 }
 
-/// For a tool that only looks, where the owner wants to be asked first.
-fn ask_to_read(execution: &mut Execution<'_>, entry: &Entry) -> Result<Flow, Reason> {
+/// Where the owner wants to be asked before something is shown.
+pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &Entry) -> Result<Flow, Reason> {
     let (tool, vault) = (entry.spec.name(), execution.concerned_vault().vault.name());
     let arguments = Value::Object(execution.given.clone()).to_string();
     let shown = |most: usize| {

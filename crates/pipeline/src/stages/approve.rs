@@ -16,7 +16,7 @@ use crate::{
 /// Of a diff, as much as a person will look at in a client's form.
 const SHOWN_DIFF: usize = 6_000;
 /// And at a terminal.
-const WHOLE_DIFF: usize = 1_000_000;
+const WHOLE_DIFF: usize = 200_000;
 
 /// Where the rules want it, a person is shown the very change that would be made.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
@@ -58,7 +58,7 @@ pub(super) fn ask(
         }
         Some(Answer { state, verdict: Verdict::Declined }) => {
             tokens.revoke(state, &subject, now);
-            Err(Reason::Declined)
+            Err(of_file(execution, Reason::Declined { path: None }))
         }
         Some(Answer { state, verdict: Verdict::Unanswered }) => {
             tokens.revoke(state, &subject, now);
@@ -73,6 +73,17 @@ pub(super) fn ask(
             tracing::warn!("a question cannot be written down for `lapidary approvals`: {error}");
             Reason::NobodyToAsk
         })),
+    }
+}
+
+/// A refusal that names the file which the caller named.
+pub(super) fn of_file(execution: &Execution<'_>, reason: Reason) -> Reason {
+    match reason {
+        Reason::Declined { path: None } => {
+            let path = execution.files.first().and_then(|file| VaultPath::parse(file).ok());
+            Reason::Declined { path }
+        }
+        reason => reason,
     }
 }
 
@@ -188,7 +199,7 @@ mod tests {
     fn where_nobody_can_be_asked_it_is_refused_or_waits() {
         assert_eq!(server(false, false).refused("str_replace", edit()), Reason::NobodyToAsk);
         let server = server(false, true);
-        let Reason::ApprovalPending { id } = server.refused("str_replace", edit()) else { panic!("does not wait") };
+        let Reason::ApprovalPending { id, .. } = server.refused("str_replace", edit()) else { panic!("does not wait") };
         let pending = server.executor.pending().unwrap().remove(0);
         assert_eq!(pending.id, id);
         let decided = server.executor.decide(&pending, true).unwrap();

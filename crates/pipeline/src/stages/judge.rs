@@ -1,6 +1,7 @@
-use lapidary_tools::{Learnt, MemoryBudget, Reason, Refused, Spec, bug, render_dry_run};
+use lapidary_tools::{Group, Learnt, MemoryBudget, Reason, Refused, Spec, bug, render_dry_run};
 use lapidary_vault::{ChangeSet, Receipt, Scope, Vault};
 
+use super::admit;
 use crate::{
     Decision, Principal, Setup,
     approval_rules::effect_of,
@@ -16,6 +17,19 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     let vault = &execution.concerned_vault().vault;
     let (decision, places) = judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
     execution.decision = if changes.is_empty() { decision } else { decision.max(execution.at_least) };
+    let is_shown = plan.change.dry_run || changes.is_empty() || plan.token.is_some();
+    if is_shown {
+        match on_showing(execution, &plan.specs) {
+            Decision::Allow => {}
+            Decision::Deny => return Err(Reason::DeniedByRule),
+            Decision::Ask => {
+                let entry = execution.entry()?;
+                if let Flow::End(question) = admit::ask_to_read(execution, entry)? {
+                    return Ok(Flow::End(question));
+                }
+            }
+        }
+    }
     if plan.change.dry_run {
         return show(execution, plan);
     }
@@ -31,6 +45,16 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     Ok(Flow::Next)
 }
 
+/// What changes nothing, and what is only proposed, shows what stands in notes: that is reading, whatever tool it is
+/// asked of.
+fn on_showing(execution: &Execution<'_>, tools: &[&Spec]) -> Decision {
+    if !execution.profile().has(Group::Read) {
+        return Decision::Deny;
+    }
+    let rules = &execution.setup().rules;
+    tools.iter().map(|tool| rules.on_showing(tool)).max().unwrap_or(Decision::Allow)
+}
+
 /// What would have been answered, and what would have changed.
 fn show(execution: &mut Execution<'_>, Plan { change, token, .. }: Plan<'_>) -> Result<Flow, Reason> {
     execution.dry_run = true;
@@ -40,7 +64,8 @@ fn show(execution: &mut Execution<'_>, Plan { change, token, .. }: Plan<'_>) -> 
         receipt: None,
         proposal_token: token.as_deref(),
     })?;
-    Ok(Flow::answer(render_dry_run(answer, &change.changes.diff().text, &execution.notices())))
+    let diff = change.shows_diff.then(|| change.changes.diff().text);
+    Ok(Flow::answer(render_dry_run(answer, diff.as_deref(), &execution.notices())))
 }
 
 /// Every file of the change lies in the principal's scope, by its path and by the place where a link leads, and can be
@@ -121,6 +146,38 @@ mod tests {
         let gone = json!({ "file": "a.md", "trash": false, "expected_content_hash": hash });
         assert_eq!(editor.refused("file_delete", gone).kind(), Kind::DeniedByRule);
         assert_eq!(editor.text("a.md"), "one\n");
+    }
+
+    #[test]
+    fn what_may_not_be_read_is_not_shown_by_a_tool_that_writes() {
+        let files = &[("a.md", "---\nk: v\n---\none\n")];
+        let edit = json!({ "file": "a.md", "find": "one", "replace": "two", "dry_run": true });
+        let proposal = json!({ "file": "a.md", "pattern": ".+", "replacement": "x" });
+        let get = json!({ "target": { "type": "path", "path": "a.md" }, "operation": "get", "key": "k" });
+        let previews = [("str_replace", edit), ("regex_replace", proposal), ("obsidian_manage_frontmatter", get)];
+        let rules = vec![Rule::effect(Effect::Read, Decision::Deny)];
+        let denied = TestSetup { rules, ..TestSetup::default() }.serve(files);
+        let profile = ProfileRules { allow: vec!["edit".into()], exclude: Vec::new(), most: Effect::Write };
+        let writer = TestSetup { profile, ..TestSetup::default() }.serve(files);
+        for (tool, given) in previews {
+            for server in [&denied, &writer] {
+                assert_eq!(server.refused(tool, given.clone()).kind(), Kind::DeniedByRule, "{tool}");
+            }
+        }
+        for server in [denied, writer] {
+            server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
+        }
+    }
+
+    #[test]
+    fn a_tool_that_is_denied_runs_no_preview() {
+        let named =
+            Rule { effect: None, group: None, tool: Some("str_replace".into()), path: None, decision: Decision::Deny };
+        let server = TestSetup { rules: vec![named], ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
+        let edit = json!({ "file": "a.md", "find": "one", "replace": "two", "dry_run": true });
+        assert_eq!(server.refused("str_replace", edit.clone()).kind(), Kind::DeniedByRule);
+        let relayed = json!({ "name": "str_replace", "arguments": edit });
+        assert_eq!(server.refused("call_tool", relayed).kind(), Kind::DeniedByRule);
     }
 
     #[test]

@@ -1,4 +1,3 @@
-use lapidary_note::ContentHash;
 use lapidary_tools::{Payload, Reason, Rendered};
 
 use crate::{
@@ -76,26 +75,10 @@ fn check_repetition(execution: &Execution<'_>, rendered: &Rendered) -> Option<Re
     if !setup.limits.repetition.noticed || !principal.is_single_client {
         return None;
     }
-    let repeated = execution.executor.history.record(
-        &principal.id,
-        &execution.fingerprint(),
-        rendered.digest(),
-        execution.time,
-        &setup.limits.repetition,
-        || visible_state_hash(execution),
-    )?;
+    let asked = execution.fingerprint();
+    let (outcome, limits) = (asked.outcome(rendered), &setup.limits.repetition);
+    let repeated = execution.executor.history.record(&principal.id, &asked, outcome, execution.time, limits)?;
     Some(Reason::Repeated { times: repeated.times, last: iso(repeated.last), similar: repeated.similar })
-}
-
-/// What tells one state of the vault from another, as far as the principal sees it. `None` if it cannot be told.
-fn visible_state_hash(execution: &Execution<'_>) -> Option<ContentHash> {
-    let view = execution.executor.view(execution.vault?, &execution.principal().grant).ok()?;
-    let files = view.files(&|| true).ok()?;
-    let mut seen = String::new();
-    for file in files.iter() {
-        seen += &format!("{} {} {:?}\n", file.path(), file.bytes(), file.modified());
-    }
-    Some(ContentHash::of(seen.as_bytes()))
 }
 
 /// After many refusals in a row, the last one says so.

@@ -138,6 +138,7 @@ fn context<'c>(
     let setup = execution.setup();
     Context {
         cancel: execution.cancel,
+        author: execution.principal().author(),
         catalogue: &execution.profile().catalogue,
         vaults: names,
         scan: setup.limits.scan,

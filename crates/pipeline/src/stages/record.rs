@@ -39,6 +39,7 @@ fn in_words(news: &News) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lapidary_note::ContentHash;
     use lapidary_tools::{CheckSubscriptions, ListPrompts, PromptsSeen, ReadResource, WatchPrompts};
     use serde_json::{Value, json};
 
@@ -60,6 +61,23 @@ mod tests {
             keys(&log[1]),
             "ts client_id profile tool vault file args_hash ok reason error_code duration_ms reply_bytes"
         );
+    }
+
+    #[test]
+    fn a_change_of_several_files_has_the_hashes_of_each_up_to_a_number() {
+        let server = TestServer::new(&[("a.md", "#x\n"), ("b.md", "#x\n")]);
+        server.done("tag_rename", json!({ "from": "x", "to": "y" }));
+        let log = server.log();
+        let (old, new) = (ContentHash::of(b"#x\n").to_string(), ContentHash::of(b"#y\n").to_string());
+        let change = |file: &str| json!({ "file": file, "before_hash": old, "after_hash": new, "bytes_before": 3, "bytes_after": 3 });
+        assert_eq!(log[0]["changes"], json!([change("a.md"), change("b.md")]));
+        let names: Vec<String> = (0..30).map(|number| format!("{number}.md")).collect();
+        let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "#x\n")).collect();
+        let server = TestServer::new(&files);
+        server.done("tag_rename", json!({ "from": "x", "to": "y" }));
+        let line = &server.log()[0];
+        let length = |key: &str| line[key].as_array().unwrap().len();
+        assert_eq!((&line["files_changed"], length("changes"), length("files")), (&json!(30), 20, 30));
     }
 
     #[test]

@@ -64,7 +64,11 @@ fn patterns_come_first() {
         (json!({ "glob": ["Projects/*", { "var": "path" }] }), true),
         (json!({ "glob": ["*.md", { "var": "path" }] }), true),
         (json!({ "glob": ["Projects", { "var": "path" }] }), false),
-        (json!({ "glob": ["Projects/House/Plan?md", { "var": "path" }] }), false),
+        (json!({ "glob": ["Projects/House/Plan?md", { "var": "path" }] }), true),
+        (json!({ "glob": ["Projects/House/Plan?.md", { "var": "path" }] }), false),
+        (json!({ "glob": ["{Areas,Projects/{Barn,House}}/*", { "var": "path" }] }), true),
+        (json!({ "glob": ["{Areas,Barn}/*", { "var": "path" }] }), false),
+        (json!({ "glob": ["Projects/{*", { "var": "path" }] }), false),
         (json!({ "glob": [{ "var": "path" }, "*.md"] }), false),
         (json!({ "glob": ["*", { "var": "n" }] }), false),
         (json!({ "regexp": ["^Projects/.+\\.md$", { "var": "path" }] }), true),
@@ -82,6 +86,9 @@ fn patterns_come_first() {
 fn what_is_no_rule_is_said_before_it_is_tried() {
     for (rule, part) in [
         (json!({ "equals": [1, 1] }), "no operator `equals`"),
+        (json!({ "tags": "x", "status": "y" }), "an object with 2 entries is none"),
+        (json!({ "and": [{ "tags": "x", "status": "y" }] }), "joined by `and`"),
+        (json!({}), "0 entries"),
         (json!({ "and": [true, { "regex": ["a", "b"] }] }), "did you mean `regexp`"),
         (json!({ "regexp": ["(", "x"] }), "`(`"),
         (json!({ "cat": vec![json!(1); 20_000] }), "more than 10000"),

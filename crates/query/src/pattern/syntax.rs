@@ -69,7 +69,8 @@ fn translate_with(given: &str, keeps_groups: bool) -> Result<Translated, Pattern
         refers_back: false,
         places: Vec::new(),
     };
-    let mut translator = Translator { given, at: 0, keeps_groups, out, groups: Vec::new() };
+    let mut translator =
+        Translator { given, at: 0, keeps_groups, out, groups: Vec::new(), captures: Vec::new(), ahead: Vec::new() };
     while let Some(c) = translator.begin_piece() {
         match c {
             '\\' => translator.escape(false)?,
@@ -82,6 +83,7 @@ fn translate_with(given: &str, keeps_groups: bool) -> Result<Translated, Pattern
     }
     // A fault at the very end has a place too.
     translator.begin_piece();
+    translator.check_ahead()?;
     Ok(translator.out)
 }
 
@@ -90,8 +92,29 @@ struct Translator<'g> {
     at: usize,
     keeps_groups: bool,
     out: Translated,
-    /// The groups that are open, and whether they only look around.
-    groups: Vec<bool>,
+    /// The groups that are open.
+    groups: Vec<Open>,
+    /// The groups that can be referred to.
+    captures: Vec<Capture<'g>>,
+    /// References to groups that had not ended, and where they stand.
+    ahead: Vec<(Reference<'g>, usize)>,
+}
+
+struct Open {
+    looks_around: bool,
+    /// Its index, if it can be referred to.
+    capture: Option<usize>,
+}
+
+struct Capture<'g> {
+    name: Option<&'g str>,
+    ended: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Reference<'g> {
+    Number(&'g str),
+    Name(&'g str),
 }
 
 impl<'g> Translator<'g> {
@@ -125,7 +148,7 @@ impl<'g> Translator<'g> {
     }
 
     fn looks_around(&self) -> bool {
-        self.groups.contains(&true)
+        self.groups.iter().any(|group| group.looks_around)
     }
 
     fn write(&mut self, text: &str) {
@@ -162,10 +185,13 @@ impl<'g> Translator<'g> {
     }
 
     fn class(&mut self) -> Result<(), PatternError> {
-        self.write("[");
-        if self.eat("^") {
-            self.write("^");
+        let negated = self.eat("^");
+        if self.rest().strip_prefix(']').is_some_and(is_behind_class) {
+            self.at += 1;
+            self.write(if negated { r"[\s\S]" } else { r"[^\s\S]" });
+            return Ok(());
         }
+        self.write(if negated { "[^" } else { "[" });
         if self.eat("]") {
             self.write(r"\]");
         }
@@ -196,22 +222,23 @@ impl<'g> Translator<'g> {
             return Err(self.refuse("verbs such as (*FAIL) are not supported"));
         }
         if !self.eat("?") {
-            self.begin_group(if self.keeps_groups { "(" } else { "(?:" });
+            self.begin_capture(None, if self.keeps_groups { "(" } else { "(?:" });
         } else if self.eat("P=") {
             let name = self.eat_up_to(')').ok_or_else(|| self.refuse("the name of the group has no end"))?;
-            self.refer_back(&format!("(?P={name})"));
+            self.refer_back(Reference::Name(name));
         } else if self.eat(">") {
             self.out.backtracks = true;
             self.write_both("(?>", "(?:");
-            self.groups.push(false);
+            self.groups.push(Open { looks_around: false, capture: None });
         } else if let Some(head) = ["<=", "<!", "=", "!"].into_iter().find(|head| self.eat(head)) {
             self.out.backtracks = true;
             // Something must be left that can be repeated.
             self.write_both(&format!("(?{head}"), "(?:)");
-            self.groups.push(true);
+            self.groups.push(Open { looks_around: true, capture: None });
         } else if self.eat("P<") || self.eat("<") {
             let name = self.eat_up_to('>').ok_or_else(|| self.refuse("the name of the group has no end"))?;
-            self.begin_group(&if self.keeps_groups { format!("(?<{name}>") } else { "(?:".to_owned() });
+            let head = if self.keeps_groups { format!("(?<{name}>") } else { "(?:".to_owned() };
+            self.begin_capture(Some(name), &head);
         } else {
             self.flags()?;
         }
@@ -220,11 +247,21 @@ impl<'g> Translator<'g> {
 
     fn begin_group(&mut self, head: &str) {
         self.write(head);
-        self.groups.push(false);
+        self.groups.push(Open { looks_around: false, capture: None });
+    }
+
+    fn begin_capture(&mut self, name: Option<&'g str>, head: &str) {
+        self.write(head);
+        self.groups.push(Open { looks_around: false, capture: Some(self.captures.len()) });
+        self.captures.push(Capture { name, ended: false });
     }
 
     fn end_group(&mut self) {
-        if self.groups.pop() == Some(true) {
+        let group = self.groups.pop();
+        if let Some(capture) = group.as_ref().and_then(|group| self.captures.get_mut(group.capture?)) {
+            capture.ended = true;
+        }
+        if group.is_some_and(|group| group.looks_around) {
             self.out.text.push(')');
         } else {
             self.write(")");
@@ -242,10 +279,38 @@ impl<'g> Translator<'g> {
         Ok(())
     }
 
-    fn refer_back(&mut self, text: &str) {
-        self.write_both(text, "(?:.*)");
+    /// What a group has found again, and nothing if it has found nothing yet.
+    fn refer_back(&mut self, reference: Reference<'g>) {
+        // A look behind is matched from its end.
+        if !self.capture(reference).is_some_and(|capture| capture.ended) && !self.looks_around() {
+            let place = self.out.places.last().map_or(0, |(_, given)| *given);
+            self.ahead.push((reference, place));
+            return self.write("(?:)");
+        }
+        let text = match reference {
+            Reference::Number(number) => format!(r"(?({number})\{number}|)"),
+            Reference::Name(name) => format!(r"(?(<{name}>)\k<{name}>|)"),
+        };
+        self.write_both(&text, "(?:.*)");
         self.out.backtracks = true;
         self.out.refers_back = true;
+    }
+
+    fn capture(&self, reference: Reference<'_>) -> Option<&Capture<'g>> {
+        match reference {
+            Reference::Number(number) => self.captures.get(number.parse::<usize>().ok()?.checked_sub(1)?),
+            Reference::Name(name) => self.captures.iter().find(|capture| capture.name == Some(name)),
+        }
+    }
+
+    /// Every group that was referred to before its end must exist.
+    fn check_ahead(&self) -> Result<(), PatternError> {
+        match self.ahead.iter().find(|(reference, _)| self.capture(*reference).is_none()) {
+            Some((Reference::Number(group) | Reference::Name(group), at)) => {
+                Err(PatternError::Refused { reason: format!("there is no group {group}"), at: Some(*at) })
+            }
+            None => Ok(()),
+        }
     }
 
     fn escape(&mut self, in_class: bool) -> Result<(), PatternError> {
@@ -257,6 +322,8 @@ impl<'g> Translator<'g> {
             'D' => self.write("[^0-9]"),
             'b' if in_class => self.write(r"\x08"),
             'b' | 'B' | 'A' | 'z' if !in_class => self.write_escape(c),
+            // Line ends are searched as they are shown, and a carriage return before a line feed is not.
+            'r' if !in_class && self.rest().starts_with(r"\n") => self.write(r"\r?"),
             'w' | 'W' | 's' | 'S' | 'n' | 'r' | 't' | 'f' | 'v' => self.write_escape(c),
             'p' | 'P' => self.property(c)?,
             'c' => match self.next() {
@@ -268,13 +335,13 @@ impl<'g> Translator<'g> {
             '0' if !self.rest().starts_with(|c: char| c.is_ascii_digit()) => self.character(0)?,
             '1'..='9' if !in_class => {
                 let more = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest().len());
-                let digits = &self.rest()[..more];
+                let number = &self.given[self.at - 1..self.at + more];
                 self.at += more;
-                self.refer_back(&format!(r"\{c}{digits}"));
+                self.refer_back(Reference::Number(number));
             }
             'k' if !in_class && self.eat("<") => {
                 let name = self.eat_up_to('>').ok_or_else(|| self.refuse("the name of the group has no end"))?;
-                self.refer_back(&format!(r"\k<{name}>"));
+                self.refer_back(Reference::Name(name));
             }
             _ if c.is_ascii_alphanumeric() => return Err(self.refuse(format!(r"\{c} is not supported here"))),
             _ if regex_syntax::is_meta_character(c) => self.write_escape(c),
@@ -322,6 +389,18 @@ impl<'g> Translator<'g> {
 fn hex(digits: &str) -> Option<u32> {
     // The standard library would take a sign too.
     if digits.starts_with('+') { None } else { u32::from_str_radix(digits, 16).ok() }
+}
+
+/// Whether a class can have ended before this, so that `[]` and `[^]` are nothing and anything, as in ECMAScript. In
+/// `[]a]` and `[^]|]` the bracket is one of the characters, as everywhere else: nobody means the other reading.
+fn is_behind_class(rest: &str) -> bool {
+    let mut escaped = false;
+    let closes = |c: char| {
+        let closes = c == ']' && !escaped;
+        escaped = c == '\\' && !escaped;
+        closes
+    };
+    rest.is_empty() || rest.starts_with(['*', '+', '?', '{', ')']) || !rest.contains(closes)
 }
 
 /// Whether `3}`, `3,}` or `3,5}` follows.

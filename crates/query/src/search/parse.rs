@@ -1,5 +1,6 @@
 use super::{
-    Node, PathFilter, Piece, PropertyFilter, SearchQuery, TaskState, TextFilter, Words, folded, search_tokens,
+    Node, PathFilter, Piece, PropertyFilter, SearchQuery, TaskState, TextFilter, Words, folded,
+    leave_out_function_words, search_tokens,
     written::{compiled, tag, without_umlauts},
 };
 use crate::PatternKind;
@@ -11,9 +12,10 @@ const MOST_WORDS: usize = 64;
 /// The beginning of a word says something from here on.
 const SHORTEST_BEGINNING: usize = 2;
 
-pub(super) fn parse(text: &str) -> SearchQuery {
+/// The numbers of its words begin with `first`.
+pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
     let mut parser =
-        Parser { text, at: 0, depth: 0, words: 0, last_loose: None, no_expressions: Vec::new(), cut: false };
+        Parser { text, at: 0, depth: 0, words: first, last_loose: None, no_expressions: Vec::new(), cut: false };
     let mut nodes = Vec::new();
     while parser.at < text.len() {
         nodes.push(parser.alternatives(Setting::default()));
@@ -21,7 +23,11 @@ pub(super) fn parse(text: &str) -> SearchQuery {
         parser.at += 1;
     }
     let Parser { words, no_expressions, cut, .. } = parser;
-    let mut query = SearchQuery { root: flat(nodes), words, no_expressions, cut };
+    let mut root = flat(nodes);
+    if let Node::All(nodes) = &mut root {
+        leave_out_function_words(nodes);
+    }
+    let mut query = SearchQuery { root, words, no_expressions, cut };
     if let Some(last) = parser.last_loose {
         open(&mut query.root, last);
     }
@@ -322,7 +328,7 @@ impl<'t> Parser<'t> {
             }
             return literal(trimmed, false, setting).unwrap_or(nothing);
         };
-        if self.words == MOST_WORDS {
+        if self.words >= MOST_WORDS {
             self.cut = true;
             return nothing;
         }

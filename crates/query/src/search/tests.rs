@@ -39,7 +39,7 @@ fn every_text_is_a_query() {
         ("a b OR c d", "(((a & b) | (c & d)))"),
         ("aa OR", "(aa*)"),
         ("OR aa", "(aa*)"),
-        ("or aa ORacle", "(or & aa & oracle*)"),
+        ("or aa ORacle", "(aa & oracle*)"),
         ("(a OR b) cc", "((a | b) & cc*)"),
         ("((aa", "(aa*)"),
         ("aa) bb", "(aa & bb*)"),
@@ -90,6 +90,11 @@ fn every_text_is_a_query() {
         ("石", "(石*)"),
         ("💎", "(/…/)"),
         ("C++", "(c)"),
+        ("how to cut the stone", "(cut & stone*)"),
+        ("wie wird das Dach gedeckt", "(dach & gedeckt*)"),
+        ("what is it", "(what & is & it*)"),
+        ("\"to be\" the -of stone", "(\"to+be\" & !\"of\" & stone*)"),
+        ("line:(the stone)", "(Line{(the & stone*)})"),
     ] {
         let found = shown(&SearchQuery::parse(query).root);
         assert_eq!(found, expected, "{query}");
@@ -122,4 +127,39 @@ fn all_words_become_any_word_and_the_rest_stays() {
     assert_eq!(shown(&query.root), "(\"a+b\" & !\"cc\" & #x & (stone | roof))");
     assert!(!SearchQuery::parse("stone \"a b\"").relax());
     assert!(!SearchQuery::parse("aa OR bb").relax());
+}
+
+#[test]
+fn a_run_without_spaces_becomes_its_pairs_without_those_that_say_nothing() {
+    let relaxed = |text: &str| {
+        let mut query = SearchQuery::parse(text);
+        query.relax().then(|| shown(&query.root))
+    };
+    assert_eq!(relaxed("石庭を作る").as_deref(), Some("((石庭 | 庭を | を作 | 作る*))"));
+    assert_eq!(relaxed("庭です、石庭").as_deref(), Some("((庭で | 石庭*))"), "each once, and no single characters");
+    assert_eq!(relaxed("Rustの石 tag:x").as_deref(), Some("(#x & (rust | の石))"));
+    assert_eq!(relaxed("です").as_deref(), None);
+    assert_eq!(relaxed("foo-bar").as_deref(), Some("((foo | bar*))"));
+    assert_eq!(relaxed("\"石庭を作る\""), None, "what is quoted is meant as it is");
+    let mut pasted = SearchQuery::parse(&('一'..'丁').chain('\u{4e10}'..'\u{5000}').collect::<String>());
+    assert!(pasted.relax() && pasted.cut && pasted.wanted().len() == 128);
+}
+
+#[test]
+fn alternatives_count_as_much_as_the_query_and_conditions_stay() {
+    let shown_with = |text: &str, alternatives: &[&str]| {
+        let alternatives: Vec<String> = alternatives.iter().map(|text| (*text).to_owned()).collect();
+        shown(&SearchQuery::with_alternatives(text, &alternatives).root)
+    };
+    assert_eq!(shown_with("stone roof", &["slate", "the tiles on top"]), "((stone | roof* | slate* | tiles | top*))");
+    assert_eq!(shown_with("roof tag:x -draft", &["tiles"]), "(#x & !\"draft\" & (roof | tiles*))");
+    assert_eq!(shown_with("roof", &[]), "(roof*)");
+    assert_eq!(shown_with("roof", &["", "  "]), "(roof*)");
+    assert_eq!(
+        shown_with("石庭を見る", &["\"dry garden\" OR moss"]),
+        "((石庭 | 庭を | を見 | 見る* | (\"dry+garden\" | moss*)))"
+    );
+    let numbers: Vec<usize> =
+        SearchQuery::with_alternatives("a1 b1", &["c1 d1".into()]).wanted().iter().map(|words| words.number).collect();
+    assert_eq!(numbers, [0, 1, 2, 3]);
 }

@@ -1,9 +1,10 @@
 use std::{
+    collections::HashMap,
     convert::Infallible,
     ops::{ControlFlow, Range},
 };
 
-use super::{Leaf, Node, Resolver, Words, evaluate, folded, holds, search_tokens};
+use super::{Leaf, Node, Resolver, TextFilter, Words, evaluate, folded, holds, search_tokens};
 use crate::{LineMatch, Row};
 
 /// Which terms stand for a word of a query: itself, other forms, what somebody probably meant.
@@ -47,21 +48,28 @@ impl<'t> Unit<'t> {
 
     /// Everything in the text that a query asks for, with the number of the words it was found by; what is excluded is not
     /// looked for, and what is no word comes with a number beyond theirs.
-    pub fn matches(&self, node: &Node, lexicon: &dyn Lexicon) -> Vec<(usize, Range<usize>)> {
-        match node {
-            Node::All(nodes) | Node::Any(nodes) => nodes.iter().flat_map(|node| self.matches(node, lexicon)).collect(),
-            Node::Within(_, node) => self.matches(node, lexicon),
-            Node::Words(words) => self.find(words, lexicon).into_iter().map(|span| (words.number, span)).collect(),
-            Node::Text(filter) => {
-                let in_line = |line: LineMatch| {
-                    let start = line.span.start;
-                    line.matches.into_iter().map(move |span| (usize::MAX, start + span.start..start + span.end))
-                };
-                let spans = filter.pattern.lines(self.text.as_bytes(), &|| false).flat_map(in_line);
-                spans.filter(|(_, span)| !span.is_empty() && self.text.get(span.clone()).is_some()).collect()
+    pub fn matches(&self, starts: &Starts<'_>, lexicon: &dyn Lexicon) -> Vec<(usize, Range<usize>)> {
+        let mut found = Vec::new();
+        for (at, place) in self.words.iter().enumerate() {
+            for words in starts.at(&self.terms[place.term.clone()]) {
+                let Some(run) = self.words.get(at..at + words.terms.len()) else { continue };
+                let accepts = |(at, word): (usize, &Place)| lexicon.accepts(words, at, &self.terms[word.term.clone()]);
+                if run.iter().enumerate().skip(1).all(accepts)
+                    && let Some(last) = run.last()
+                {
+                    found.push((words.number, place.span.start..last.span.end));
+                }
             }
-            Node::Not(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => Vec::new(),
         }
+        for filter in &starts.filters {
+            let in_line = |line: LineMatch| {
+                let start = line.span.start;
+                line.matches.into_iter().map(move |span| (usize::MAX, start + span.start..start + span.end))
+            };
+            let spans = filter.pattern.lines(self.text.as_bytes(), &|| false).flat_map(in_line);
+            found.extend(spans.filter(|(_, span)| !span.is_empty() && self.text.get(span.clone()).is_some()));
+        }
+        found
     }
 
     /// Whether a query is true of this piece alone; what is asked of paths and properties, of the note that it is of.
@@ -78,6 +86,52 @@ impl<'t> Unit<'t> {
             begins && is_tag_or_below(name, wanted)
         };
         self.text.match_indices('#').any(named)
+    }
+}
+
+/// What a query asks for, by the terms that it can begin with: a text is looked through once, however long the query is.
+#[derive(Default)]
+pub struct Starts<'q> {
+    by_term: HashMap<&'q str, Vec<&'q Words>>,
+    /// Words that may be the beginning of one.
+    beginnings: Vec<&'q Words>,
+    filters: Vec<&'q TextFilter>,
+}
+
+impl<'q> Starts<'q> {
+    /// `variants` are the terms that stand for a word besides itself.
+    pub fn new(node: &'q Node, variants: &dyn Fn(&'q Words) -> &'q [String]) -> Self {
+        let mut starts = Self::default();
+        starts.put(node, variants);
+        starts
+    }
+
+    fn put(&mut self, node: &'q Node, variants: &dyn Fn(&'q Words) -> &'q [String]) {
+        match node {
+            Node::All(nodes) | Node::Any(nodes) => nodes.iter().for_each(|node| self.put(node, variants)),
+            Node::Within(_, node) => self.put(node, variants),
+            Node::Words(words) => {
+                let is_one = words.terms.len() == 1;
+                let others: &[String] = if is_one { variants(words) } else { &[] };
+                for term in words.terms.first().into_iter().chain(others) {
+                    self.by_term.entry(term).or_default().push(words);
+                }
+                if is_one && words.open {
+                    self.beginnings.push(words);
+                }
+            }
+            Node::Text(filter) => self.filters.push(filter),
+            Node::Not(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => {}
+        }
+    }
+
+    /// The words whose first term this one can stand for.
+    fn at<'s>(&'s self, term: &str) -> impl Iterator<Item = &'q Words> + use<'s, 'q> {
+        let exact = self.by_term.get(term).map(Vec::as_slice).unwrap_or_default();
+        let is_new = |words: &&&'q Words| !exact.iter().any(|known| known.number == words.number);
+        let begins = |words: &&&'q Words| words.terms.first().is_some_and(|start| term.starts_with(start.as_str()));
+        let longer: Vec<&'q Words> = self.beginnings.iter().filter(begins).filter(is_new).copied().collect();
+        exact.iter().copied().chain(longer)
     }
 }
 

@@ -30,6 +30,17 @@ pub(crate) fn measure(report: &mut Report, around: &Path) -> Result<(), Failure>
     let demo: Value = serde_json::from_str(&fs::read_to_string(folder.join("../../fixtures/judged/demo.json"))?)?;
     let demo: Vec<Judged> = demo.as_array().into_iter().flatten().map(read).collect();
     judge(report, &folder.join("../../demo"), around, "demo vault", &demo)?;
+    for language in ["ja", "zh"] {
+        let json: Value =
+            serde_json::from_str(&fs::read_to_string(folder.join(format!("../../fixtures/judged/{language}.json")))?)?;
+        let root = around.join(format!("judged-{language}"));
+        for (path, text) in json["notes"].as_object().into_iter().flatten() {
+            fs::create_dir_all(root.join(path).parent().unwrap_or(&root))?;
+            fs::write(root.join(path), text.as_str().unwrap_or_default())?;
+        }
+        let set: Vec<Judged> = json["queries"].as_array().into_iter().flatten().map(read).collect();
+        judge(report, &root, around, &format!("{language} vault"), &set)?;
+    }
     let root = around.join("judged");
     let made = super::subjects::vault(&root)?;
     judge(report, &root, around, "made vault", &made)

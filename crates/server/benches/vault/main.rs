@@ -9,6 +9,7 @@ mod client;
 #[path = "../wire/generate.rs"]
 mod generate;
 mod judged;
+mod questions;
 mod ranked;
 #[path = "../wire/report.rs"]
 #[allow(dead_code, reason = "shared with another benchmark")]
@@ -38,6 +39,11 @@ fn main() -> Result<(), Failure> {
     let around = tempfile::tempdir()?;
     let mut report = Report::new(&["what", "", "aim"]);
     judged::measure(&mut report, around.path())?;
+    questions::measure(&mut report, around.path())?;
+    // `cargo bench --bench vault -- --quick` leaves out what takes minutes.
+    if std::env::args().any(|argument| argument == "--quick") {
+        return Ok(());
+    }
     for notes in [10_000, 100_000] {
         let root = around.path().join(notes.to_string());
         eprintln!("writing {notes} notes …");

@@ -75,7 +75,7 @@ pub(crate) fn measure(
 }
 
 /// Waits until answers come from the index.
-fn settled(server: &mut Server) -> Result<(), Failure> {
+pub(crate) fn settled(server: &mut Server) -> Result<(), Failure> {
     loop {
         let found = server.request("tools/call", &json!({ "name": TOOL, "arguments": query("evening") }))?;
         let notice = found["result"]["structuredContent"]["notice"].as_str().unwrap_or_default();

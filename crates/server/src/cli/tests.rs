@@ -91,8 +91,14 @@ fn listings_and_the_log_have_their_own_options() {
         ("tools --json", Command::Tools(Listing { json: true })),
         ("vaults --json", Command::Vaults(Listing { json: true })),
         (
-            "search slate roof --json --limit 3",
-            Command::Search(Search { query: vec!["slate".into(), "roof".into()], limit: 3, json: true }),
+            "search slate roof --json --limit 3 --or tiles",
+            Command::Search(Search {
+                query: vec!["slate".into(), "roof".into()],
+                alternatives: vec!["tiles".into()],
+                explain: false,
+                limit: 3,
+                json: true,
+            }),
         ),
         ("audit", Command::Audit(Audit { follow: false, limit: 50, json: false })),
         ("audit --follow --limit 3 --json", Command::Audit(Audit { follow: true, limit: 3, json: true })),

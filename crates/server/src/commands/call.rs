@@ -3,7 +3,7 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_pipeline::{Answer, Executor, Invocation, Outcome, Principal, Question, Verdict};
+use lapidary_pipeline::{Answer, Caller, Executor, Invocation, Outcome, Principal, Question, Verdict};
 use lapidary_tools::quote::quoted;
 use serde_json::{Map, Value};
 
@@ -41,7 +41,9 @@ pub(super) fn can_be_asked() -> bool {
 pub(super) fn owner(executor: &Executor, can_be_asked: bool) -> Principal {
     let name = || Principal::COMMAND_LINE.to_owned();
     let grant = Arc::clone(executor.grant());
-    Principal { id: name(), name: name(), grant, can_be_asked, is_single_client: false }
+    // Whoever can start this command can read its state: all of them are the owner.
+    let caller = Caller::of(Principal::COMMAND_LINE);
+    Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: false }
 }
 
 pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {

@@ -55,6 +55,12 @@ fn ask(search: &Search, cursor: &Value, assembled: &Assembled) -> Result<Value, 
     let mut arguments = Map::new();
     arguments.insert("mode".to_owned(), json!("omnisearch"));
     arguments.insert("query".to_owned(), json!(search.query.join(" ")));
+    if !search.alternatives.is_empty() {
+        arguments.insert("alternatives".to_owned(), json!(search.alternatives));
+    }
+    if search.explain {
+        arguments.insert("explain".to_owned(), json!(true));
+    }
     arguments.insert("contextLength".to_owned(), json!(60));
     arguments.insert("maxMatchesPerHit".to_owned(), json!(1));
     if !cursor.is_null() {
@@ -77,7 +83,10 @@ fn row(hit: &Value) -> [String; 3] {
     let text = |name: &str| hit[name].as_str().unwrap_or_default();
     let section = text("section").rsplit("::").next().filter(|section| !section.is_empty());
     let place = section.map_or(text("filename").to_owned(), |section| format!("{} § {section}", text("filename")));
-    let passage = text("excerpt").split_whitespace().collect::<Vec<_>>().join(" ");
+    let passage = match hit["ranking"].as_str() {
+        Some(ranking) => ranking.to_owned(),
+        None => text("excerpt").split_whitespace().collect::<Vec<_>>().join(" "),
+    };
     [
         format!("{:.2}", hit["score"].as_f64().unwrap_or_default()),
         one_line(&place).into_owned(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapidary_pipeline::{Grant, Principal};
+use lapidary_pipeline::{Caller, Grant, Principal};
 use rmcp::{RoleServer, service::RequestContext};
 
 use super::{Connection, Mcp, asking};
@@ -21,15 +21,19 @@ impl Mcp {
         let grant = self.grant_of(identity);
         if self.shared.connection == Connection::Stdio {
             let name = || Principal::STDIO.to_owned();
-            return Principal { id: name(), name: name(), grant, can_be_asked, is_single_client: true };
+            // One process serves one client, and no other has its key.
+            let caller = self.shared.executor.process();
+            return Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: true };
         }
         // Without a session there is only the name of the program, which many may share.
         let session = session(context);
+        let caller = session.map_or(Caller::Unknown, Caller::of);
+        let session = session.map(|id| id.chars().take(SESSION_START).collect::<String>());
         let is_single_client = session.is_some();
         let client = || context.client_info().map(|client| client.name.chars().take(CLIENT_NAME).collect());
         let id = session.or_else(client).unwrap_or_default();
         let name = identity.map_or_else(|| Principal::HTTP.to_owned(), Identity::principal_name);
-        Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, is_single_client }
+        Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, caller, is_single_client }
     }
 
     /// That of the token which came with a request, or that of everybody.
@@ -43,8 +47,7 @@ pub(super) fn identity(extensions: &rmcp::model::Extensions) -> Option<&Identity
     extensions.get::<axum::http::request::Parts>()?.extensions.get::<Identity>()
 }
 
-fn session(context: &RequestContext<RoleServer>) -> Option<String> {
+fn session(context: &RequestContext<RoleServer>) -> Option<&str> {
     let parts = context.extensions.get::<axum::http::request::Parts>()?;
-    let id = parts.headers.get("mcp-session-id")?.to_str().ok()?;
-    Some(id.chars().take(SESSION_START).collect())
+    parts.headers.get("mcp-session-id")?.to_str().ok()
 }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use lapidary_pipeline::{Executor, Grant, Invocation, Principal};
+use lapidary_pipeline::{Caller, Executor, Grant, Invocation, Principal};
 use lapidary_tools::{
     FilledPrompt, Offered, Payload, Profile, PromptsSeen, Reason, WatchPrompts, quote::one_line, refusal_data,
 };
@@ -65,7 +65,14 @@ impl PromptNews {
 /// Looks as long as there is a server.
 async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Arc<Grant>) {
     let name = || "prompts".to_owned();
-    let principal = Principal { id: name(), name: name(), grant, can_be_asked: false, is_single_client: false };
+    let principal = Principal {
+        id: name(),
+        name: name(),
+        grant,
+        can_be_asked: false,
+        caller: Caller::Unknown,
+        is_single_client: false,
+    };
     let mut seen = PromptsSeen::default();
     loop {
         let Some(executor) = executor.upgrade() else { return };

@@ -133,7 +133,7 @@ fn each_vault_has_its_own_patterns_and_rules() {
         }
     }
     let refused = server.call("file_read", json!({ "vault": "here", "file": "c.md" }));
-    assert_eq!(refused["structuredContent"]["details"]["activeScope"], json!(["work", "*.png"]), "{refused}");
+    assert_eq!(refused["structuredContent"]["details"]["activeScope"], json!(["Work", "*.png"]), "{refused}");
     there.write(".lapidaryignore", b"\xff");
     assert_eq!(server.refused("file_read", json!({ "vault": "there", "file": "Work/a.md" })), "vault_closed");
     server.done("file_read", json!({ "vault": "here", "file": "Work/a.md" }));
@@ -296,7 +296,7 @@ fn a_closed_path_that_matches_nothing_is_warned_about_with_the_nearest_name() {
     }
     server.kill().unwrap();
     server.wait().unwrap();
-    for (rule, nearest) in [("persnen", "Personen"), ("Personn/", "Personen"), ("path=tagbuch", "Tagebuch")] {
+    for (rule, nearest) in [("Persnen", "Personen"), ("Personn/", "Personen"), ("path=Tagbuch", "Tagebuch")] {
         let line = said.lines().find(|line| line.contains(&format!("`{rule}`"))).unwrap_or_else(|| panic!("{said}"));
         assert!(line.contains(&format!("did you mean `{nearest}`?")), "{line}");
     }

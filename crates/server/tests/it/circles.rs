@@ -14,7 +14,7 @@ fn the_fourth_same_call_is_refused_however_it_is_written() {
         let vault = vault();
         let mut server = vault.serve().open(era);
         server.done("search_content", json!({ "query": "alpha" }));
-        server.done("search_content", json!({ "regex": false, "query": " alpha " }));
+        server.done("search_content", json!({ "regex": false, "query": "alpha" }));
         server.done("call_tool", json!({ "name": "search.content", "arguments": { "offset": 0, "query": "alpha" } }));
         let refused = server.call("search_content", json!({ "query": "alpha", "ignore_case": false }));
         assert_eq!(refused["structuredContent"]["error"]["reason"], "repeated_call", "{refused}");
@@ -33,18 +33,18 @@ fn the_fourth_search_of_its_kind_is_refused_until_something_changes() {
     let vault = vault();
     let mut server = vault.serve().open(Era::Modern);
     let search = |query: &str| json!({ "mode": "text", "query": query });
-    for query in ["project plan alpha", "plan project beta", "project, plan: gamma"] {
+    for query in ["big project plan gamma", "plan gamma big project", "gamma, project plan big now"] {
         server.done("obsidian_search_notes", search(query));
     }
-    let refused = server.call("obsidian_search_notes", search("project plan delta"));
+    let refused = server.call("obsidian_search_notes", search("big project plan delta gamma"));
     assert_eq!(refused["structuredContent"]["error"]["data"]["reason"], "repeated_call", "{refused}");
     assert_eq!(refused["structuredContent"]["error"]["data"]["similar"], true);
-    let mut elsewhere = search("project plan delta");
+    let mut elsewhere = search("big project plan delta gamma");
     elsewhere["pathPrefix"] = json!("Work");
     server.done("obsidian_search_notes", elsewhere);
     server.done("obsidian_search_notes", search("something else"));
-    vault.write("Work/new.md", b"project plan delta\n");
-    server.done("obsidian_search_notes", search("project plan delta"));
+    vault.write("Work/new.md", b"big project plan delta gamma\n");
+    server.done("obsidian_search_notes", search("big project plan delta gamma"));
 }
 
 #[test]
@@ -52,11 +52,26 @@ fn a_change_that_a_caller_may_not_see_makes_no_difference() {
     let vault = vault();
     let mut server = vault.serve_with(&[], &[("OBSIDIAN_DENY_PATHS", "Hidden")]).open(Era::Modern);
     let search = |query: &str| json!({ "mode": "text", "query": query });
-    for query in ["project plan alpha", "plan project beta", "project, plan: gamma"] {
+    for query in ["big project plan gamma", "plan gamma big project", "gamma, project plan big now"] {
         server.done("obsidian_search_notes", search(query));
     }
-    vault.write("Hidden/x.md", b"project plan\n");
-    assert_eq!(server.refused("obsidian_search_notes", search("project plan delta")), "repeated_call");
+    vault.write("Hidden/x.md", b"big project plan delta gamma\n");
+    assert_eq!(server.refused("obsidian_search_notes", search("big project plan delta gamma")), "repeated_call");
+}
+
+#[test]
+fn distinct_searches_are_answered_however_many_there_are() {
+    let vault = vault();
+    let mut server = vault.serve().open(Era::Modern);
+    for name in ["Anna", "Bert", "Carl", "Dora", "Emil", "Fred"] {
+        server.done("search_content", json!({ "query": format!("meeting with {name}") }));
+        server.done("obsidian_search_notes", json!({ "query": format!("path:{name} plan") }));
+        server.done("obsidian_search_notes", json!({ "query": format!("quarterly report {name}") }));
+    }
+    // Nearly the same words that find other notes are another search.
+    for name in ["alpha", "beta", "alpha", "beta", "alpha", "beta"] {
+        server.done("search_content", json!({ "query": format!("project plan {name}"), "offset": name.len() - 4 }));
+    }
 }
 
 #[test]

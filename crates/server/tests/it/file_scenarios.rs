@@ -336,13 +336,13 @@ fn s16_budgets_of_the_server_cut_short_and_say_so() {
     let vault = many();
     let environment = [("MCP_MAX_FILES_SCANNED", "3"), ("MCP_MAX_BULK_OPS", "2"), ("LAPIDARY_REPETITION", "off")];
     let mut server = vault.serve_with(&["--tools", "files"], &environment).open(Era::Modern);
-    let search = server.done("search.content", json!({ "query": "needle" }));
+    let search = server.done("search.content", json!({ "query": "needle", "limit": 100 }));
     assert_eq!((&search["truncated"], &search["scanned"]), (&json!(true), &json!(3)), "{search}");
     assert!(search["hint"].is_string() && search["resumeFrom"] == "n/03.md", "{search}");
     // Resuming sees every note once, whatever the budget.
     let (mut total, mut from) = (75, search["resumeFrom"].clone());
     while !from.is_null() {
-        let next = server.done("search.content", json!({ "query": "needle", "resume_from": from }));
+        let next = server.done("search.content", json!({ "query": "needle", "resume_from": from, "limit": 100 }));
         total += next["total"].as_u64().unwrap();
         from = next["resumeFrom"].clone();
     }
@@ -385,7 +385,8 @@ fn s17_a_call_sets_its_own_budget_higher_or_lower() {
     assert_eq!((&all["total"], all.get("truncated")), (&json!(750), None));
     let some = server.done("search.content", search(json!({ "maxFilesScanned": 5, "maxBytesRead": 0 })));
     assert_eq!((&some["total"], &some["scanned"]), (&json!(125), &json!(5)));
-    let info = server.done("vault.info", json!({ "_budget": { "maxFilesScanned": 0, "deadlineMs": 60_000 } }));
+    let info = server
+        .done("vault.info", json!({ "_budget": { "maxFilesScanned": 0, "maxBytesRead": 0, "deadlineMs": 60_000 } }));
     assert_eq!((&info["fileCount"], info.get("truncated")), (&json!(30), None));
     let op = |text: &str| json!({ "tool": "file_append", "args": { "file": "n/00.md", "content": text } });
     let batch = |budget: Value| json!({ "ops": [op("1"), op("2")], "_budget": budget });

@@ -115,7 +115,7 @@ fn the_path_policy_decides_by_the_path_and_says_what_is_open() {
     let data = &denied["structuredContent"]["error"]["data"];
     assert_eq!(denied["structuredContent"]["error"]["code"], -32005);
     assert_eq!((&data["op"], &data["subreason"]), (&json!("read"), &json!("outside_read_paths")));
-    assert_eq!(data["activeScope"], json!(["pub", "work"]));
+    assert_eq!(data["activeScope"], json!(["pub", "Work"]));
     let denied = server.call("str_replace", json!({ "file": "pub/a.md", "find": "a", "replace": "b" }));
     assert_eq!(denied["structuredContent"]["details"]["subreason"], "outside_write_paths", "{denied}");
     server.done("str_replace", json!({ "file": "work/c.md", "find": "c", "replace": "d" }));

@@ -161,7 +161,7 @@ fn reasons_of_every_writer() {
         assert_eq!(refused("Plan.md", &json!({ "expectedHash": "nonsense" })), "invalid_arguments", "{tool}");
         assert_eq!(refused("Plan.md", &json!({ "nonsense": 1 })), "invalid_arguments", "{tool}");
         if !matches!(tool, "obsidian_write_note" | "obsidian_append_to_note") {
-            assert_eq!(refused("plan.md", &none), "note_missing", "{tool}");
+            assert_eq!(refused("Nowhere/plan.md", &none), "note_missing", "{tool}");
         }
         if matches!(tool, "obsidian_manage_frontmatter" | "obsidian_manage_tags") {
             assert_eq!(refused("broken.md", &none), "frontmatter_invalid", "{tool}");
@@ -212,7 +212,9 @@ fn reasons_of_every_writer() {
         assert_eq!(server.refused("obsidian_patch_note", arguments), reason, "{extra}");
     }
     let replace = |search: &str| json!({ "replacements": [{ "search": search, "replace": "", "useRegex": true }] });
-    for (search, reason) in [("(", "regex_invalid"), ("(a+)+", "regex_unsafe"), (&"a".repeat(1025), "regex_unsafe")] {
+    for (search, reason) in
+        [("(", "regex_invalid"), ("(?!b)(a+)+", "regex_unsafe"), (&"a".repeat(1025), "regex_unsafe")]
+    {
         let arguments = arguments("obsidian_replace_in_note", "Plan.md", &replace(search));
         assert_eq!(server.refused("obsidian_replace_in_note", arguments), reason);
     }

@@ -260,6 +260,8 @@ fn an_answer_that_nobody_came_for_in_time_is_forgotten() {
                 }
             }
             std::fs::write(&file, record.to_string()).unwrap();
+            let file = std::fs::File::options().write(true).open(&file).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH).unwrap();
         }
     };
     make_old();
@@ -328,12 +330,20 @@ fn an_answer_is_told_to_whoever_asked() {
     let vault = vault();
     let tokens = "phone:curator:a-token-for-the-phone; desk:curator:a-token-for-the-desk-1";
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[ASK, ("LAPIDARY_TOKENS", tokens)]);
-    let call = |token: &str| {
+    let call_with = |token: &str, handle: Option<&str>| {
         let bearer = format!("Bearer {token}");
-        let params = json!({ "name": "str_replace", "arguments": edit() });
+        let mut arguments = edit();
+        if let Some(handle) = handle {
+            arguments["approval"] = json!(handle);
+        }
+        let params = json!({ "name": "str_replace", "arguments": arguments });
         server.post(&[("Authorization", &bearer)], "tools/call", Some("str_replace"), params).1
     };
-    assert!(call("a-token-for-the-phone").contains("approval_pending"));
+    let call = |token: &str| call_with(token, None);
+    let asked = call("a-token-for-the-phone");
+    assert!(asked.contains("approval_pending"));
+    let (_, handle) = asked.split_once("\"handle\":\"").unwrap();
+    let (handle, _) = handle.split_once('"').unwrap();
     let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
     let accept = |environment: &[(&str, &str)]| {
         at_terminal_of(&vault, &[&vault.path()], environment, &["approvals", "accept", &id], "y\n")
@@ -346,7 +356,11 @@ fn an_answer_is_told_to_whoever_asked() {
     accept(&[("LAPIDARY_TOKENS", tokens)]);
     let other = call("a-token-for-the-desk-1");
     assert!(other.contains("text_missing") && !other.contains("A person agreed"), "{other}");
-    assert!(call("a-token-for-the-phone").contains("A person agreed"));
+    let other = call_with("a-token-for-the-desk-1", Some(handle));
+    assert!(!other.contains("A person agreed"), "{other}");
+    let unknown = call("a-token-for-the-phone");
+    assert!(!unknown.contains("A person agreed"), "another client may have the same token: {unknown}");
+    assert!(call_with("a-token-for-the-phone", Some(handle)).contains("A person agreed"));
 }
 
 /// What one rule allows in a folder opens no other folder that the same change touches.

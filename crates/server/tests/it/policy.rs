@@ -65,7 +65,7 @@ fn every_tool_that_takes_a_path_says_what_may_be_read() {
         let what = format!("{} {arguments}: {data}", spec.name());
         // A tool that only writes is refused for that; all others look first.
         let (subreason, scope) = match data["op"].as_str() {
-            Some("read") => ("outside_read_paths", json!(["pub", "work"])),
+            Some("read") => ("outside_read_paths", json!(["Pub", "work"])),
             _ => ("outside_write_paths", json!(["work"])),
         };
         assert!(data["op"] == "read" || spec.effect != Effect::Read, "{what}");
@@ -224,6 +224,8 @@ fn told(vault: &Vault, environment: &[(&str, &str)]) -> (String, String) {
     let mut server = vault.serve_with(&[], environment);
     let discovered = server.request("server/discover", json!({}))["result"]["instructions"].clone();
     let (_, said) = server.end();
+    // Warnings are for the owner who wrote the rules, and quote them.
+    let said = said.lines().filter(|line| !line.starts_with("lapidary: warning:")).collect::<Vec<_>>().join("\n");
     (discovered.as_str().unwrap().chars().take(512).collect(), said)
 }
 

@@ -125,7 +125,7 @@ fn cases() -> Vec<Case> {
         let same = json!({ "section": heading("Tasks"), "content": "- one" });
         add(tool, with(usual(tool, plan()), &same), "content_preexists", -32007);
     }
-    for (pattern, reason) in [("(", "regex_invalid"), ("(a+)+", "regex_unsafe")] {
+    for (pattern, reason) in [("(", "regex_invalid"), ("(?!b)(a+)+", "regex_unsafe")] {
         add(LIST, json!({ "nameRegex": pattern }), reason, -32007);
         add(LIST_TAGS, json!({ "nameRegex": pattern }), reason, -32007);
         let replacements = json!([{ "search": pattern, "replace": "", "useRegex": true }]);

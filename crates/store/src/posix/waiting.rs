@@ -9,6 +9,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::SystemTime,
 };
 
 use super::state::{StateFolder, opened, private_file, private_folder, same_file};
@@ -24,6 +25,15 @@ pub enum Progress {
     Taken,
     /// Answered; whoever asked has not heard of it yet.
     Settled,
+}
+
+/// What is seen of a question from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingName {
+    pub id: String,
+    pub progress: Progress,
+    pub since: SystemTime,
+    pub bytes: u64,
 }
 
 /// The right to carry out an answer. It is a lock, so a process that ends in the middle gives it back.
@@ -72,21 +82,37 @@ impl Waiting {
         Ok(None)
     }
 
-    /// All of them.
-    pub fn list(&self) -> io::Result<Vec<(String, Progress, String)>> {
+    /// Which there are, without a look inside.
+    pub fn names(&self) -> io::Result<Vec<WaitingName>> {
         let entries = match fs::read_dir(self.folder()?) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
-        let mut ids = BTreeSet::new();
+        let mut names = Vec::new();
         for entry in entries {
-            let name = entry?.file_name();
+            let entry = entry?;
+            let name = entry.file_name();
             let Some((id, ending)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };
-            if Progress::ALL.iter().any(|progress| progress.ending() == ending) {
-                ids.insert(id.to_owned());
+            let Some(progress) = Progress::ALL.into_iter().find(|progress| progress.ending() == ending) else {
+                continue;
+            };
+            match entry.metadata() {
+                Ok(file) => {
+                    let since = file.modified()?;
+                    names.push(WaitingName { id: id.to_owned(), progress, since, bytes: file.len() });
+                }
+                // It got its next name meanwhile, or was heard.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
             }
         }
+        Ok(names)
+    }
+
+    /// All of them.
+    pub fn list(&self) -> io::Result<Vec<(String, Progress, String)>> {
+        let ids: BTreeSet<String> = self.names()?.into_iter().map(|found| found.id).collect();
         let mut found = Vec::new();
         for id in ids {
             if let Some((progress, text)) = self.find(&id)? {

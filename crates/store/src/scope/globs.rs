@@ -44,8 +44,9 @@ impl Globs {
             let pattern = normal(given).map_err(failed)?;
             let compiled =
                 |pattern: &str| compile(pattern).map_err(|error| failed(GlobProblem::Syntax(error.kind().clone())));
-            covering.add(compiled(&pattern)?);
-            for folders in leading_folders(&pattern) {
+            let compared = folded(&pattern);
+            covering.add(compiled(&compared)?);
+            for folders in leading_folders(&compared) {
                 leading.add(compiled(&folders)?);
             }
             written.push(pattern);
@@ -63,7 +64,7 @@ impl Globs {
         self.written.is_empty()
     }
 
-    /// The patterns as they are compared.
+    /// The patterns in the spelling of the owner.
     pub(super) fn written(&self) -> &[String] {
         &self.written
     }
@@ -91,7 +92,7 @@ fn compile(pattern: &str) -> Result<globset::Glob, globset::Error> {
     GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build()
 }
 
-/// The pattern in the spelling of folded paths. What stands for a folder and all below it is the folder.
+/// The pattern in the form of paths. What stands for a folder and all below it is the folder.
 fn normal(given: &str) -> Result<String, GlobProblem> {
     const EXTENDED: [&str; 5] = ["@(", "+(", "?(", "*(", "!("];
     if given.starts_with('!') {
@@ -100,7 +101,7 @@ fn normal(given: &str) -> Result<String, GlobProblem> {
     if EXTENDED.iter().any(|opening| given.contains(opening)) {
         return Err(GlobProblem::Extended);
     }
-    let pattern = folded(&given.replace('\\', "/"));
+    let pattern = given.replace('\\', "/");
     let mut names: Vec<&str> = pattern.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     if names.contains(&"..") {
         return Err(GlobProblem::Escapes);

@@ -5,9 +5,12 @@ use lapidary_note::quoted;
 use super::fold::folded;
 use crate::{PathError, VaultPath};
 
-/// A folder or file that a rule names; compared without case, at name boundaries.
+/// A folder or file that a rule names; compared without case, at name boundaries, and shown as the owner wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathPrefix(String);
+pub struct PathPrefix {
+    written: VaultPath,
+    folded: String,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} is not a folder or file of the vault: {problem}", quoted(.given))]
@@ -19,7 +22,7 @@ pub struct ScopeError {
 impl PathPrefix {
     pub fn parse(given: &str) -> Result<Self, ScopeError> {
         VaultPath::parse(given)
-            .map(|path| Self(folded(path.as_str())))
+            .map(|written| Self { folded: folded(written.as_str()), written })
             .map_err(|problem| ScopeError { given: given.to_owned(), problem })
     }
 
@@ -33,7 +36,7 @@ impl PathPrefix {
     }
 
     pub(super) fn covers_folded(&self, path: &str) -> bool {
-        path.strip_prefix(&self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        path.strip_prefix(&self.folded).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     /// Whether the way to it leads through this folder.
@@ -43,12 +46,12 @@ impl PathPrefix {
 
     /// The rest of the way to it from this folder.
     pub(super) fn below(&self, folder: &str) -> Option<&str> {
-        self.0.strip_prefix(folder)?.strip_prefix('/')
+        self.folded.strip_prefix(folder)?.strip_prefix('/')
     }
 }
 
 impl fmt::Display for PathPrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.written.as_str())
     }
 }

@@ -69,7 +69,7 @@ fn scope_of(policy: Policy, rules: &[(rules::Says, &str)]) -> Scope {
 #[test]
 fn patterns_of_a_vault_are_asked_in_order_allow_then_deny() {
     let allow = || Some(globs(&["Work/**", "**/*.md"]));
-    let allowed = || vec!["work".to_owned(), "**/*.md".to_owned()];
+    let allowed = || vec!["Work".to_owned(), "**/*.md".to_owned()];
     let policy = Policy { allow_globs: allow(), deny_globs: globs(&["work/Secret/**"]), ..Policy::default() };
     let scope = Scope::from(policy);
     for (path, expected) in [

@@ -72,6 +72,6 @@ mod tests {
         let paths = |list: &[&str]| list.iter().map(|path| VaultPath::parse(path).unwrap()).collect::<Vec<_>>();
         let found = scope.unmatched(&paths(&["Work/Plan.md", "Personen/Anna.md"]), &paths(&["Work", "Personen"]));
         let found: Vec<String> = found.iter().map(|rule| rule.rule.clone()).collect();
-        assert_eq!(found, ["new", "persnen", "wrok", "Personn/", "*.pdf", "plan.md/"]);
+        assert_eq!(found, ["New", "Persnen", "Wrok", "Personn/", "*.pdf", "plan.md/"]);
     }
 }

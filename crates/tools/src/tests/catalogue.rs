@@ -11,7 +11,7 @@ pub(super) fn everything() -> Catalogue {
 
 fn standings(chosen: &[&str], excluded: &[&str], read_only: bool) -> impl Fn(&str) -> Standing {
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
-    let selection = Selection { chosen: words(chosen), excluded: words(excluded), read_only };
+    let selection = Selection { chosen: words(chosen), excluded: words(excluded), read_only, ..Selection::default() };
     let catalogue = Catalogue::new(TOOL_SET, &selection, &ProfileRules::curator(), &[]).unwrap();
     move |name| catalogue.find(name).unwrap().standing
 }

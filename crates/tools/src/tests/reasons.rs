@@ -74,7 +74,12 @@ fn catalogues() -> Vec<(String, Catalogue)> {
                     ("editor", ProfileRules::editor()),
                     ("curator", ProfileRules::curator()),
                 ] {
-                    let selection = Selection { chosen: words(chosen), excluded: words(excluded), read_only };
+                    let selection = Selection {
+                        chosen: words(chosen),
+                        excluded: words(excluded),
+                        read_only,
+                        ..Selection::default()
+                    };
                     let catalogue = Catalogue::new(TOOL_SET, &selection, &profile, &words(&["Notes", "Work"])).unwrap();
                     let name = format!("{chosen:?} without {excluded:?}, read-only {read_only}, {name}");
                     catalogues.push((name, catalogue));

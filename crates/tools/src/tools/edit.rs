@@ -26,3 +26,4 @@ pub(super) mod obsidian_write_note;
 pub(super) mod regex_replace;
 pub(super) mod str_replace;
 pub(super) mod tag_rename;
+pub(super) mod undo;

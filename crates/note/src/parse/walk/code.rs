@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::Walk;
+use super::{Container, Walk};
 use crate::{
-    Code, CodeKind,
-    parse::mask::visible_parts,
+    BlockKind, Code, CodeKind, ListItem,
+    parse::mask::{columns, visible_parts},
     span::{line_end, line_start, trim},
 };
 
@@ -13,6 +13,12 @@ impl Walk<'_, '_, '_> {
     /// What is masked stands in no code. The parser saw blanks there, and may have read on behind them as if the block
     /// had not ended; what it found there is far enough from the margin to be code by itself.
     pub(super) fn code_block(&mut self, fenced: bool, range: Range<usize>) {
+        if !fenced
+            && let Some(column) = self.wider_item()
+            && visible_parts(self.masked, range.clone()).nth(1).is_none()
+        {
+            return self.code_in_wider_item(range, column);
+        }
         let mut parts = visible_parts(self.masked, range);
         let first = parts.next().map(|part| self.trimmed(part));
         match first {
@@ -23,6 +29,48 @@ impl Walk<'_, '_, '_> {
         for part in parts {
             let span = trim(self.text, part);
             if !span.is_empty() {
+                self.indented(span);
+            }
+        }
+    }
+
+    /// Where the text of the item begins that is being read, if Obsidian lets it begin a column later than the parser: the
+    /// text of `1. ` begins in the fifth column, unless another line of the item begins before that.
+    fn wider_item(&mut self) -> Option<usize> {
+        // In other blocks the columns are not those of the line.
+        let [Container::List, Container::Item(index)] = self.containers[..] else { return None };
+        match self.wider {
+            Some((asked, answer)) if asked == index => answer,
+            _ => {
+                let answer = self.note.items.get(index).and_then(|item| wider_column(self.text, item));
+                self.wider = Some((index, answer));
+                answer
+            }
+        }
+    }
+
+    /// What the parser takes for code and stands in the first column that is code to it, is a paragraph to Obsidian.
+    fn code_in_wider_item(&mut self, range: Range<usize>, column: usize) {
+        let text = self.text;
+        let mut parts: Vec<(bool, Range<usize>)> = Vec::new();
+        let (mut at, mut goes_on) = (line_start(text, range.start), false);
+        while at < range.end {
+            let end = line_end(text, at).min(range.end);
+            let line = trim(text, at..end);
+            let is_paragraph = columns(&text.as_bytes()[at..line.start]) < column + 4;
+            match parts.last_mut() {
+                _ if line.is_empty() => {}
+                Some((last, part)) if goes_on || !(*last || is_paragraph) => part.end = line.end,
+                _ => parts.push((is_paragraph, line.start.max(range.start)..line.end)),
+            }
+            goes_on = !line.is_empty();
+            at = end + 1;
+        }
+        for (is_paragraph, span) in parts {
+            if is_paragraph {
+                self.run(span.clone());
+                self.name(BlockKind::Paragraph, span);
+            } else {
                 self.indented(span);
             }
         }
@@ -43,6 +91,21 @@ impl Walk<'_, '_, '_> {
         let content = (first_end + 1).min(span.end)..closing_fence(text, first_end, &span, opening);
         self.note.code.push(Code { span, content, kind: CodeKind::Fenced { language } });
     }
+}
+
+/// See [`Walk::wider_item`].
+fn wider_column(text: &str, item: &ListItem) -> Option<usize> {
+    let line = line_start(text, item.marker.start);
+    let before = &text[line..item.marker.start];
+    let behind = text[item.marker.end..item.whole.end].strip_prefix(' ')?;
+    let odd = item.marker.len() == 2 && before.len() % 2 == 0 && !behind.starts_with([' ', '\t', '\n']);
+    let column = before.len() + 4;
+    let reaches = |line: &str| {
+        let words = line.trim_start_matches([' ', '\t']);
+        words.is_empty() || columns(&line.as_bytes()[..line.len() - words.len()]) >= column
+    };
+    let fits = before.bytes().all(|byte| byte == b' ') && text[item.whole.clone()].lines().skip(1).all(reaches);
+    (odd && fits).then_some(column)
 }
 
 /// Where the content of a fenced block ends: before its closing fence, if it has one.

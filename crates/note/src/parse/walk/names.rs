@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Container, Part, Walk};
+use super::{Container, Walk};
 use crate::{
     Block, BlockKind,
     blocks::{Trailing, trailing_id},
@@ -19,12 +19,9 @@ enum Holder {
 impl Walk<'_, '_, '_> {
     /// Gives the block id at the end of a leaf to what it names.
     pub(super) fn name(&mut self, kind: BlockKind, span: Range<usize>) {
-        if self.part == Part::Comment {
-            return;
-        }
         let text = self.text;
         let prefix: &[char] = if self.quotes > 0 { &[' ', '\t', '>'] } else { &[' ', '\t'] };
-        match (trailing_id(text, span.clone(), prefix), self.holder()) {
+        match (trailing_id(text, span.clone(), prefix, &self.note.links), self.holder()) {
             (None, _) => {}
             (Some(Trailing::Behind(marker)), None) => self.block(kind, span.clone(), marker),
             (Some(Trailing::Alone(marker)), None) => {
@@ -84,18 +81,36 @@ impl Walk<'_, '_, '_> {
         self.note.blocks.push(Block { id, kind, span, marker });
     }
 
+    /// The parser leaves out what a row has more than the head of its table. Obsidian shows none of it either, and counts
+    /// its links and tags.
+    fn further_cells(&mut self, row_end: usize) {
+        let text = self.text;
+        let row = trim_end(text, self.cell_end..row_end.max(self.cell_end));
+        let mut start = None;
+        let mut escaped = false;
+        for (at, byte) in text.as_bytes()[row.clone()].iter().enumerate().map(|(at, byte)| (row.start + at, byte)) {
+            if *byte == b'|' && !escaped {
+                if let Some(start) = start.replace(at + 1) {
+                    self.run(trim(text, start..at));
+                }
+            }
+            escaped = *byte == b'\\' && !escaped;
+        }
+        if let Some(start) = start {
+            self.run(trim(text, start..row.end));
+        }
+    }
+
     /// A marker right below a table is read as its last row; one at the end of a row names the row.
     pub(super) fn end_row(&mut self, range: Range<usize>) {
-        if self.part == Part::Comment {
-            return;
-        }
+        self.further_cells(range.end);
         let text = self.text;
         let Some(Container::Table(table)) = self.containers.last() else { return };
         let row = trim(text, range);
         let last_cell = text[row.clone()].strip_suffix('|').map_or(row.end, |rest| row.start + rest.trim_end().len());
         let table = trim_end(text, table.start..row.start);
         let nested = self.containers.len() > 1;
-        match trailing_id(text, row.start..last_cell, &[]) {
+        match trailing_id(text, row.start..last_cell, &[], &self.note.links) {
             Some(Trailing::Alone(marker)) if last_cell == row.end => {
                 if !is_blank_line(text, (line_end(text, row.end) + 1).min(text.len())) {
                     return;

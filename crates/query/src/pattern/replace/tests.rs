@@ -44,11 +44,26 @@ fn expressions_replace_as_in_ecmascript() {
         (r"(\w)\1", "aabbc", "$1", "abc"),
         (r"(?<c>\w)\k<c>", "aabbc", "<$<c>>", "<a><b>c"),
         (r"a(?!b)", "ab ac", "x", "ab xc"),
+        (r"\1(a)", "aa", "<$1>", "<a><a>"),
+        (r"(?:(a)|b)\1", "aab", "-", "--"),
+        ("[^]+", "a\nb", "x", "x"),
+        ("a|[]", "ab", "x", "xb"),
+        ("(ab+){2}", "abbab ab", "<$1>", "<ab> ab"),
+        (r"\d{2,}(,\d{3})*", "12,345,678 9", "n", "n 9"),
         ("é", "café", "e", "cafe"),
         (".", "石💎", "x", "xx"),
     ] {
         assert_eq!(replaced(search, &REGEX, false, text, with, true), expected, "{search} {text} {with}");
     }
+}
+
+/// Texts come with line feeds, whatever their files have.
+#[test]
+fn a_line_end_with_a_carriage_return_is_found_as_it_is_shown() {
+    for (search, expected) in [(r"b\r\n", "aX\nc"), (r"\r?\n", "abXXc"), (r"(\r\n)+", "abXc"), (r"[\r\n]+", "abXc")] {
+        assert_eq!(replaced(search, &REGEX, false, "ab\n\nc", "X", true), expected, "{search}");
+    }
+    assert_eq!(replaced(r"\r\n", &REGEX, false, "a\r\nb", "X", true), "aXb");
 }
 
 #[test]

@@ -68,6 +68,7 @@ repetition_allowed = 4
 max_failures = 5
 deadline_ms = 2
 max_file_bytes = 0x10
+max_change_bytes = 9
 max_reply_bytes = 4_096
 text_memory_bytes = 5
 checkpoint_days = 3

@@ -5,15 +5,14 @@ use serde_json::{Map, Value, json};
 
 pub(crate) struct CallTool;
 
-/// Run a tool that `find_tool` found but that is not in the list. It is checked, approved and logged under its own
-/// name, exactly as if it had been called directly.
+/// Run a tool that is not listed, as if it were called directly.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Name of the tool, e.g. `file_read`.
+    /// E.g. `file_read`.
     #[schemars(length(min = 1))]
     name: String,
-    /// Its arguments, after its own schema.
+    /// Its own.
     #[serde(default)]
     arguments: Map<String, Value>,
 }

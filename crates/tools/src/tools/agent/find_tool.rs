@@ -11,12 +11,11 @@ use serde_json::{Map, Value, json};
 
 pub(crate) struct FindTool;
 
-/// Find a tool for a task, in your own words. Answers with full input schemas and an example each; run what is not
-/// listed with `call_tool`.
+/// Find tools that are not listed for a task, in your own words; run them with `call_tool`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// What you want to do, e.g. `rename a heading`.
+    /// E.g. `rename a heading`.
     #[schemars(length(min = 1))]
     query: String,
     /// How many tools to show; 3 by default.

@@ -18,7 +18,7 @@ pub(crate) struct ApplyEdits;
 pub(crate) struct Input {
     #[serde(flatten)]
     file: FileInput,
-    /// In this order.
+    /// In order.
     #[schemars(length(min = 1))]
     edits: Vec<Edit>,
 }
@@ -26,11 +26,11 @@ pub(crate) struct Input {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Edit {
-    /// The exact text to replace.
+    /// Exact text.
     #[schemars(length(min = 1))]
     find: String,
     replace: String,
-    /// `unique` (default), `all`, or which one, counted from 1.
+    /// As in `str_replace`.
     #[serde(default)]
     occurrence: Which,
 }
@@ -88,6 +88,15 @@ impl WriteTool for ApplyEdits {
             document = replaced.document;
         }
         Ok(editing.plan(&document, |written| Output { written, edits }))
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let counts: Vec<String> = output.edits.iter().map(|edit| edit.replaced_count.to_string()).collect();
+        let done = match counts.iter().all(|count| count == "1") {
+            true => format!("{} edits", counts.len()),
+            false => format!("{} replaced", counts.join(", ")),
+        };
+        Some(output.written.text(&done))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -67,6 +67,10 @@ impl WriteTool for ApplyPatch {
         Ok(editing.plan(&patched.document, |written| Output { written, hunks: patch.hunks() }))
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        Some(output.written.text(&format!("{} hunks applied", output.hunks)))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "# Tasks\n- Slates\n- Lead\n";
         const EDITED: &str = "# Tasks\n- Slates\n- Gold\n- Tin\n";

@@ -26,8 +26,9 @@ pub(crate) struct Input {
     #[serde(rename = "newId")]
     #[schemars(length(min = 1))]
     new_id: String,
-    /// The `blockHash` of the block.
-    expected_block_hash: String,
+    /// Refuse if the block has another hash; `dry_run` shows what would change.
+    #[serde(default)]
+    expected_block_hash: Option<String>,
     #[serde(flatten)]
     references: ReferencesInput,
 }
@@ -70,8 +71,9 @@ impl WriteTool for BlockRename {
         let document = editing.document()?;
         let note = document.note();
         let found = input.block.find(editing.path(), &note, |span| document.hash_of(span))?;
-        let span = Some(found.span(&note));
-        editing.expect_part(&document, Part::Block, &input.expected_block_hash, span)?;
+        if let Some(expected) = &input.expected_block_hash {
+            editing.expect_part(&document, Part::Block, expected, Some(found.span(&note)))?;
+        }
         let rename = |document: &Document, block: &Block| match document.rename_block_id(block, &input.new_id) {
             Ok(edited) => Ok(edited.document),
             Err(error) => Err(editing.refusal(error)),
@@ -102,6 +104,11 @@ impl WriteTool for BlockRename {
         Ok(plan)
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        let done = format!("block id renamed{}", output.references.text());
+        Some(output.written.text_of_part(&done, Part::Block, &output.block_hash))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "- Slates\n- Lead ^lead\n";
         const EDITED: &str = "- Slates\n- Lead ^metal\n";
@@ -125,6 +132,13 @@ impl WriteTool for BlockRename {
                     "dry_run": false,
                 })),
                 after: &[("Tasks.md", EDITED), ("Log.md", "![[Tasks#^metal]] [[Tasks#lead]]\n")],
+            },
+            Example {
+                says: "By its id alone, and only shown",
+                before: NOTES,
+                input: json!({ "file": "Tasks.md", "blockId": "lead", "newId": "metal", "dry_run": true }),
+                gives: Gives::Including(json!({ "referencesUpdated": 1, "dry_run": true })),
+                after: NOTES,
             },
             Example {
                 says: "An id that Obsidian would not read",

@@ -74,6 +74,10 @@ impl WriteTool for BlockReplace {
         Ok(editing.plan(&edited, |written| Output { written, block_hash }))
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        Some(output.written.text_of_part("block replaced", Part::Block, &output.block_hash))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "- [ ] Slates\n- [ ] Lead ^lead\n";
         const EDITED: &str = "- [ ] Slates\n- [ ] Gold ^lead\n";

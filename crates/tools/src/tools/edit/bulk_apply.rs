@@ -1,15 +1,17 @@
+use std::collections::BTreeMap;
+
 use lapidary_operation::{
     BatchOutcome, BatchPlan, BatchStep, BatchTool, Context, Declaration, Effect, Example, Family, Gives, Group, Kind,
-    Offered, Reason, StepAnswer, StepRefusal, operation_error,
+    Offered, Reason, StepAnswer, StepRefusal, operation_error, quote::quoted,
 };
-use lapidary_toolkit::budget::OperationsInput;
+use lapidary_toolkit::{budget::OperationsInput, hash};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 pub(crate) struct BulkApply;
 
-/// Make many changes in one: each operation works on what those before it left, and one checkpoint undoes them all.
+/// Make many changes as one: each works on what those before it left, and one checkpoint undoes them all.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -24,13 +26,14 @@ pub(crate) struct Input {
     dry_run: bool,
     /// 0 is any number.
     #[serde(default, rename = "_budget")]
+    #[schemars(extend("x-rare" = true))]
     budget: Option<OperationsInput>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Operation {
-    /// A tool that writes: `str_replace`, `file_move`, …
+    /// One that writes, e.g. `str_replace`.
     tool: String,
     /// Its arguments.
     args: Map<String, Value>,
@@ -106,6 +109,33 @@ impl BatchTool for BulkApply {
         }
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        let done = match (output.dry_run, output.validated) {
+            (true, Some(false)) => "Nothing changed",
+            (true, _) => "Dry run",
+            (false, _) => "Done",
+        };
+        let went = output.results.iter().filter(|result| result.ok).count();
+        let mut text = format!("{done}: {went} of {} operations work", output.results.len());
+        let mut hashes: BTreeMap<&str, &str> = BTreeMap::new();
+        for OperationOutput { index, result, error, .. } in &output.results {
+            if let Some(error) = error {
+                let said = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+                text += &format!("\n{index}: {}: {} {}", said("code"), said("message"), said("hint"));
+            }
+            if let Some(result) = result {
+                text += &unusual(result).map_or_else(String::new, |said| format!("\n{index}: {said}"));
+                hashes.extend(hash_now(result));
+            }
+        }
+        // A dry run leaves nothing that a later call could expect.
+        if !output.dry_run {
+            text.extend(hashes.iter().map(|(file, hash)| format!("\n{} {}", quoted(file), hash::digits(hash))));
+        }
+        text += &output.hint.as_ref().map_or_else(String::new, |hint| format!("\n{hint}"));
+        Some(text)
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTES: &[(&str, &str)] = &[("a.md", "one\n"), ("b.md", "[[a]]\n")];
         let edit = |file: &str, find: &str, replace: &str| json!({ "tool": "str_replace", "args": { "file": file, "find": find, "replace": replace } });
@@ -166,12 +196,45 @@ fn next_hash(StepRefusal { reason, changed_before }: &StepRefusal) -> Option<Str
     })
 }
 
+/// What an operation did besides what was asked, if anything.
+fn unusual(result: &Map<String, Value>) -> Option<String> {
+    let number = |name: &str| result.get(name).and_then(Value::as_u64);
+    let is = |name: &str, expected: bool| result.get(name) == Some(&Value::Bool(expected));
+    let replaced = number("replacedCount").filter(|count| *count != 1).map(|count| format!("{count} replaced"));
+    let links = number("linksUpdated").or_else(|| number("referencesUpdated")).filter(|count| *count > 0);
+    let links = links.map(|count| format!("{count} links followed"));
+    let unchanged = is("changed", false).then(|| "unchanged".to_owned());
+    let said: Vec<String> = [replaced, links, unchanged].into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
+/// The file that an operation leaves, with its hash; the last word on a file counts.
+fn hash_now(result: &Map<String, Value>) -> Option<(&str, &str)> {
+    let result = result.get("result").and_then(Value::as_object).unwrap_or(result);
+    let text = |name: &str| result.get(name).and_then(Value::as_str);
+    Some((text("file").or_else(|| text("path")).or_else(|| text("to"))?, text("contentHash")?))
+}
+
 fn hint(steps: &[Result<StepAnswer, StepRefusal>]) -> String {
-    let refused: Vec<String> =
-        (0..).zip(steps).filter(|(_, step)| step.is_err()).map(|(at, _)| at.to_string()).collect();
+    let refused = || (0..).zip(steps).filter_map(|(at, step)| Some((at, step.as_ref().err()?)));
+    // Nothing that a caller could send would be allowed.
+    let is_final = |refusal: &StepRefusal| {
+        matches!(
+            refusal.reason.kind(),
+            Kind::DeniedByRule | Kind::PathForbidden | Kind::ToolDisabled | Kind::NotInBatch | Kind::ToolUnknown
+        )
+    };
+    let all: Vec<String> = refused().map(|(at, _): (usize, _)| at.to_string()).collect();
+    let next = match refused().all(|(_, refusal)| is_final(refusal)) {
+        true => "Leave it out",
+        false if refused().any(|(_, refusal)| is_final(refusal)) => {
+            "Correct it or, where it is not allowed, leave it out,"
+        }
+        false => "Correct it",
+    };
     format!(
-        "Nothing was changed, because of operation {}. Correct it and send the batch again, or set `atomic: false`.",
-        refused.join(", ")
+        "Nothing was changed, because of operation {}. {next} and send the batch again, or set `atomic: false`.",
+        all.join(", ")
     )
 }
 

@@ -2,7 +2,10 @@ use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
 };
-use lapidary_toolkit::file_edit::{EditTarget, FileInput, Made};
+use lapidary_toolkit::{
+    appending::{self, Appended},
+    file_edit::{EditTarget, FileInput, Made},
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,20 +51,26 @@ impl WriteTool for FileAppend {
         match EditTarget::begin(Self::DECLARATION.name, context, view, file)? {
             EditTarget::File(editing) => {
                 let document = editing.document()?;
-                let edited = match ensure_trailing_newline {
-                    true => document.insert_lines(document.line_count() + 1, &content),
-                    false => document.insert_at(document.shown().len(), &content),
+                let add = |content: &str| match ensure_trailing_newline {
+                    true => document.insert_lines(document.line_count() + 1, content),
+                    false => document.insert_at(document.shown().len(), content),
                 };
-                let edited = edited.map_err(|error| editing.refusal(error))?;
-                Ok(editing.plan(&edited.document, |written| Made { written, created: false }))
+                let Appended { document, notice } =
+                    appending::appended(&document, &content, ensure_trailing_newline, add)
+                        .map_err(|error| editing.refusal(error))?;
+                Ok(editing.plan(&document, |written| Made { written, created: false, notice }))
             }
             EditTarget::Nothing(creating) => {
                 if ensure_trailing_newline && !content.is_empty() && !content.ends_with('\n') {
                     content.push('\n');
                 }
-                Ok(creating.plan(content, |written| Made { written, created: true }))
+                Ok(creating.plan(content, |written| Made { written, created: true, notice: None }))
             }
         }
+    }
+
+    fn text(&self, output: &Made) -> Option<String> {
+        Some(output.text("appended"))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -83,6 +92,29 @@ impl WriteTool for FileAppend {
                     "dry_run": false,
                 })),
                 after: &[("Log.md", EDITED)],
+            },
+            Example {
+                says: "The id at the end of a block stays at its end",
+                before: &[("List.md", "- item ^b1\n")],
+                input: json!({ "file": "List.md", "content": "more" }),
+                gives: Gives::Including(json!({
+                    "notice": "A blank line was put before the text, so that `^b1` stays the id of its block.",
+                })),
+                after: &[("List.md", "- item ^b1\n\nmore\n")],
+            },
+            Example {
+                says: "Another item needs no blank line",
+                before: &[("List.md", "- item ^b1\n")],
+                input: json!({ "file": "List.md", "content": "- more" }),
+                gives: Gives::Including(json!({ "changed": true })),
+                after: &[("List.md", "- item ^b1\n- more\n")],
+            },
+            Example {
+                says: "Exactly what is sent, though an id is lost by it",
+                before: &[("List.md", "- item ^b1")],
+                input: json!({ "file": "List.md", "content": " and more", "ensureTrailingNewline": false }),
+                gives: Gives::Including(json!({ "notice": "`^b1` is no longer the id of a block: text follows it." })),
+                after: &[("List.md", "- item ^b1 and more")],
             },
             Example {
                 says: "A file that is not there yet",

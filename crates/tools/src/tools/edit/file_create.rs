@@ -47,11 +47,15 @@ impl WriteTool for FileCreate {
         }
         match EditTarget::begin(Self::DECLARATION.name, context, view, input.file)? {
             EditTarget::Nothing(creating) => {
-                Ok(creating.plan(input.content, |written| Made { written, created: true }))
+                Ok(creating.plan(input.content, |written| Made { written, created: true, notice: None }))
             }
             // A view does not change.
             EditTarget::File(_) => Err(bug!("a file appeared in a view that does not change")),
         }
+    }
+
+    fn text(&self, output: &Made) -> Option<String> {
+        Some(output.text("created"))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Refused,
-    Role, WriteTool,
+    Role, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     file_edit::{EXPECTED_CONTENT, FileEdit, FileInput},
@@ -90,6 +90,16 @@ impl WriteTool for FileDelete {
         {
             output.trashed_to = learnt.trash_folder(&path).map(|folder| folder.to_string());
         }
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { file, deleted, trashed_to, dry_run, .. } = output;
+        let done = match (deleted, trashed_to) {
+            (true, _) => "deleted".to_owned(),
+            (false, Some(folder)) => format!("moved to {folder}"),
+            (false, None) => "moved to the trash".to_owned(),
+        };
+        Some(format!("{}{}: {done}", quoted(file), if *dry_run { ", dry run" } else { "" }))
     }
 
     fn examples(&self) -> Vec<Example> {

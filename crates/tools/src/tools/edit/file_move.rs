@@ -3,35 +3,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, Wanted,
     WriteTool,
-    quote::{Prose, quoted},
+    quote::{Prose, quoted, quoted_path},
 };
 use lapidary_toolkit::{
     file_edit::EXPECTED_CONTENT,
-    hash, index,
+    folder, hash, index,
     moving::{LinksOutput, Moving, files_of_folder, folder_changes, writes},
     naming, reading,
     removing::out_of_the_way,
 };
-use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
+use lapidary_vault::{Change, ChangeSet, Files, Guard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub(crate) struct FileMove;
 
-/// Rename or move a file or a folder; links to it are updated in the same change, as Obsidian does it.
+/// Rename or move a file or folder; links to it follow in the same change.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path of the file or folder, e.g. `Inbox/Idea.md`.
+    /// Path of the file or folder.
     from: String,
-    /// Its whole new path, e.g. `Projects/Idea.md`; missing folders are made.
+    /// Its whole new path, e.g. `Projects/Idea.md`.
     to: String,
-    /// What to do if a file is there: refuse, put that one into the trash, or take a free name (`Idea (1).md`).
+    /// If a file is there: refuse, put that one into the trash, or take a free name.
     #[serde(default)]
     on_conflict: OnConflict,
     /// Rewrite the links that would break.
     #[serde(default = "yes")]
+    #[schemars(extend("x-rare" = true))]
     update_links: bool,
     /// Refuse if the file has another hash.
     #[serde(default)]
@@ -70,6 +71,8 @@ pub(crate) struct Output {
     links: LinksOutput,
     #[serde(rename = "dry_run")]
     dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
 }
 
 /// Nobody has more copies of one name.
@@ -105,6 +108,18 @@ impl WriteTool for FileMove {
         }
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { from, to, moved, content_hash, files_moved, links, dry_run, notice: _ } = output;
+        let done = match (moved, dry_run) {
+            (false, false) => "Not moved",
+            (true, false) => "Moved",
+            (_, true) => "Dry run: would move",
+        };
+        let files = files_moved.map_or_else(String::new, |files| format!(", {files} files"));
+        let hash = content_hash.as_ref().map_or_else(String::new, |hash| format!(", hash {}", hash::digits(hash)));
+        Some(format!("{done} {} → {}{files}{}{hash}", quoted(from), quoted(to), links.text()))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTES: &[(&str, &str)] = &[
             ("Inbox/Idea.md", "# Idea\nsee [plan](../Plan.md)\n"),
@@ -130,6 +145,13 @@ impl WriteTool for FileMove {
                     ("Archive/2026/Idea.md", "# Idea\nsee [plan](Plan.md)\n"),
                     ("Plan.md", "[[Idea|Idea]] and [[Idea#Idea]]\n"),
                 ],
+            },
+            Example {
+                says: "A folder that may be mistyped",
+                before: NOTES,
+                input: json!({ "from": "Plan.md", "to": "Inobx/Plan.md" }),
+                gives: Gives::Including(json!({ "notice": "The folder `Inobx` is new. Did you mean `Inbox`?" })),
+                after: &[("Inobx/Plan.md", "[[Inbox/Idea|Idea]] and [[Idea#Idea]]\n")],
             },
             Example {
                 says: "A file that is in the way is left alone",
@@ -198,8 +220,16 @@ fn move_file(
         files_moved: None,
         links,
         dry_run: input.dry_run,
+        notice: new_folder(files, &to),
     };
     Ok(Plan { changes: ChangeSet { changes }, output, dry_run: input.dry_run })
+}
+
+/// What to tell a caller who moves something into a folder that is not there, while one is there that is called nearly so.
+fn new_folder(files: &Files, to: &VaultPath) -> Option<String> {
+    let folder = to.folder().filter(|folder| files.find_folder(folder).is_none())?;
+    let meant = folder::near(files, &folder)?;
+    Some(format!("The folder {} is new. Did you mean {}?", quoted_path(&folder), quoted_path(&meant)))
 }
 
 /// Where the file goes, and what has to happen to one that is there.
@@ -284,6 +314,7 @@ fn move_folder(
         files_moved,
         links,
         dry_run: input.dry_run,
+        notice: new_folder(files, &to),
     };
     Ok(Plan { changes: ChangeSet { changes }, output, dry_run: input.dry_run })
 }

@@ -49,13 +49,17 @@ impl WriteTool for FileReplace {
             }
             EditTarget::File(editing) => {
                 let content = editing.document()?.in_own_form(&input.content);
-                Ok(editing.plan_content(content, |written| Made { written, created: false }))
+                Ok(editing.plan_content(content, |written| Made { written, created: false, notice: None }))
             }
             EditTarget::Nothing(creating) if !input.create_if_missing => Err(creating.missing(context, view)),
             EditTarget::Nothing(creating) => {
-                Ok(creating.plan(input.content, |written| Made { written, created: true }))
+                Ok(creating.plan(input.content, |written| Made { written, created: true, notice: None }))
             }
         }
+    }
+
+    fn text(&self, output: &Made) -> Option<String> {
+        Some(output.text("replaced"))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -52,6 +52,10 @@ impl WriteTool for FrontmatterDelete {
         frontmatter::plan(editing, &[Step::Delete(path)])
     }
 
+    fn text(&self, output: &FrontmatterOutput) -> Option<String> {
+        Some(output.text())
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "---\nid: 007\nauthor:\n  name: Ada\n---\n# Plan\n";
         const EDITED: &str = "---\nid: 007\n---\n# Plan\n";

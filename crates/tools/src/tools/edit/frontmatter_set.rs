@@ -53,6 +53,10 @@ impl WriteTool for FrontmatterSet {
         frontmatter::plan(editing, &[Step::Set(path, value)])
     }
 
+    fn text(&self, output: &FrontmatterOutput) -> Option<String> {
+        Some(output.text())
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "---\nid: 007\nauthor: {name: Ada} # first\n---\n# Plan\n";
         const EDITED: &str = "---\nid: 007\nauthor: {name: Bea} # first\n---\n# Plan\n";

@@ -83,6 +83,10 @@ impl WriteTool for FrontmatterUpdate {
         frontmatter::plan(editing, &steps)
     }
 
+    fn text(&self, output: &FrontmatterOutput) -> Option<String> {
+        Some(output.text())
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "---\nid: 007 # agent\nstatus: open\nauthor:\n  name: Ada\n---\n# Plan\n";
         const EDITED: &str = "---\nid: 007 # agent\nauthor:\n  name: Ada\n  mail: a@b.c\ndone: true\n---\n# Plan\n";

@@ -26,8 +26,9 @@ pub(crate) struct Input {
     #[serde(rename = "newText")]
     #[schemars(length(min = 1))]
     new_text: String,
-    /// The `sectionHash` of the heading.
-    expected_section_hash: String,
+    /// Refuse if the section has another hash; `dry_run` shows what would change.
+    #[serde(default)]
+    expected_section_hash: Option<String>,
     #[serde(flatten)]
     references: ReferencesInput,
 }
@@ -76,8 +77,9 @@ impl WriteTool for HeadingRename {
         let note = document.note();
         let hash_of = |heading: &Heading| document.hash_of(heading.section.clone());
         let heading = input.heading.find(editing.path(), &note, hash_of)?;
-        let span = Some(heading.section.clone());
-        editing.expect_part(&document, Part::Section, &input.expected_section_hash, span)?;
+        if let Some(expected) = &input.expected_section_hash {
+            editing.expect_part(&document, Part::Section, expected, Some(heading.section.clone()))?;
+        }
         let line = heading.line;
         let rename = |document: &Document, heading: &Heading| match document.rename_heading(heading, &input.new_text) {
             Ok(edited) => Ok(edited.document),
@@ -105,6 +107,11 @@ impl WriteTool for HeadingRename {
         let mut plan = editing.plan(&renamed, |written| Output { written, section_hash, references });
         plan.changes.changes.extend(others);
         Ok(plan)
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let done = format!("heading renamed{}", output.references.text());
+        Some(output.written.text_of_part(&done, Part::Section, &output.section_hash))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -145,6 +152,22 @@ impl WriteTool for HeadingRename {
                 after: &[("Plan.md", EDITED), ("Other.md", FOLLOWED)],
             },
             Example {
+                says: "By its name alone, and only shown",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "heading": "Log", "newText": "Diary", "dry_run": true }),
+                gives: Gives::Including(json!({ "referencesUpdated": 4, "filesUpdated": 1, "dry_run": true })),
+                after: NOTES,
+            },
+            Example {
+                says: "A section that is not the expected one",
+                before: NOTES,
+                input: json!({
+                    "file": "Plan.md", "heading": "Log", "newText": "Diary", "expected_section_hash": "00000000",
+                }),
+                gives: Gives::Refusal(Kind::StalePrecondition),
+                after: NOTES,
+            },
+            Example {
                 says: "The heading alone",
                 before: NOTES,
                 input: alone,
@@ -157,6 +180,16 @@ impl WriteTool for HeadingRename {
                 input: json!({ "file": "Plan.md", "heading": "Log", "newText": "Diary", "expected_section_hash": hash }),
                 gives: Gives::Including(json!({ "referencesUpdated": 3, "filesUpdated": 1 })),
                 after: &[("b.canvas", BOARD_AFTER)],
+            },
+            Example {
+                says: "No link is lost to another heading of that name",
+                before: &[("a.md", "# A\n# B\n"), ("l.md", "[[a#B]]\n")],
+                input: json!({
+                    "file": "a.md", "heading": "B", "newText": "A",
+                    "expected_section_hash": ContentHash::of(b"# B\n").to_string(),
+                }),
+                gives: Gives::Refusal(Kind::EditRefused),
+                after: &[("a.md", "# A\n# B\n"), ("l.md", "[[a#B]]\n")],
             },
             Example {
                 says: "One line is one heading",

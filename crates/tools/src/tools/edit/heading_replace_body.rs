@@ -1,7 +1,7 @@
 use lapidary_note::{Blanks, ContentHash, Heading, Section, SectionPart};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
-    WriteTool,
+    WriteTool, clipped,
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput, FileWritten},
@@ -63,6 +63,7 @@ impl WriteTool for HeadingReplaceBody {
             Kind::TargetAmbiguous,
             Kind::OccurrenceOutOfRange,
             Kind::StalePrecondition,
+            Kind::HeadingOutsideSection,
             Kind::EditRefused,
         ],
         words: "replace rewrite section body text under a heading",
@@ -84,10 +85,20 @@ impl WriteTool for HeadingReplaceBody {
             Scope::Own => SectionPart::Own,
         };
         let section = Section { heading, part, blanks: Blanks::Kept };
-        let edited = document.replace_body(&section, &input.content).map_err(|error| editing.refusal(error))?.document;
+        let edited = document.replace_body(&section, &input.content).map_err(|error| editing.refusal(error))?;
+        if let Some(outside) = edited.heading_outside(heading) {
+            let (path, target) = (editing.path().clone(), clipped(&heading.text));
+            return Err(Reason::HeadingOutsideSection { path, target, heading: clipped(&outside) });
+        }
+        let edited = edited.document;
         let heading_line = heading.line;
         let section_hash = heading::hash_after_edit(&edited, heading_line)?;
         Ok(editing.plan(&edited, |written| Output { written, heading_line, section_hash }))
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let done = format!("section at line {} replaced", output.heading_line);
+        Some(output.written.text_of_part(&done, Part::Section, &output.section_hash))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -145,6 +156,13 @@ impl WriteTool for HeadingReplaceBody {
                 input: json!({ "file": "a.md", "heading": "A", "content": "new", "expected_section_hash": hash }),
                 gives: Gives::Refusal(Kind::TargetAmbiguous),
                 after: &[("a.md", "# A\none\n# A\ntwo\n")],
+            },
+            Example {
+                says: "A heading that would end the section is not part of it",
+                before: NOTES,
+                input: input(json!({ "content": "- Gold\n\n# Other\n" })),
+                gives: Gives::Refusal(Kind::HeadingOutsideSection),
+                after: NOTES,
             },
             Example {
                 says: "There is no third one",

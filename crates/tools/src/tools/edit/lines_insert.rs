@@ -46,6 +46,10 @@ impl WriteTool for LinesInsert {
         Ok(editing.plan(&edited.document, |written| written))
     }
 
+    fn text(&self, output: &FileWritten) -> Option<String> {
+        Some(output.text("lines inserted"))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "one\ntwo";
         const EDITED: &str = "one\nnew\ntwo";

@@ -91,6 +91,12 @@ impl WriteTool for LinesReplace {
         Ok(editing.plan(&new, |written| Output { written, new_range, range_hash }))
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        let RangeOutput { from, to } = output.new_range;
+        let done = if to < from { "lines removed".to_owned() } else { format!("lines {from}-{to} written") };
+        Some(output.written.text_of_part(&done, Part::Range, &output.range_hash))
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "one\ntwo\nthree\n";
         const EDITED: &str = "one\n2a\n2b\nthree\n";

@@ -3,6 +3,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
 };
 use lapidary_toolkit::{
+    appending::{self, Appended},
     note_edit::{Makes, NoteEdit, NoteTextWritten},
     patching::{ContentType, Wanted, edit_refusal, patched},
     section::Section,
@@ -15,10 +16,8 @@ use serde_json::json;
 
 pub(crate) struct ObsidianAppendToNote;
 
-/// Add text at the end of a note, or of one of its sections. A note that is missing is created, a periodic one from its
-/// template.
-///
-/// The text begins a line; items join a list. In a section, text that is there already is refused.
+/// Add text on a line of its own at the end of a note or of one of its sections, where items join a list. A note that is
+/// missing is created, a periodic one from its template.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -26,13 +25,14 @@ pub(crate) struct Input {
     target: Target,
     /// What to add.
     content: String,
-    /// Add it at the end of this instead; the note has to be there.
+    /// Add it at the end of this.
     #[serde(default)]
     section: Option<Section>,
     /// `json`, in a section: a value for a property, or rows of a table.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     content_type: ContentType,
-    /// Make the section if the note has none.
+    /// Make the section if it is missing.
     #[serde(default)]
     create_target_if_missing: bool,
     /// Refuse if the note has another hash.
@@ -93,15 +93,15 @@ impl WriteTool for ObsidianAppendToNote {
             let problem = "must be `markdown` unless `section` names a property or a table";
             return Err(Reason::bad_argument(tool, "contentType", problem));
         }
-        let content = appended(&writing, &input.content)?;
-        let notice = writing.others_of_its_name(context, view)?;
+        let (content, notice) = appended(&writing, &input.content)?;
+        let others = writing.others_of_its_name(context, view)?;
         let mut plan = writing.plan_text(content, None);
-        plan.output.notice = notice;
+        plan.output.notice = notice.or(others);
         Ok(plan)
     }
 
     fn text(&self, output: &NoteTextWritten) -> Option<String> {
-        let note = output.notice.as_ref().map_or(String::new(), |notice| format!("\n*Note:* {notice}"));
+        let note = output.notice.as_ref().map_or(String::new(), |notice| format!("\n{notice}"));
         Some(format!("{}{note}", output.text("Appended to", "Would append to")))
     }
 
@@ -133,6 +133,15 @@ impl WriteTool for ObsidianAppendToNote {
                 after: &[("Log.md", "# Log\n\n- one\n- two\n\n# Later\n- more")],
             },
             Example {
+                says: "The id at the end of a block stays at its end",
+                before: &[("List.md", "- item ^b1")],
+                input: json!({ "target": "List.md", "content": "more\n" }),
+                gives: Gives::Including(json!({
+                    "notice": "A blank line was put before the text, so that `^b1` stays the id of its block.",
+                })),
+                after: &[("List.md", "- item ^b1\n\nmore\n")],
+            },
+            Example {
                 says: "What stands there already is not added twice",
                 before: NOTES,
                 input: json!({ "target": target, "content": "- one", "section": log }),
@@ -144,10 +153,12 @@ impl WriteTool for ObsidianAppendToNote {
 }
 
 /// The file with more at its end. Text that is added to an unfinished line begins a new one.
-fn appended(writing: &NoteEdit, content: &str) -> Result<FileContent, Reason> {
-    let Some(document) = writing.document_if_there()? else { return Ok(content.to_owned().into()) };
+fn appended(writing: &NoteEdit, content: &str) -> Result<(FileContent, Option<String>), Reason> {
+    let Some(document) = writing.document_if_there()? else { return Ok((content.to_owned().into(), None)) };
     let shown = document.shown();
     let line_end = if shown.is_empty() || shown.ends_with('\n') || content.is_empty() { "" } else { "\n" };
-    let edited = document.insert_at(shown.len(), &format!("{line_end}{content}"));
-    edited.map(|edited| edited.document.content().clone()).map_err(|error| edit_refusal(writing.path(), &error))
+    let add = |content: &str| document.insert_at(shown.len(), &format!("{line_end}{content}"));
+    let Appended { document, notice } =
+        appending::appended(&document, content, true, add).map_err(|error| edit_refusal(writing.path(), &error))?;
+    Ok((document.content().clone(), notice))
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 
 pub(crate) struct ObsidianDeleteNote;
 
-/// Delete a note: it goes to the trash that the vault's settings name. `checkpoint_restore` brings it back.
+/// Delete a note: it goes to the trash of the vault. `undo` brings it back.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -57,7 +57,7 @@ impl WriteTool for ObsidianDeleteNote {
         listed: true,
         idempotent: false,
         paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
-        reasons: &[Kind::NoteMissing, Kind::StalePrecondition],
+        reasons: &[Kind::NoteMissing, Kind::PeriodicNotFound, Kind::StalePrecondition],
         words: "delete remove trash a note",
     };
     const EFFECT: Effect = Effect::Destroy;
@@ -100,8 +100,8 @@ impl WriteTool for ObsidianDeleteNote {
     fn text(&self, output: &Output) -> Option<String> {
         let done = if output.dry_run { "Would delete" } else { "Deleted" };
         let (path, size) = (quoted(&output.path), output.previous_size_in_bytes);
-        let trash = if output.trashed { "\n*In the trash:* true" } else { "" };
-        Some(format!("**{done} {path}** (size: {size} → 0 bytes){trash}"))
+        let trash = if output.trashed { ", in the trash" } else { "" };
+        Some(format!("{done} {path}, {size} bytes{trash}"))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 pub(crate) struct ObsidianManageFrontmatter;
 
-/// Read, set or delete one property (frontmatter key) of a note. Comments, order and quotes of the others stay.
+/// Read, set or delete one property (frontmatter key) of a note; the others stay byte for byte.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -27,7 +27,7 @@ pub(crate) struct Input {
     operation: Operation,
     /// Which note.
     target: Target,
-    /// Name of the property, at the top level.
+    /// Its name, at the top level.
     #[schemars(length(min = 1))]
     key: String,
     /// For `set`: any JSON.
@@ -98,6 +98,7 @@ impl WriteTool for ObsidianManageFrontmatter {
         reasons: &[
             Kind::StalePrecondition,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::ValueRequired,
             Kind::FrontmatterInvalid,
             Kind::PatchRejected,
@@ -153,25 +154,18 @@ impl WriteTool for ObsidianManageFrontmatter {
     }
 
     fn text(&self, Output { result }: &Output) -> Option<String> {
-        let operation = match result.operation {
-            Operation::Get => "get",
-            Operation::Set => "set",
-            Operation::Delete => "delete",
-        };
-        let head = format!("**Frontmatter {operation} {} in {}**", quoted(&result.key), quoted(&result.path));
+        let (key, path) = (quoted(&result.key), quoted(&result.path));
         Some(match &result.found {
             Found::Read { exists, value, content_hash } => {
-                let value = if *exists { fenced(&value.to_string()) } else { "_(absent)_".to_owned() };
-                format!("{head} · hash `{}`\n*Exists:* {exists}\n*Value:*\n{value}", hash::short(content_hash))
+                let value = if *exists { fenced(&value.to_string()) } else { "Not there.".to_owned() };
+                format!("{path}, {key}, hash {}\n{value}", hash::digits(content_hash))
             }
-            Found::Changed { frontmatter, written } => {
-                let dry = written.done("", " (dry run)");
-                let line =
-                    |(name, value): (&String, &Value)| format!("\n- {}: {}", quoted(name), quoted(&value.to_string()));
-                let lines: String = frontmatter.iter().map(line).collect();
-                let lines = if lines.is_empty() { "\n_(empty)_".to_owned() } else { lines };
-                let keys = frontmatter.len();
-                format!("{head}{dry}\n{}\n\n**Frontmatter ({keys} keys after change)**{lines}", written.lines())
+            Found::Changed { written, .. } => {
+                let done = match result.operation {
+                    Operation::Delete => written.done("Deleted", "Would delete"),
+                    Operation::Get | Operation::Set => written.done("Set", "Would set"),
+                };
+                format!("{done} {key} in {path}, {}", written.text())
             }
         })
     }

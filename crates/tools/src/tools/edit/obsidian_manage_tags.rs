@@ -17,7 +17,7 @@ use serde_json::json;
 
 pub(crate) struct ObsidianManageTags;
 
-/// List, add or remove tags of one note. Nothing but the tags changes; case does not matter.
+/// List, add or remove tags of one note; case does not matter.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -28,7 +28,7 @@ pub(crate) struct Input {
     /// With or without `#`.
     #[serde(default)]
     tags: Vec<String>,
-    /// The property `tags`, `#tags` in the text (added at its end), or both.
+    /// The property `tags`, `#tags` in the text, or both.
     #[serde(default)]
     location: Location,
     /// Refuse if the note has another hash.
@@ -110,6 +110,7 @@ impl WriteTool for ObsidianManageTags {
         reasons: &[
             Kind::StalePrecondition,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::TagsRequired,
             Kind::FrontmatterInvalid,
             Kind::PatchRejected,
@@ -177,25 +178,19 @@ impl WriteTool for ObsidianManageTags {
     fn text(&self, Output { result }: &Output) -> Option<String> {
         Some(match &result.tags {
             Tags::Listed { tags: found, .. } => format!(
-                "**Tags (operation: list) in {}**{}{}{}",
+                "{}{}{}",
                 quoted(&result.path),
                 tags::line("Frontmatter", &found.frontmatter),
                 tags::line("Inline", &found.inline),
-                tags::line("All", &found.all),
             ),
             Tags::Changed { applied, skipped, tags: now, written } => {
-                let (done, operation) = match result.operation {
-                    Operation::Add => (written.done("Added tags to", "Would add tags to"), "add"),
-                    _ => (written.done("Removed tags from", "Would remove tags from"), "remove"),
+                let done = match result.operation {
+                    Operation::Add => written.done("Added", "Would add"),
+                    _ => written.done("Removed", "Would remove"),
                 };
-                format!(
-                    "**{done} {}** (operation: {operation})\n{}{}{}{}",
-                    quoted(&result.path),
-                    written.lines(),
-                    tags::line("Applied", applied),
-                    tags::line("Skipped", skipped),
-                    tags::line("All tags now", now),
-                )
+                let skipped = if skipped.is_empty() { String::new() } else { tags::line("Skipped", skipped) };
+                let head = format!("{}, {}", quoted(&result.path), written.text());
+                format!("{head}{}{skipped}{}", tags::line(done, applied), tags::line("Now", now))
             }
         })
     }

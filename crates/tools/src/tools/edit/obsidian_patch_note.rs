@@ -16,10 +16,7 @@ use serde_json::json;
 
 pub(crate) struct ObsidianPatchNote;
 
-/// Change one section of a note: the text under a heading, a `^block`, or a property (frontmatter).
-///
-/// A section ends before the next heading of its level; the heading itself stays. Text put into a block goes on in its
-/// line unless it begins with a line break.
+/// Change one part of a note: the text under a heading (to the next of its level; the heading stays), a `^block` or a property.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -27,12 +24,13 @@ pub(crate) struct Input {
     target: Target,
     /// Which part.
     section: Section,
-    /// Add behind or before, or put in its place.
+    /// Where to put it.
     operation: Change,
     /// The new text, without the heading.
     content: String,
     /// `json`: a typed value for a property (lists are joined), or rows of a table block (`["a", "b"]`, or several).
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     content_type: ContentType,
     /// How.
     #[serde(default)]
@@ -55,8 +53,15 @@ enum Change {
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("x-short" = {
+    "type": "object",
+    "properties": {
+        "createTargetIfMissing": { "type": "boolean" },
+        "applyIfContentPreexists": { "type": "boolean" },
+    },
+}))]
 struct PatchOptions {
-    /// Make the heading, block or property.
+    /// Make the part if it is missing.
     #[serde(default)]
     create_target_if_missing: bool,
     /// Add text that stands there already.
@@ -90,6 +95,7 @@ impl WriteTool for ObsidianPatchNote {
         reasons: &[
             Kind::StalePrecondition,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::SectionTargetMissing,
             Kind::AmbiguousSection,
             Kind::ContentPreexists,
@@ -140,19 +146,13 @@ impl WriteTool for ObsidianPatchNote {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        let operation = match output.operation {
-            Change::Append => "append",
-            Change::Prepend => "prepend",
-            Change::Replace => "replace",
+        let written = &output.written;
+        let done = match output.operation {
+            Change::Append => written.done("Appended to", "Would append to"),
+            Change::Prepend => written.done("Prepended to", "Would prepend to"),
+            Change::Replace => written.done("Replaced", "Would replace"),
         };
-        Some(format!(
-            "**{} {}**\n*Operation:* {operation}\n*Section:* {} → {}\n{}",
-            output.written.done("Patched", "Would patch"),
-            quoted(&output.path),
-            output.section.r#type.name(),
-            quoted(&output.section.target),
-            output.written.lines(),
-        ))
+        Some(format!("{done} {} → {}, {}", quoted(&output.path), quoted(&output.section.target), written.text()))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -16,18 +16,16 @@ use serde_json::json;
 
 pub(crate) struct ObsidianReplaceInNote;
 
-/// Find and replace in one note, all occurrences by default. Several replacements are made in order, all or none.
-///
-/// For one exact place use `str_replace`.
+/// Find and replace in one note, all occurrences by default, all replacements or none. For one exact place use `str_replace`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
     target: Target,
-    /// What to replace.
+    /// In order.
     #[schemars(length(min = 1))]
     replacements: Vec<Wanted>,
-    /// Where: the text, the properties, or both.
+    /// The text, the properties, or both.
     #[serde(default)]
     scope: Scope,
     /// Refuse if the note has another hash.
@@ -43,9 +41,9 @@ pub(crate) struct Input {
 struct Wanted {
     #[schemars(length(min = 1))]
     search: String,
-    /// With `useRegex`: `$1`, `$&`, `$<name>` stand for what was found.
+    /// `$1`, `$&` and `$<name>` with `useRegex`.
     replace: String,
-    /// ECMAScript, over the whole text.
+    /// ECMAScript.
     #[serde(default)]
     use_regex: bool,
     #[serde(default = "yes")]
@@ -54,6 +52,7 @@ struct Wanted {
     whole_word: bool,
     /// White space finds any other, line breaks too.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     flexible_whitespace: bool,
     #[serde(default = "yes")]
     replace_all: bool,
@@ -80,6 +79,8 @@ pub(crate) struct Output {
     per_replacement: Vec<Count>,
     #[serde(flatten)]
     written: NoteWritten,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -104,6 +105,7 @@ impl WriteTool for ObsidianReplaceInNote {
         reasons: &[
             Kind::StalePrecondition,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::RegexInvalid,
             Kind::RegexUnsafe,
             Kind::PatchRejected,
@@ -141,27 +143,20 @@ impl WriteTool for ObsidianReplaceInNote {
             &document,
             counts.iter().any(|count| count.frontmatter_count > 0),
         )?;
+        let notice = in_scope::found_elsewhere(context, writing.path(), &before, &input, &counts);
         Ok(writing.plan(document.content().clone(), |path, written| Output {
             path: path.to_string(),
             total_replacements: counts.iter().map(|count| count.count).sum(),
             per_replacement: counts,
             written,
+            notice,
         }))
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        let one = |count: &Count| {
-            let matches = if count.count == 1 { "match" } else { "matches" };
-            format!("\n- {} → {} {matches}", quoted(&count.search), count.count)
-        };
-        let each: String = output.per_replacement.iter().map(one).collect();
-        Some(format!(
-            "**{} {}**\n*Total replacements:* {}\n{}\n\n**Per replacement**{each}",
-            output.written.done("Replaced in", "Would replace in"),
-            quoted(&output.path),
-            output.total_replacements,
-            output.written.lines(),
-        ))
+        let counts: Vec<String> = output.per_replacement.iter().map(|count| count.count.to_string()).collect();
+        let done = output.written.done("replaced", "would be replaced");
+        Some(format!("{}: {} {done}, {}", quoted(&output.path), counts.join(", "), output.written.text()))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -192,6 +187,16 @@ impl WriteTool for ObsidianReplaceInNote {
                 ] }),
                 gives: Gives::Including(json!({ "totalReplacements": 1 })),
                 after: &[("Stone.md", "---\nstone: agate\n---\nAn agate, 13.04.2026. Agate and agates.\n")],
+            },
+            Example {
+                says: "What is in the properties alone is left, and that is said",
+                before: &[("a.md", "---\nstatus: open\n---\ntext\n")],
+                input: json!({ "target": "a.md", "replacements": [{ "search": "open", "replace": "done" }] }),
+                gives: Gives::Including(json!({
+                    "totalReplacements": 0,
+                    "notice": "`open` is in the properties: set `scope` to `frontmatter` or `both`.",
+                })),
+                after: &[("a.md", "---\nstatus: open\n---\ntext\n")],
             },
             Example {
                 says: "Properties that could not be read afterwards stay as they are",

@@ -15,21 +15,21 @@ use serde_json::json;
 
 pub(crate) struct ObsidianWriteNote;
 
-/// Create a note in the Obsidian vault, or replace one completely with `overwrite: true`, or one section of it.
-///
-/// To change part of a text use `str_replace`. Missing folders are made; an overwritten note keeps its line endings.
+/// Create a note with its folders, replace a whole one (`overwrite: true`) or one section of it. To change part of a text use
+/// `str_replace`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
     target: Target,
-    /// The whole new text, properties included; or that of the section, without its heading.
+    /// The whole text with properties, or that of the section without its heading.
     content: String,
     /// Replace only this; it has to be there.
     #[serde(default)]
     section: Option<Section>,
     /// `json`: the content is JSON, stored compactly; in a section, a typed property or table rows.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     content_type: ContentType,
     /// Replace the note if it exists.
     #[serde(default)]

@@ -24,8 +24,8 @@ pub(crate) struct RegexReplace;
 
 /// Replace what a regular expression finds, in one file or in all files that `glob` names, in two steps.
 ///
-/// Without `proposal_token` nothing is changed: the answer has the diff and a token. The same call with the token makes
-/// exactly that change, once, within five minutes.
+/// Without `proposal_token` nothing is changed: the answer has the counts, an example of each file and a token. The same
+/// call with the token makes exactly that change, once, within five minutes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -59,7 +59,7 @@ pub(crate) struct Input {
     /// Of the proposal to carry out.
     #[serde(default)]
     proposal_token: Option<String>,
-    /// Make a proposal, even if there is a token.
+    /// Make a proposal with the whole diff, even if there is a token.
     #[serde(default)]
     dry_run: bool,
     /// Stop early and say so.
@@ -133,6 +133,14 @@ impl WriteTool for RegexReplace {
 
     fn proposal(&self, output: &Output) -> Option<ProposalStep> {
         output.proposal.clone()
+    }
+
+    fn shows_diff(&self, output: &Output) -> bool {
+        output.wants_diff
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        Some(output.text())
     }
 
     fn finish(&self, output: &mut Output, learnt: &Learnt<'_>) {

@@ -13,20 +13,17 @@ use serde_json::json;
 
 pub(crate) struct StrReplace;
 
-/// Replace exact text in a note or other text file; everything else stays byte for byte.
-///
-/// `find` must match exactly, including spaces and line breaks, and stand there once unless `occurrence` says
-/// otherwise.
+/// Replace exact text in a note or other text file; `find` must be there once unless `occurrence` says otherwise.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
     file: FileInput,
-    /// The text to replace.
+    /// Exact text, spaces and line breaks included.
     #[schemars(length(min = 1))]
     find: String,
-    /// The text to put there; empty deletes.
+    /// Empty deletes.
     replace: String,
-    /// `unique` (default), `all`, or which one, counted from 1.
+    /// Or which one, from 1.
     #[serde(default)]
     occurrence: Which,
 }
@@ -73,6 +70,10 @@ impl WriteTool for StrReplace {
             replaced_count: if written.changed { replaced.count } else { 0 },
             written,
         }))
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        Some(output.written.text(&format!("{} replaced", output.replaced_count)))
     }
 
     fn examples(&self) -> Vec<Example> {

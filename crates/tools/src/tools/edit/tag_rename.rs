@@ -1,7 +1,11 @@
+use std::collections::BTreeSet;
+
 use lapidary_note::{is_tag, is_tag_within};
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Plan, Reason, WriteTool,
+    clipped, quote::quoted,
 };
+use lapidary_query::nearest;
 use lapidary_toolkit::{file_edit, index, reading};
 use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
 use schemars::JsonSchema;
@@ -44,6 +48,8 @@ pub(crate) struct Output {
     files_left: Option<usize>,
     #[serde(rename = "dry_run")]
     dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -61,6 +67,8 @@ struct LeftOutput {
 
 /// Longer lists help nobody.
 const MOST_NAMES: usize = 100;
+/// In the text, where the numbers tell more.
+const SHOWN_NAMES: usize = 20;
 
 impl WriteTool for TagRename {
     const DECLARATION: Declaration = Declaration {
@@ -106,6 +114,7 @@ impl WriteTool for TagRename {
                 Err(reason) => left.push(LeftOutput { file: path.to_string(), why: reason.to_string() }),
             }
         }
+        let notice = if files.is_empty() && left.is_empty() { nothing_found(context, view, &from)? } else { None };
         let (files_changed, files_left) = (files.len(), left.len());
         let replaced_count = files.iter().map(|file| file.replaced_count).sum();
         files.truncate(MOST_NAMES);
@@ -120,8 +129,29 @@ impl WriteTool for TagRename {
             left,
             files_left: (files_left > 0).then_some(files_left),
             dry_run,
+            notice,
         };
         Ok(Plan { changes: ChangeSet { changes }, output, dry_run })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { from, to, replaced_count, files_changed, files, left, files_left, dry_run, .. } = output;
+        let dry = if *dry_run { "Dry run: " } else { "" };
+        let mut text = format!("{dry}#{from} → #{to}: {replaced_count} in {files_changed} notes");
+        for FileOutput { file, replaced_count } in files.iter().take(SHOWN_NAMES) {
+            text += &format!("\n{file} {replaced_count}");
+        }
+        if *files_changed > files.len().min(SHOWN_NAMES) {
+            text += &format!("\n… {} more", files_changed - files.len().min(SHOWN_NAMES));
+        }
+        for LeftOutput { file, why } in left.iter().take(SHOWN_NAMES) {
+            text += &format!("\nLeft: {file}: {why}");
+        }
+        let unnamed = files_left.unwrap_or_default().saturating_sub(left.len().min(SHOWN_NAMES));
+        if unnamed > 0 {
+            text += &format!("\n… {unnamed} more left");
+        }
+        Some(text)
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -155,9 +185,25 @@ impl WriteTool for TagRename {
                 after: NOTES,
             },
             Example {
+                says: "A tag that no note has",
+                before: NOTES,
+                input: json!({ "from": "jem", "to": "stone" }),
+                gives: Gives::Including(json!({
+                    "changed": false, "notice": "No note has the tag `jem`. Did you mean `Gem`?",
+                })),
+                after: NOTES,
+            },
+            Example {
                 says: "What is no tag",
                 before: NOTES,
                 input: json!({ "from": "gem", "to": "precious stone" }),
+                gives: Gives::Refusal(Kind::InvalidArguments),
+                after: NOTES,
+            },
+            Example {
+                says: "A tag with nothing behind its slash",
+                before: NOTES,
+                input: json!({ "from": "gem", "to": "stone/" }),
                 gives: Gives::Refusal(Kind::InvalidArguments),
                 after: NOTES,
             },
@@ -171,6 +217,20 @@ fn notes_with<'v>(context: &Context<'_>, view: &'v View, tag: &str) -> Result<Ve
     let notes = index::notes(context, view)?.notes();
     let has = |digest: &lapidary_vault::Digest<'_>| digest.tags().any(|found| is_tag_within(found.name, tag));
     Ok(notes.filter(|(_, digest)| has(digest)).map(|(entry, _)| entry.path()).collect())
+}
+
+/// What to tell a caller whose tag no note has; nothing if one has it and needs no change.
+fn nothing_found(context: &Context<'_>, view: &View, tag: &str) -> Result<Option<String>, Reason> {
+    if !notes_with(context, view, tag)?.is_empty() {
+        return Ok(None);
+    }
+    let tag = tag.strip_prefix('#').unwrap_or(tag);
+    let mut known = BTreeSet::new();
+    for (_, digest) in index::notes(context, view)?.notes() {
+        known.extend(digest.tags().map(|found| found.name));
+    }
+    let meant = nearest(tag, known).map_or(String::new(), |meant| format!(" Did you mean {}?", quoted(meant)));
+    Ok(Some(format!("No note has the tag {}.{meant}", quoted(&clipped(tag)))))
 }
 
 /// The change of one note; nothing if it says what it should already, or is gone.

@@ -1,9 +1,10 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
 };
 use lapidary_toolkit::{
     block::{BlockInput, StructuralType},
+    hash,
     naming::{self, Found},
     reading::{self, NOT_UTF8},
 };
@@ -17,7 +18,7 @@ pub(crate) struct BlockFind;
 /// Find a block of a note by its `^id`, with the hash that an edit of it expects. None is an empty list.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
     #[serde(flatten)]
     block: BlockInput,
@@ -79,6 +80,15 @@ impl ReadTool for BlockFind {
             content_hash: file.hash().to_string(),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
         })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let mut text = format!("{} found, hash {}", output.matches.len(), hash::digits(&output.content_hash));
+        for BlockOutput { id, line, start_line, end_line, block_hash, .. } in &output.matches {
+            let hash = block_hash.as_deref().map_or_else(String::new, |hash| format!(" {}", hash::digits(hash)));
+            text += &format!("\n{start_line}-{end_line} {} (id in line {line}){hash}", quoted(id));
+        }
+        Some(text)
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -81,7 +81,13 @@ impl ReadTool for CheckpointDiff {
         if output.unified_diff.is_empty() {
             return Some(format!("Nothing is different from before {}.", quoted(&output.id)));
         }
-        Some(format!("Since before {}:\n\n{}", quoted(&output.id), fenced(&output.unified_diff)))
+        Some(format!(
+            "Since before {}, +{} -{}:\n{}",
+            output.id,
+            output.lines_added,
+            output.lines_removed,
+            fenced(&output.unified_diff)
+        ))
     }
 
     fn examples(&self) -> Vec<Example> {

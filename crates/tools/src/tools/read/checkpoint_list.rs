@@ -104,20 +104,19 @@ impl ReadTool for CheckpointList {
 
     fn text(&self, output: &Output) -> Option<String> {
         if output.checkpoints.is_empty() {
-            return Some("_No checkpoints._".to_owned());
+            return Some("No checkpoints.".to_owned());
         }
         let mut text = String::new();
         for checkpoint in &output.checkpoints {
             let CheckpointOutput { id, time, tool, kind, .. } = checkpoint;
             let by = if tool.is_empty() { kind } else { tool.as_str() };
-            text += &format!("- {} {time} {}\n", quoted(id), quoted(by));
-            for FileOutput { path, what, moved_to, .. } in &checkpoint.files {
-                let to = moved_to.as_ref().map_or_else(String::new, |to| format!(" to {}", quoted(to)));
-                text += &format!("  - {what} {}{to}\n", quoted(path));
-            }
+            let files: Vec<String> = checkpoint.files.iter().take(SHOWN_FILES).map(changed).collect();
+            let more = checkpoint.files.len().saturating_sub(SHOWN_FILES);
+            let more = if more > 0 { format!(", {more} more files") } else { String::new() };
+            text += &format!("{id} {time} {by}: {}{more}\n", files.join(", "));
         }
         if let Some(next) = &output.next_before {
-            text += &format!("\nOlder ones: `before` {}.", quoted(next));
+            text += &format!("There are older ones: `before: \"{next}\"`.");
         }
         Some(text.trim_end().to_owned())
     }
@@ -156,6 +155,14 @@ fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
         client: checkpoint.client,
         files,
     }
+}
+
+/// Of a change of many files, as many as fit on a line.
+const SHOWN_FILES: usize = 5;
+
+fn changed(FileOutput { path, what, moved_to, .. }: &FileOutput) -> String {
+    let to = moved_to.as_ref().map_or_else(String::new, |to| format!(" → {}", quoted(to)));
+    format!("{what} {}{to}", quoted(path))
 }
 
 fn file(kind: CheckpointKind, entry: &EntryRecord) -> FileOutput {

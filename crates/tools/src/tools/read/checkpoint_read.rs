@@ -69,7 +69,7 @@ impl ReadTool for CheckpointRead {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        Some(format!("**{}** before {}\n\n{}", quoted(&output.path), quoted(&output.id), fenced(&output.content)))
+        Some(format!("{} before {}\n{}", quoted(&output.path), output.id, fenced(&output.content)))
     }
 
     fn examples(&self) -> Vec<Example> {

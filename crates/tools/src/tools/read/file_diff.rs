@@ -1,6 +1,7 @@
 use lapidary_note::{ContentHash, ExpectedHash};
 use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, bug,
+    fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{hash, naming, reading};
 use lapidary_vault::{CheckpointError, Diff, VaultPath, View};
@@ -15,7 +16,7 @@ pub(crate) struct FileDiff;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
     /// The older version.
     from_hash: String,
@@ -82,6 +83,16 @@ impl ReadTool for FileDiff {
             lines_added: diff.lines_added,
             lines_removed: diff.lines_removed,
         })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { file, unified_diff, from_hash, to_hash, lines_added, lines_removed } = output;
+        let file = quoted(file);
+        let (from, to) = (hash::digits(from_hash), hash::digits(to_hash));
+        if unified_diff.is_empty() {
+            return Some(format!("{file}: {from} and {to} are the same."));
+        }
+        Some(format!("{file}: {from} → {to}, +{lines_added} -{lines_removed}\n{}", fenced(unified_diff)))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -1,8 +1,10 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+    quote::quoted,
 };
 use lapidary_toolkit::{
+    hash,
     naming::{self, Found},
     properties::Properties,
     reading::{self, NOT_UTF8},
@@ -20,7 +22,7 @@ pub(crate) struct FileRead;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
 }
 
@@ -89,6 +91,17 @@ impl ReadTool for FileRead {
             notice,
             content: shown.text().to_owned(),
         })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { file, content, content_hash, total_lines, frontmatter, eol, bom, .. } = output;
+        let file = quoted(file);
+        let frontmatter = frontmatter.as_ref().map_or_else(String::new, |frontmatter| {
+            format!(", frontmatter {}", hash::digits(&frontmatter.frontmatter_hash))
+        });
+        let form = reading::form(*eol, *bom);
+        let hash = hash::digits(content_hash);
+        Some(format!("{file}: {total_lines} lines{form}, hash {hash}{frontmatter}\n{}", fenced(content)))
     }
 
     fn examples(&self) -> Vec<Example> {

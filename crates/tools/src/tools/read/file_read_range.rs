@@ -1,9 +1,11 @@
 use lapidary_note::{ContentHash, Lines};
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
-    quote::Prose,
+    fence::fenced,
+    quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
+    hash,
     naming::{self, Found},
     reading::{self, NOT_UTF8},
 };
@@ -18,7 +20,7 @@ pub(crate) struct FileReadRange;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
     /// First line, counted from 1.
     #[schemars(range(min = 1))]
@@ -54,7 +56,7 @@ impl ReadTool for FileReadRange {
         title: "Read lines of a file",
         family: Family::Files,
         group: Group::Read,
-        listed: true,
+        listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: Role::Read }],
         reasons: &[Kind::NoteMissing],
@@ -94,6 +96,18 @@ impl ReadTool for FileReadRange {
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
             file: path.to_string(),
         })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { file, from, to, lines, range_hash, content_hash, total_lines, eol, bom, .. } = output;
+        let file = quoted(file);
+        let form = reading::form(*eol, *bom);
+        let range = range_hash.as_deref().map_or_else(String::new, |hash| format!(", range {}", hash::digits(hash)));
+        let hash = hash::digits(content_hash);
+        if lines.is_empty() {
+            return Some(format!("{file}: {total_lines} lines, none from {from} on{form}, hash {hash}{range}"));
+        }
+        Some(format!("{file}: lines {from}-{to} of {total_lines}{form}, hash {hash}{range}\n{}", fenced(lines)))
     }
 
     fn examples(&self) -> Vec<Example> {

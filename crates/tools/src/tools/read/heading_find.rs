@@ -3,6 +3,7 @@ use lapidary_operation::{
     Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
 };
 use lapidary_toolkit::{
+    hash,
     heading::{HashLength, HeadingInput, HeadingOutput, Outline},
     naming::{self, Found},
     reading::{self, NOT_UTF8},
@@ -19,7 +20,7 @@ pub(crate) struct HeadingFind;
 /// All that match are given; none is an empty list.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
     #[serde(flatten)]
     heading: HeadingInput,
@@ -58,12 +59,21 @@ impl ReadTool for HeadingFind {
         let outline = Outline::of(&note, input.heading.delimiter());
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
         let found = input.heading.chosen(&note);
+        let none_found = found.is_empty().then(|| input.heading.none_found(&note));
         let shown_heading = |heading| outline.show(&context.budget, heading, HashLength::Whole, hash_of);
         Ok(Output {
             matches: found.into_iter().map(shown_heading).collect::<Result<_, Reason>>()?,
             content_hash: file.hash().to_string(),
-            notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
+            notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()).or(none_found),
         })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let mut text = format!("{} found, hash {}", output.matches.len(), hash::digits(&output.content_hash));
+        for found in &output.matches {
+            text += &format!("\n{}", found.text());
+        }
+        Some(text)
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -101,7 +111,18 @@ impl ReadTool for HeadingFind {
                 says: "A heading that is not there",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Budget" }),
-                gives: Gives::Including(json!({ "matches": [] })),
+                gives: Gives::Including(json!({
+                    "matches": [], "notice": "The note has no such heading; it has `Plan`, `Plan::Notes`, `Log`, `Log::Notes`.",
+                })),
+                after: &[],
+            },
+            Example {
+                says: "A heading with a typing error in it",
+                before: NOTES,
+                input: json!({ "file": "Plan.md", "heading": "lgo" }),
+                gives: Gives::Including(json!({
+                    "matches": [], "notice": "The note has no such heading. Did you mean `Log`?",
+                })),
                 after: &[],
             },
             Example {

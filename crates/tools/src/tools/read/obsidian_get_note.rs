@@ -11,6 +11,7 @@ use lapidary_toolkit::{
     reading::{self, NOT_UTF8, Shown},
     section::{MOST_NAMES, Section, SectionOutput, SectionType, names},
     target::Target,
+    time::minute,
     whole::{Whole, readable_properties},
 };
 use lapidary_vault::{File, VaultPath, View};
@@ -20,22 +21,18 @@ use serde_json::{Value, json};
 
 pub(crate) struct ObsidianGetNote;
 
-/// Read one note of the Obsidian vault: its text, its properties (frontmatter) and tags, its outline, or one section.
-///
-/// For a long note ask for `document-map` first and then for the `section` you need. Every answer carries
-/// `contentHash`; send it back as the expected hash of an edit.
+/// Read a note or a section of it, with the hash that an edit can expect. Of a long note read the `document-map` first.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// `content`: the text. `full`: text, properties, tags, times. `document-map`: headings, blocks, property names.
-    /// `section`: one part, named in `section`.
+    /// Text; that with tags and times; headings, blocks and property names; one `section`.
     format: Format,
     /// Which note.
     target: Target,
-    /// The part to read with format `section`.
+    /// With `section`: which.
     #[serde(default)]
     section: Option<Section>,
-    /// With `full`: list the links to other files too.
+    /// With `full`: the links to other files too.
     #[serde(default)]
     include_links: bool,
 }
@@ -123,6 +120,7 @@ impl ReadTool for ObsidianGetNote {
         reasons: &[
             Kind::SectionRequired,
             Kind::NoteMissing,
+            Kind::PeriodicNotFound,
             Kind::AmbiguousPath,
             Kind::SectionMissing,
             Kind::FrontmatterInvalid,
@@ -333,48 +331,42 @@ fn one_section(
 }
 
 fn markdown(note: &NoteOutput) -> String {
-    let head =
-        format!("**{}** (format: {}) · hash `{}`", quoted(&note.path), note.format, hash::short(&note.content_hash));
-    let bullets = |title: &str, mark: &'static str, names: &[String]| {
-        let lines: String = names.iter().map(|name| format!("\n- {}", quoted(name).after(mark))).collect();
-        format!("**{title} ({})**{lines}", names.len())
+    let head = format!("{}, hash {}", quoted(&note.path), hash::digits(&note.content_hash));
+    let list = |title: &str, mark: &str, names: &[String]| match names {
+        [] => String::new(),
+        names => {
+            let lines: String = names.iter().map(|name| format!("\n- {mark}{}", quoted(name))).collect();
+            format!("\n{title}:{lines}")
+        }
     };
     match &note.body {
-        Body::Content { content } => format!("{head}\n\n{}", fenced(content)),
-        Body::Full { whole: Whole { content, frontmatter, tags, stat }, outgoing_links } => {
-            let tags = if tags.is_empty() { "(none)".to_owned() } else { quoted_list(tags) };
-            let mut text = format!(
-                "{head}\n*Tags:* {tags}\n*Stat:* ctime={} mtime={} size={}\n",
-                stat.ctime, stat.mtime, stat.size
-            );
-            if !frontmatter.is_empty() {
-                text += "\n**Frontmatter**\n";
-                text.extend(
-                    frontmatter
-                        .iter()
-                        .map(|(name, value)| format!("- {}: {}\n", quoted(name), quoted(&value.to_string()))),
-                );
+        Body::Content { content } => format!("{head}\n{}", fenced(content)),
+        Body::Full { whole: Whole { content, tags, stat, .. }, outgoing_links } => {
+            // The properties stand in the content, as the note has them.
+            let mut text = format!("{head}, {} bytes, changed {}", stat.size, minute(stat.mtime));
+            if !tags.is_empty() {
+                text += &format!("\nTags: {}", quoted_list(tags));
             }
             if let Some(links) = outgoing_links {
-                text += &format!("\n**Outgoing links ({})**\n", links.len());
-                text.extend(links.iter().map(|link| format!("- [{}] {}\n", link.r#type, quoted(&link.target))));
+                text += &format!("\nOutgoing links ({}):", links.len());
+                text.extend(links.iter().map(|link| format!("\n- {}", quoted(&link.target))));
             }
-            format!("{text}\n**Content**\n{}", fenced(content))
+            format!("{text}\n{}", fenced(content))
         }
         Body::DocumentMap { headings, blocks, frontmatter_fields } => [
             head,
-            bullets("Headings", "", headings),
-            bullets("Blocks", "^", blocks),
-            bullets("Frontmatter fields", "", frontmatter_fields),
+            list("Headings", "", headings),
+            list("Blocks", "^", blocks),
+            list("Properties", "", frontmatter_fields),
         ]
-        .join("\n\n"),
+        .concat(),
         Body::Section { section, value_text, value_json, .. } => {
             let value = match (value_text, value_json) {
                 (Some(text), _) => fenced(text),
                 (None, Some(value)) => fenced(&value.to_string()),
                 (None, None) => String::new(),
             };
-            format!("{head}\n*Section:* {} → {}\n\n**Value:**\n{value}", section.r#type.name(), quoted(&section.target))
+            format!("{head}, {} {}\n{value}", section.r#type.name(), quoted(&section.target))
         }
     }
 }

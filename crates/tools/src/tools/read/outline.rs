@@ -1,8 +1,9 @@
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
 };
 use lapidary_toolkit::{
+    hash,
     heading::{DELIMITER, HashLength, HeadingOutput, Outline as Headings},
     naming::{self, Found},
     page::Page,
@@ -15,24 +16,24 @@ use serde_json::json;
 
 pub(crate) struct Outline;
 
-/// The headings of a note with their lines and short hashes of their sections, as edits expect them.
-///
-/// More than 300 come as `rows`, whose fields `columns` names.
+/// The headings of a note with line, level and the hash that an edit of the section can expect.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
-    /// Only headings of this level and above.
+    /// Only levels up to this.
     #[serde(default)]
     #[schemars(range(min = 1, max = 6))]
     max_depth: Option<u8>,
     /// At most so many.
     #[serde(default = "limit")]
+    #[schemars(extend("x-rare" = true))]
     #[schemars(range(min = 1, max = 10000))]
     limit: usize,
     /// How many to leave out at the start.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     offset: usize,
 }
 
@@ -115,10 +116,31 @@ impl ReadTool for Outline {
         })
     }
 
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { file, content_hash, total_lines, headings, rows, next_offset, total, .. } = output;
+        let file = quoted(file);
+        let mut text = format!("{file}: {total_lines} lines, hash {}", hash::digits(content_hash));
+        for heading in headings.iter().flatten() {
+            text += &line(heading.line, heading.level, &heading.text, heading.section_hash.as_deref());
+        }
+        for row in rows.iter().flatten() {
+            if let [Cell::Text(heading), Cell::Number(level), Cell::Number(at), _, Cell::Text(hash)] = row {
+                text += &line(*at, u8::try_from(*level).unwrap_or(1), heading, Some(hash));
+            }
+        }
+        if headings.as_ref().is_some_and(Vec::is_empty) {
+            text += "\nNo headings.";
+        }
+        if let (Some(next), Some(total)) = (next_offset, total) {
+            text += &format!("\n… {total} in all; go on with `offset: {next}`");
+        }
+        Some(text)
+    }
+
     fn examples(&self) -> Vec<Example> {
         const NOTE: &str = "# Plan\n## Tasks\n- [ ] Slates\n## Log\nDry.\n";
         const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
-        let short = |section: &str| ContentHash::of(section.as_bytes()).to_string()[..19].to_owned();
+        let short = |section: &str| ContentHash::of(section.as_bytes()).to_string()[..15].to_owned();
         vec![
             Example {
                 says: "The headings of a note",
@@ -181,4 +203,11 @@ fn row(heading: &HeadingOutput) -> [Cell; 5] {
         Cell::Number(*end_line),
         Cell::Text(digits.to_owned()),
     ]
+}
+
+/// A heading as the note has it, with its line before and its hash behind.
+fn line(at: usize, level: u8, text: &str, hash: Option<&str>) -> String {
+    let marks = "#".repeat(usize::from(level));
+    let hash = hash.map_or_else(String::new, |hash| format!(" {}", hash::digits(hash)));
+    format!("\n{at} {marks} {}{hash}", quoted(text))
 }

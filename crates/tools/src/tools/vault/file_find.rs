@@ -1,13 +1,14 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted_path,
 };
+use lapidary_query::nearest_several;
 use lapidary_toolkit::{
     folder::{Folder, relative},
     index,
     names::{Glob, NameRegex, composed},
     page::Page,
 };
-use lapidary_vault::View;
+use lapidary_vault::{VaultPath, View, links::folded_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -127,7 +128,22 @@ impl ReadTool for FileFind {
         }
         let page = Page::of(found, input.offset, input.limit);
         let matches = page.items.into_iter().map(|path| Match { path: path.to_string(), why: input.mode }).collect();
-        Ok(Output { matches, total: page.total, next_offset: page.next, notice: None })
+        let notice = if page.total == 0 {
+            let all: Vec<&VaultPath> = files.below(folder.as_ref()).map(|file| file.path()).collect();
+            nothing_found(input.mode, &input.query, &all)
+        } else {
+            None
+        };
+        Ok(Output { matches, total: page.total, next_offset: page.next, notice })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let mut text = format!("{} found", output.total);
+        for found in &output.matches {
+            text += &format!("\n{}", found.path);
+        }
+        text += &output.next_offset.map_or_else(String::new, |next| format!("\n… go on with `offset: {next}`"));
+        Some(text)
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -160,6 +176,16 @@ impl ReadTool for FileFind {
                 after: &[],
             },
             Example {
+                says: "A name in another case",
+                before: FILES,
+                input: json!({ "query": "gem cutting" }),
+                gives: Gives::Output(json!({
+                    "matches": [], "total": 0,
+                    "notice": "No name has these letters. Did you mean `Gems/Gem Cutting.md`?",
+                })),
+                after: &[],
+            },
+            Example {
                 says: "An expression that cannot be read",
                 before: FILES,
                 input: json!({ "query": "(", "mode": "regex" }),
@@ -168,4 +194,23 @@ impl ReadTool for FileFind {
             },
         ]
     }
+}
+
+/// More would not be read.
+const MOST_SUGGESTIONS: usize = 5;
+
+/// What to tell a caller who looked for a name that no file has: those that have it in another case, or nearly.
+fn nothing_found(mode: Mode, query: &str, files: &[&VaultPath]) -> Option<String> {
+    if !matches!(mode, Mode::Exact | Mode::Substring) {
+        return None;
+    }
+    let wanted = folded_name(query);
+    let alike = files.iter().copied().filter(|path| folded_name(path.name()).contains(&*wanted));
+    let mut meant: Vec<&VaultPath> = alike.take(MOST_SUGGESTIONS).collect();
+    if meant.is_empty() {
+        let near = nearest_several(query, files.iter().map(|path| path.name()), MOST_SUGGESTIONS);
+        meant.extend(near.into_iter().filter_map(|name| files.iter().copied().find(|path| path.name() == name)));
+    }
+    let meant: Vec<String> = meant.into_iter().map(|path| quoted_path(path).to_string()).collect();
+    (!meant.is_empty()).then(|| format!("No name has these letters. Did you mean {}?", meant.join(", ")))
 }

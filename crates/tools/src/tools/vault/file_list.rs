@@ -8,7 +8,7 @@ use lapidary_toolkit::{
     index,
     names::Glob,
     page::Page,
-    time::milliseconds,
+    time::{milliseconds, minute},
 };
 use lapidary_vault::{Files, VaultPath, View};
 use schemars::JsonSchema;
@@ -111,6 +111,18 @@ impl ReadTool for FileList {
         };
         let entries = page.items.into_iter().map(shown).collect();
         Ok(Output { entries, total: page.total, next_offset: page.next, notice: None })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let mut text = format!("{} in all", output.total);
+        for Entry { path, r#type, size_bytes, mtime_ms } in &output.entries {
+            text += &match r#type {
+                Type::Directory => format!("\n{path}/"),
+                Type::File => format!("\n{path} {size_bytes} {}", minute(*mtime_ms)),
+            };
+        }
+        text += &output.next_offset.map_or_else(String::new, |next| format!("\n… go on with `offset: {next}`"));
+        Some(text)
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -1,8 +1,9 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
 };
 use lapidary_toolkit::{
+    hash,
     naming::{self, Found},
     properties,
     reading::{self, NOT_UTF8},
@@ -20,7 +21,7 @@ pub(crate) struct FrontmatterGet;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
     /// One property: `status`, `author.name`, `aliases.0`. A dot that belongs to a name is written `\.`.
     #[serde(default)]
@@ -82,6 +83,16 @@ impl ReadTool for FrontmatterGet {
             content_hash: file.hash().to_string(),
             notice,
         })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { data, frontmatter_hash, content_hash, .. } = output;
+        let hash = hash::digits(content_hash);
+        let block = frontmatter_hash
+            .as_deref()
+            .map_or_else(String::new, |hash| format!(", frontmatter {}", hash::digits(hash)));
+        let data = data.as_ref().map_or_else(|| "No such property.".to_owned(), |data| fenced(&data.to_string()));
+        Some(format!("Hash {hash}{block}\n{data}"))
     }
 
     fn examples(&self) -> Vec<Example> {

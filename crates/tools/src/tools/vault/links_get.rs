@@ -1,28 +1,29 @@
+mod backlinks;
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+    quote::one_line,
 };
 use lapidary_toolkit::{
-    index,
-    link::{self, OutLink, out_links},
+    hash, index,
+    link::{self, OutLink, canvas_links, out_links},
     naming,
     page::Page,
     reading,
 };
-use lapidary_vault::{Notes, VaultPath, View};
+use lapidary_vault::{Files, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub(crate) struct LinksGet;
 
-/// The links of a note and the links to it (backlinks), resolved as Obsidian resolves them.
-///
-/// Works for attachments too: their backlinks are the notes that use them.
+/// The links of a note or attachment and the links to it (backlinks).
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
     /// Which of the two.
     #[serde(default)]
@@ -31,8 +32,9 @@ pub(crate) struct Input {
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 10000))]
     limit: usize,
-    /// How many of each to leave out at the start.
+    /// How many of each to skip.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     offset: usize,
 }
 
@@ -79,6 +81,9 @@ struct BackLink {
     subpath: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     property: Option<String>,
+    /// The sentence around it, shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<String>,
 }
 
 impl ReadTool for LinksGet {
@@ -100,9 +105,9 @@ impl ReadTool for LinksGet {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let path = reading::parse_path(&input.file)?;
         let wants = |direction| input.direction == direction || input.direction == Direction::Both;
-        let notes = index::notes(context, view)?;
+        let files = index::files_to_search(context, view)?;
         // By the name that it has on disk, as links lead there.
-        let path = match notes.find(&path) {
+        let path = match files.find(&path) {
             Some(entry) => entry.path().clone(),
             None => match naming::find(context, view, &input.file) {
                 Ok(found) => found.path,
@@ -110,34 +115,65 @@ impl ReadTool for LinksGet {
                 Err(_) => path,
             },
         };
-        let (mut outlinks, content_hash) = (Vec::new(), note_hash(view, notes, &path)?);
-        if content_hash.is_some() && wants(Direction::Outlinks) {
+        let (mut outlinks, content_hash) = (Vec::new(), note_hash(view, files, &path)?);
+        if (content_hash.is_some() || path.is_canvas()) && wants(Direction::Outlinks) {
             let file = reading::read(view, &path)?;
             let shown = reading::show(&path, &file)?;
-            outlinks = out_links(&shown.note(), &path, notes);
+            outlinks = match path.is_canvas() {
+                true => canvas_links(shown.text(), &path, files).into_iter().map(|found| found.link).collect(),
+                false => out_links(&shown.note(), &path, files),
+            };
         }
         context.check()?;
-        let backlinks = if wants(Direction::Backlinks) { notes.backlinks(&path) } else { Vec::new() };
+        let backlinks = if wants(Direction::Backlinks) { backlinks::find(context, files, &path)? } else { Vec::new() };
         let outlinks = Page::of(outlinks, input.offset, input.limit);
-        let backlinks = Page::of(backlinks, input.offset, input.limit);
+        let mut backlinks = Page::of(backlinks, input.offset, input.limit);
+        backlinks::put_sentences(files, &path, &mut backlinks.items);
         let next_offset = outlinks.next.max(backlinks.next);
-        let backlink = |found: lapidary_vault::Backlink<'_>| BackLink {
-            file: found.source.to_string(),
-            line: found.link.line,
-            kind: link::Kind::of(found.link.kind, found.link.embed, found.link.subpath),
-            alias: found.link.alias.map(str::to_owned),
-            subpath: found.link.subpath.map(str::to_owned),
-            property: found.link.property.map(str::to_owned),
-        };
         let cut = next_offset.is_some() || input.offset > 0;
+        view.index_aside();
         Ok(Output {
             outlinks: wants(Direction::Outlinks).then_some(outlinks.items),
-            backlinks: wants(Direction::Backlinks).then(|| backlinks.items.into_iter().map(backlink).collect()),
+            backlinks: wants(Direction::Backlinks).then_some(backlinks.items),
             content_hash: content_hash.map(|hash| hash.to_string()),
             total_outlinks: (cut && wants(Direction::Outlinks)).then_some(outlinks.total),
             total_backlinks: (cut && wants(Direction::Backlinks)).then_some(backlinks.total),
             next_offset,
         })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let out = |link: &OutLink| {
+            let place = match (&link.heading, &link.block_id) {
+                (Some(heading), _) => format!("#{heading}"),
+                (None, Some(id)) => format!("#^{id}"),
+                (None, None) => String::new(),
+            };
+            let target = link.path.as_ref().or(link.url.as_ref()).unwrap_or(&link.target);
+            let mark = if link.path.is_none() && link.url.is_none() { "?" } else { "" };
+            let embed = if link.kind == link::Kind::Embed { "!" } else { "" };
+            one_line(&format!("{}→ {embed}{target}{place}{mark}", link.line)).into_owned() + "\n"
+        };
+        let back = |link: &BackLink| {
+            let context = link.context.as_deref().unwrap_or_default();
+            let property = link.property.as_ref().map_or(String::new(), |name| format!(" {name}:"));
+            one_line(format!("← {}:{}{property} {context}", link.file, link.line).trim_end()).into_owned() + "\n"
+        };
+        let outlinks = output.outlinks.as_deref().unwrap_or_default();
+        let backlinks = output.backlinks.as_deref().unwrap_or_default();
+        let lines: String = outlinks.iter().map(out).chain(backlinks.iter().map(back)).collect();
+        let count = |shown: Option<usize>, total: Option<usize>, what: &str| {
+            let of = total.filter(|total| shown != Some(*total)).map_or(String::new(), |total| format!(" of {total}"));
+            shown.map(|shown| format!("{shown}{of} {what}"))
+        };
+        let counts = [
+            count(output.outlinks.as_ref().map(Vec::len), output.total_outlinks, "links"),
+            count(output.backlinks.as_ref().map(Vec::len), output.total_backlinks, "backlinks"),
+            output.next_offset.map(|next| format!("more with `offset` {next}")),
+            output.content_hash.as_deref().map(|hash| hash::short(hash).to_owned()),
+        ];
+        let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        Some(if lines.is_empty() { counts } else { format!("{counts}\n{}", fenced(&lines)) })
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -157,7 +193,7 @@ impl ReadTool for LinksGet {
                         },
                         { "kind": "embed", "target": "map.png", "path": "map.png", "line": 4, "col": 31 },
                     ],
-                    "backlinks": [{ "file": "notes/Stone.md", "line": 1, "kind": "wiki" }],
+                    "backlinks": [{ "file": "notes/Stone.md", "line": 1, "kind": "wiki", "context": "[[plan]]" }],
                     "contentHash": ContentHash::of(PLAN.as_bytes()).to_string(),
                 })),
                 after: &[],
@@ -166,7 +202,34 @@ impl ReadTool for LinksGet {
                 says: "Which notes use an image",
                 before: VAULT,
                 input: json!({ "file": "map.png", "direction": "backlinks" }),
-                gives: Gives::Output(json!({ "backlinks": [{ "file": "Plan.md", "line": 4, "kind": "embed" }] })),
+                gives: Gives::Output(json!({ "backlinks": [
+                    { "file": "Plan.md", "line": 4, "kind": "embed", "context": "See [[Stone#Kinds|kinds]] and ![[map.png]]." },
+                ] })),
+                after: &[],
+            },
+            Example {
+                says: "Both ends of a reference link, addresses on the web, and the size of an image",
+                before: &[
+                    (
+                        "a.md",
+                        "[see][b] ![[map.png|200]] ![[map.png|30x20]]\n[x](<https://x.y>) <me@x.y>\n\n[b]: b.md#H\n",
+                    ),
+                    ("b.md", "[c]: a.md\n\n[c]\n"),
+                ],
+                input: json!({ "file": "a.md" }),
+                gives: Gives::Including(json!({
+                    "outlinks": [
+                        {
+                            "kind": "markdown", "target": "b.md", "path": "b.md", "heading": "H", "text": "see",
+                            "url": "b.md#H", "line": 1, "col": 1,
+                        },
+                        { "kind": "embed", "target": "map.png", "size": "200", "line": 1, "col": 10 },
+                        { "kind": "embed", "target": "map.png", "size": "30x20", "line": 1, "col": 27 },
+                        { "kind": "markdown", "target": "https://x.y", "url": "https://x.y", "text": "x", "line": 2, "col": 1 },
+                        { "kind": "markdown", "target": "mailto:me@x.y", "url": "mailto:me@x.y", "line": 2, "col": 20 },
+                    ],
+                    "backlinks": [{ "file": "b.md", "line": 3, "kind": "markdown", "alias": "c" }],
+                })),
                 after: &[],
             },
             Example {
@@ -176,6 +239,22 @@ impl ReadTool for LinksGet {
                 gives: Gives::Including(json!({
                     "backlinks": [{ "file": "b.md", "alias": "x" }], "totalBacklinks": 3, "nextOffset": 2,
                 })),
+                after: &[],
+            },
+            Example {
+                says: "Cards and texts of a canvas",
+                before: &[
+                    ("a.md", ""),
+                    (
+                        "board.canvas",
+                        r##"{"nodes":[{"type":"file","file":"a.md","subpath":"#H"},{"type":"text","text":"Look at [[a]]."}]}"##,
+                    ),
+                ],
+                input: json!({ "file": "a.md", "direction": "backlinks" }),
+                gives: Gives::Including(json!({ "backlinks": [
+                    { "file": "board.canvas", "line": 1, "kind": "embed", "subpath": "#H" },
+                    { "file": "board.canvas", "line": 1, "kind": "wiki", "context": "Look at [[a]]." },
+                ] })),
                 after: &[],
             },
             Example {
@@ -190,8 +269,8 @@ impl ReadTool for LinksGet {
 }
 
 /// The hash of a note, and nothing for another file, which may be larger than anyone wants to read.
-fn note_hash(view: &View, notes: &Notes, path: &VaultPath) -> Result<Option<ContentHash>, Reason> {
-    if !path.is_note() && notes.get(path).is_some() {
+fn note_hash(view: &View, files: &Files, path: &VaultPath) -> Result<Option<ContentHash>, Reason> {
+    if !path.is_note() && files.get(path).is_some() {
         return Ok(None);
     }
     let file = reading::read(view, path)?;

@@ -2,16 +2,16 @@ use std::collections::BTreeMap;
 
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
 };
 use lapidary_toolkit::{
-    link,
+    hash, link,
     naming::{self, Found},
     place::Places,
     properties,
     reading::{self, NOT_UTF8},
     tags,
-    time::milliseconds,
+    time::{milliseconds, minute},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ pub(crate) struct MetadataRead;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path in the vault, e.g. `Projects/Plan.md`.
+    /// Path, e.g. `Projects/Plan.md`.
     file: String,
 }
 
@@ -155,6 +155,43 @@ impl ReadTool for MetadataRead {
             notice,
             file: path.to_string(),
         })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { file, content_hash, total_lines, size_bytes, mtime_ms, frontmatter, .. } = output;
+        let file = quoted(file);
+        let changed = mtime_ms.map_or_else(String::new, |time| format!(", changed {}", minute(time)));
+        let hash = hash::digits(content_hash);
+        let mut text = format!("{file}: {total_lines} lines, {size_bytes} bytes{changed}, hash {hash}");
+        if let Some(FrontmatterOutput { data, frontmatter_hash }) = frontmatter {
+            let hash = frontmatter_hash.as_deref().map_or("", hash::digits);
+            text += &format!("\nProperties {hash} {}", Value::Object(data.clone()));
+        }
+        let list = |name: &str, mark: &str, items: Vec<&String>| match &items[..] {
+            [] => String::new(),
+            items => {
+                let items: Vec<String> = items.iter().map(|item| format!("{mark}{}", quoted(item))).collect();
+                format!("\n{name}: {}", items.join(", "))
+            }
+        };
+        text += &list("Tags", "#", output.tags.iter().collect());
+        text += &list("Aliases", "", output.aliases.iter().collect());
+        text += &list("Blocks", "^", output.blocks.iter().map(|block| &block.id).collect());
+        let tasks = |TasksOutput { total, done }: &TasksOutput| format!("\nTasks: {done} of {total} done");
+        text += &output.tasks.as_ref().map_or_else(String::new, tasks);
+        let links: Vec<String> = output
+            .link_counts
+            .iter()
+            .filter(|(_, count)| **count > 0)
+            .map(|(kind, count)| format!("{count} {}", kind.name()))
+            .collect();
+        text += &if links.is_empty() { String::new() } else { format!("\nLinks: {}", links.join(", ")) };
+        for HeadingOutput { path, level, line, section_hash, .. } in &output.headings {
+            let heading = path.rsplit("::").next().unwrap_or(path);
+            let hash = section_hash.as_deref().map_or("", hash::digits);
+            text += &format!("\n{line} {} {} {hash}", "#".repeat(usize::from(*level)), quoted(heading));
+        }
+        Some(text)
     }
 
     fn examples(&self) -> Vec<Example> {

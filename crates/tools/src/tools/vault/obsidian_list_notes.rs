@@ -18,20 +18,20 @@ use self::tree::Branch;
 
 pub(crate) struct ObsidianListNotes;
 
-/// List the files and folders of the vault as a tree, notes and others.
+/// List the files and folders of the vault as a tree.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// The folder to list, e.g. `Projects`; the whole vault by default.
+    /// A folder, e.g. `Projects`.
     #[serde(default)]
     path: Option<String>,
-    /// Only files whose name ends so, e.g. `md`.
+    /// Only such files, e.g. `md`.
     #[serde(default)]
     extension: Option<String>,
-    /// Only files and folders in whose name this regular expression finds something. Others are not entered.
+    /// Only names in which this finds something; folders too.
     #[serde(default)]
     name_regex: Option<String>,
-    /// How many levels to show.
+    /// How many levels.
     #[serde(default = "depth")]
     #[schemars(range(min = 1, max = 20))]
     depth: usize,
@@ -315,26 +315,23 @@ fn nothing(filtered: bool) -> &'static str {
 
 fn markdown(output: &Output) -> String {
     let path = if output.path.is_empty() { "(vault root)".to_owned() } else { quoted(&output.path).to_string() };
-    let Totals { entries, files, directories } = output.totals;
+    let Totals { files, directories, .. } = output.totals;
     let AppliedFilters { extension, name_regex, depth } = &output.applied_filters;
     let extension = extension.as_ref().map(|extension| format!("extension={}", quoted(extension)));
     let name_regex = name_regex.as_ref().map(|regex| format!("nameRegex={}", quoted(regex)));
     let filters: Vec<String> = extension.into_iter().chain(name_regex).collect();
     let filters = if filters.is_empty() { String::new() } else { format!(" · filters: {}", filters.join(", ")) };
-    let head =
-        format!("**{path}** — {entries} entries · {files} files, {directories} directories · depth={depth}{filters}");
+    let head = format!("{path}: {files} files, {directories} folders, depth {depth}{filters}");
     if output.entries.is_empty() {
-        return format!("{head}\n\n_(empty)_");
+        return head;
     }
     let branches: Vec<Branch> = output.entries.iter().map(branch).collect();
-    let excluded = output.excluded.as_ref().map_or(String::new(), |excluded| {
-        format!("\n\n_Excluded: {} (cap={}). {}_", excluded.reason, excluded.cap, excluded.hint)
-    });
-    format!("{head}\n\nFolders end in `/`.\n\n{}{excluded}", fenced(&tree::draw(&branches)))
+    let excluded = output.excluded.as_ref().map_or(String::new(), |excluded| format!("\n{}", excluded.hint));
+    format!("{head}\n{}{excluded}", fenced(&tree::draw(&branches)))
 }
 
 fn branch(entry: &Entry) -> Branch {
     let slash = if entry.r#type == Type::Directory { "/" } else { "" };
-    let more = if entry.truncated { " [truncated — pass deeper `depth` to expand]" } else { "" };
+    let more = if entry.truncated { " …" } else { "" };
     Branch { level: entry.level, label: format!("{}{slash}{more}", name(&entry.path)) }
 }

@@ -7,18 +7,17 @@ use serde_json::json;
 
 pub(crate) struct ObsidianListTags;
 
-/// List the tags of the vault with the number of notes that have each, most used first. A note tagged `#a/b` counts for
-/// `#a` too.
+/// List the tags of the vault with their number of notes, most used first; `#a/b` counts for `#a` too.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Only tags in which this regular expression finds something; names come without `#`.
+    /// Only tags in which this finds something, without `#`.
     #[serde(default)]
     name_regex: Option<String>,
-    /// Only tags of at least so many notes.
+    /// Only tags of so many notes or more.
     #[serde(default)]
     min_count: Option<usize>,
-    /// How many tags to list.
+    /// How many.
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 10_000))]
     limit: usize,
@@ -111,10 +110,8 @@ impl ReadTool for ObsidianListTags {
         let regex = regex.map_or(String::new(), |regex| format!(" · nameRegex={}", quoted(regex)));
         let least = output.applied_filters.min_count;
         let least = least.map_or(String::new(), |least| format!(" · minCount={least}"));
-        let tags: String =
-            output.tags.iter().map(|tag| format!("\n- {} ({})", quoted(&tag.name).after("#"), tag.count)).collect();
-        let gap = if tags.is_empty() { "" } else { "\n" };
-        Some(format!("**{} tags**{regex}{least}{gap}{tags}", output.tags.len()))
+        let tags: String = output.tags.iter().map(|tag| format!("\n#{} {}", quoted(&tag.name), tag.count)).collect();
+        Some(format!("{} tags{regex}{least}{tags}", output.tags.len()))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -156,9 +153,9 @@ impl ReadTool for ObsidianListTags {
                 after: &[],
             },
             Example {
-                says: "An expression that repeats a repetition",
+                says: "An expression with a lookahead that repeats a repetition",
                 before: NOTES,
-                input: json!({ "nameRegex": "(a+)+$" }),
+                input: json!({ "nameRegex": "(?!b)(a+)+$" }),
                 gives: Gives::Refusal(Kind::RegexUnsafe),
                 after: &[],
             },

@@ -3,45 +3,52 @@ mod logic;
 mod ranked;
 mod text;
 
-use lapidary_operation::{Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason};
+use lapidary_operation::{Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, fence::fenced};
 use lapidary_toolkit::cursor::Cursor;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use self::hits::{Hit, Page, USUAL_MATCHES, fitting};
+use self::hits::{Hit, Page, RANKED_HITS, fitting, ranked_lines};
 
 pub(crate) struct ObsidianSearchNotes;
 
 /// Search all notes: `omnisearch` finds the best, by a query as in Obsidian (words, `"phrase"`, `-not`, `OR`, `path:`,
-/// `tag:`, `[property:value]`, `line:(…)`); `text` finds words in them and in their names (all have to occur);
-/// `jsonlogic` tries a rule on each.
+/// `tag:`, `[property:value]`, `line:(…)`); `text` finds words in texts and names;
+/// `jsonlogic` tries a rule on each. Give about three `alternatives`: other words for it.
 ///
 /// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`, `backlinks`
-/// (paths) and `unresolvedLinks`; besides JsonLogic it knows `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
+/// (paths), `unresolvedLinks`, and knows `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// How to search.
+    #[serde(default)]
     mode: Mode,
     /// For `omnisearch` and `text`.
     #[serde(default)]
     query: Option<String>,
-    /// For `jsonlogic`: what has to be true.
+    /// Their words count too.
+    #[serde(default)]
+    alternatives: Option<Vec<String>>,
+    /// For `jsonlogic`: the rule.
     #[serde(default)]
     logic: Option<Map<String, Value>>,
-    /// Characters shown around a match.
+    /// Characters around a match.
     #[serde(default = "context_length")]
     #[schemars(range(min = 1))]
     context_length: usize,
     /// For `text`: only paths that begin so.
     #[serde(default)]
     path_prefix: Option<String>,
-    /// Matches shown per note, at most.
-    #[serde(default = "max_matches")]
-    #[schemars(range(min = 1))]
-    max_matches_per_hit: usize,
+    /// Matches per note.
+    #[serde(default)]
+    #[schemars(range(min = 1), extend("default" = 10))]
+    max_matches_per_hit: Option<usize>,
+    /// Say how hits were ranked.
+    #[serde(default)]
+    explain: bool,
     /// `nextCursor` of the page before.
     #[serde(default)]
     cursor: Option<String>,
@@ -51,15 +58,12 @@ fn context_length() -> usize {
     100
 }
 
-fn max_matches() -> usize {
-    USUAL_MATCHES
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     Text,
     Jsonlogic,
+    #[default]
     Omnisearch,
 }
 
@@ -109,11 +113,16 @@ impl ReadTool for ObsidianSearchNotes {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let mode = input.mode;
+        // A rule alone is understood as one.
+        let is_rule = input.mode == Mode::Omnisearch && input.query.is_none() && input.logic.is_some();
+        let mode = if is_rule { Mode::Jsonlogic } else { input.mode };
         if input.context_length > MAX_CONTEXT {
             return Err(Reason::ContextLengthTooLarge { given: input.context_length, limit: MAX_CONTEXT });
         }
-        let cursor = Cursor::parse(Self::DECLARATION.name, input.cursor.as_deref())?;
+        let cursor = match input.cursor.as_deref() {
+            None if mode == Mode::Omnisearch => Cursor { offset: 0, limit: RANKED_HITS },
+            given => Cursor::parse(given)?,
+        };
         if mode != Mode::Text && input.path_prefix.is_some() {
             return Err(Reason::PathPrefixInvalidMode { mode: mode.name() });
         }
@@ -132,7 +141,11 @@ impl ReadTool for ObsidianSearchNotes {
                 (answer.total, answer.hits)
             }
         };
-        let hits = fitting(hits, input.max_matches_per_hit, cursor.limit);
+        let (hits, fewer) = fitting(hits, input.max_matches_per_hit, cursor.limit);
+        if let Some(shown) = fewer {
+            let matches = if shown == 1 { "one match".to_owned() } else { format!("{shown} matches") };
+            notice = Some(format!("At most {matches} of each note are shown; `maxMatchesPerHit` shows more."));
+        }
         let end = cursor.offset.saturating_add(hits.len());
         let next_cursor = (end < total_count && !hits.is_empty()).then(|| Cursor { offset: end, ..cursor }.written());
         // That it was only a scan is said in any case: another time there may be something.
@@ -157,6 +170,13 @@ impl ReadTool for ObsidianSearchNotes {
             text += &format!("\n_Next page cursor: `{cursor}`_");
         }
         text.extend(result.hits.iter().map(Hit::markdown));
+        let ranked = ranked_lines(&result.hits);
+        // Names alone need no frame.
+        if ranked.contains("\n  ") {
+            text += &format!("\n{}", fenced(&ranked));
+        } else if !ranked.is_empty() {
+            text += &format!("\n{}", ranked.trim_end());
+        }
         Some(text)
     }
 
@@ -169,7 +189,7 @@ impl ReadTool for ObsidianSearchNotes {
             Example {
                 says: "The best notes for what somebody typed, mistakes included",
                 before: NOTES,
-                input: json!({ "mode": "omnisearch", "query": "slaets [status:open]", "contextLength": 8 }),
+                input: json!({ "query": "slaets [status:open]", "contextLength": 8 }),
                 gives: Gives::Including(json!({
                     "result": {
                         "mode": "omnisearch",
@@ -186,6 +206,15 @@ impl ReadTool for ObsidianSearchNotes {
                     "effectiveQuery": "slaets [status:open]",
                     "notice": "No note holds `slaets`; found by `slates`.",
                 })),
+                after: &[],
+            },
+            Example {
+                says: "The same thing in other words",
+                before: NOTES,
+                input: json!({ "query": "covering of a building", "alternatives": ["roof", "slates"], "explain": true }),
+                gives: Gives::Including(json!({ "result": {
+                    "hits": [{ "filename": "Plan.md" }, { "filename": "Projects/Roof.md" }], "totalCount": 2,
+                } })),
                 after: &[],
             },
             Example {
@@ -233,6 +262,13 @@ impl ReadTool for ObsidianSearchNotes {
                 before: NOTES,
                 input: json!({ "mode": "jsonlogic", "logic": { "in": ["Plan.md", { "var": "links" }] } }),
                 gives: Gives::Including(json!({ "result": { "hits": [{ "filename": "Projects/Roof.md" }] } })),
+                after: &[],
+            },
+            Example {
+                says: "Properties that are no rule",
+                before: NOTES,
+                input: json!({ "logic": { "tags": "house", "status": "done" } }),
+                gives: Gives::Refusal(Kind::LogicInvalid),
                 after: &[],
             },
             Example {

@@ -4,7 +4,8 @@ use lapidary_note::ContentHash;
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
     Walked,
-    quote::{Prose, quoted_path},
+    fence::fenced,
+    quote::{Prose, one_line, quoted_path},
 };
 use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
 use lapidary_toolkit::{
@@ -12,7 +13,7 @@ use lapidary_toolkit::{
     folder::Folder,
     hash, index, reading,
 };
-use lapidary_vault::{Budget, Hit, ScannedNotes, Stop, View, Window};
+use lapidary_vault::{Budget, Files, Hit, ScanPlace, ScannedNotes, Skip, Stop, VaultPath, View, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -31,17 +32,17 @@ pub(crate) struct Input {
     /// Only in this folder and below it.
     #[serde(default)]
     directory: Option<String>,
-    /// At most so many hits.
-    #[serde(default = "limit")]
-    #[schemars(range(min = 1, max = 1000))]
-    limit: usize,
-    /// How many hits to leave out at the start.
+    /// At most so many hits; without it and `contextLines`, what fits into 8 KB.
     #[serde(default)]
-    offset: usize,
+    #[schemars(range(min = 1, max = 1000))]
+    limit: Option<usize>,
+    /// How many hits to leave out at the start, or `nextOffset` of the answer before.
+    #[serde(default)]
+    offset: u64,
     /// Lines to show before and after each hit.
-    #[serde(default = "context_lines", rename = "contextLines")]
+    #[serde(default, rename = "contextLines")]
     #[schemars(range(min = 0, max = 20))]
-    context_lines: usize,
+    context_lines: Option<usize>,
     /// `query` is a regular expression (ECMAScript).
     #[serde(default)]
     regex: bool,
@@ -51,7 +52,7 @@ pub(crate) struct Input {
     /// Find whole words only.
     #[serde(default)]
     whole_word: bool,
-    /// Go on where a truncated answer stopped: its `resumeFrom`.
+    /// Go on where a truncated answer stopped: its `resumeFrom`, or its `nextOffset` as `offset`.
     #[serde(default)]
     resume_from: Option<String>,
     /// Stop early and say so.
@@ -59,22 +60,35 @@ pub(crate) struct Input {
     budget: Option<BudgetInput>,
 }
 
-fn limit() -> usize {
-    100
+const USUAL_LIMIT: usize = 100;
+const USUAL_CONTEXT: usize = 2;
+/// What an answer takes as JSON if nobody says how much is wanted.
+const USUAL_BYTES: usize = 7_600;
+
+/// From here on an offset is a place, in notes and the matching lines of one: who has a budget would have to pass over the
+/// same notes again and again to count up to a line. It stays below what JavaScript can count.
+const FIRST_PLACE: u64 = 1_000_000_000_000_000;
+const MATCHES: u64 = 1_000_000;
+
+fn place_of(offset: u64) -> Option<ScanPlace> {
+    let place = offset.checked_sub(FIRST_PLACE)?;
+    let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    Some(ScanPlace { file: number(place / MATCHES), matches: number(place % MATCHES) })
 }
 
-fn context_lines() -> usize {
-    2
+fn offset_of(place: ScanPlace) -> Option<u64> {
+    let (file, matches) = (u64::try_from(place.file).ok()?, u64::try_from(place.matches).ok()?);
+    (matches < MATCHES).then_some(FIRST_PLACE + file * MATCHES + matches)
 }
 
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     hits: Vec<HitOutput>,
-    /// Of all hits; after a truncated scan, of those found so far.
+    /// Of all hits from where the search began; after a truncated scan, of those found so far.
     total: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
+    next_offset: Option<u64>,
     /// Not all notes were looked through.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
@@ -127,13 +141,20 @@ impl ReadTool for SearchContent {
                 Err(hint) => return Ok(Output { hint: Some(hint), ..Output::default() }),
             },
         };
-        let resume_from = input.resume_from.as_deref().map(reading::parse_path).transpose()?;
+        let resume_from = input.resume_from.as_deref().map(|given| resume_place(files, given)).transpose()?;
         let limits = Limits::of(input.budget.as_ref(), context);
-        let window = Window { start: 0, offset: input.offset, limit: input.limit };
+        let place = place_of(input.offset);
+        let window = Window {
+            start: place.map_or(0, |place| place.file),
+            skip: Skip::Matches(place.map_or(0, |place| place.matches)),
+            // Both ways to go on lead to the same place.
+            offset: if place.is_some() { 0 } else { usize::try_from(input.offset).unwrap_or(usize::MAX) },
+            limit: input.limit.unwrap_or(USUAL_LIMIT),
+        };
         let found = files.scan(
             &pattern,
             directory.as_ref(),
-            resume_from.as_ref(),
+            resume_from.as_ref().map(|(path, line)| (path, *line)),
             window,
             &Budget { max_files: limits.files, max_bytes: limits.bytes, go_on: &|| limits.stop(context.cancel) },
         );
@@ -146,6 +167,26 @@ impl ReadTool for SearchContent {
             context.check()?;
         }
         Ok(output(&input, &found))
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let mut text = String::new();
+        let mut file = None;
+        for hit in &output.hits {
+            if file != Some(&hit.file) {
+                text += &format!("{} {}\n", one_line(&hit.file), hit.content_hash);
+                file = Some(&hit.file);
+            }
+            let around = |(line, number): (&String, usize)| format!("{number}- {}\n", one_line(line));
+            let first = hit.line - hit.before.len();
+            text.extend(hit.before.iter().zip(first..).map(around));
+            text += &format!("{}: {} {}\n", hit.line, one_line(&hit.snippet), hit.line_hash);
+            text.extend(hit.after.iter().zip(hit.line + 1..).map(around));
+        }
+        let text = if text.is_empty() { text } else { fenced(&text) + "\n" };
+        let next = output.next_offset.map_or(String::new(), |next| format!(", more with `offset` {next}"));
+        let hint = output.hint.as_ref().map_or(String::new(), |hint| format!("\n{hint}"));
+        Some(format!("{text}{} of {} hits{next}{hint}", output.hits.len(), output.total))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -189,7 +230,7 @@ impl ReadTool for SearchContent {
                 input: json!({ "query": "stone", "_budget": { "maxFilesScanned": 1 } }),
                 gives: Gives::Including(json!({
                     "hits": [{ "file": "Plan.md" }], "total": 1, "truncated": true, "scanned": 1,
-                    "resumeFrom": "notes/Stone.md",
+                    "resumeFrom": "notes/Stone.md", "nextOffset": 1_000_000_001_000_000_u64,
                 })),
                 after: &[],
             },
@@ -218,27 +259,74 @@ fn pattern(input: &Input) -> Result<Pattern, Reason> {
     })
 }
 
+/// A note, and the line of it to go on with. A name that ends like that is the name of a note, if there is one.
+fn resume_place(files: &Files, given: &str) -> Result<(VaultPath, usize), Reason> {
+    let path = reading::parse_path(given)?;
+    let line = given.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse::<usize>().ok()?)));
+    match line.filter(|_| files.get(&path).is_none()) {
+        Some((path, line)) => Ok((reading::parse_path(path)?, line)),
+        None => Ok((path, 0)),
+    }
+}
+
 fn output(input: &Input, found: &ScannedNotes) -> Output {
     let mut hashes: HashMap<usize, String> = HashMap::new();
-    let hits: Vec<HitOutput> = found
-        .hits
-        .iter()
-        .filter_map(|hit| {
-            let hash = || hash::short(&ContentHash::of(hit.bytes()).to_string()).to_owned();
-            let content_hash = hashes.entry(hit.file).or_insert_with(hash).clone();
-            Some(hit_output(hit, found.path(hit.file)?.to_string(), content_hash, input.context_lines))
-        })
-        .collect();
-    let shown = input.offset.saturating_add(hits.len());
+    let mut hash_of = |hit: &Hit| {
+        let hash = || hash::short(&ContentHash::of(hit.bytes()).to_string()).to_owned();
+        hashes.entry(hit.file).or_insert_with(hash).clone()
+    };
+    let mut made = |context_lines: usize| -> Vec<HitOutput> {
+        let one = |hit: &Hit| {
+            let (path, content_hash) = (found.path(hit.file)?.to_string(), hash_of(hit));
+            Some(hit_output(hit, path, content_hash, context_lines))
+        };
+        found.hits.iter().filter_map(one).collect()
+    };
+    let mut hits = made(input.context_lines.unwrap_or(USUAL_CONTEXT));
+    if input.limit.is_none() && input.context_lines.is_none() {
+        let fits = |hits: &[HitOutput]| hits.iter().map(HitOutput::bytes).sum::<usize>() <= USUAL_BYTES;
+        for fewer in (0..USUAL_CONTEXT).rev() {
+            if !fits(&hits) {
+                hits = made(fewer);
+            }
+        }
+        let mut used = 0;
+        let fit = hits.iter().take_while(|hit| {
+            used += hit.bytes();
+            used <= USUAL_BYTES
+        });
+        let fit = fit.count().max(1);
+        hits.truncate(fit);
+    }
     let truncated = found.stopped.is_some();
+    let by_place = truncated || input.resume_from.is_some() || place_of(input.offset).is_some();
+    // The first hit that is not shown, or where the scan has ended.
+    let next = match found.hits.get(hits.len()) {
+        Some(hit) => Some(ScanPlace { file: hit.file, matches: hit.number }),
+        None => found.next,
+    };
+    let shown = input.offset.saturating_add(hits.len() as u64);
+    let resumes = truncated || input.resume_from.is_some();
+    let resume_from = next.filter(|_| resumes).and_then(|next| {
+        let path = found.path(next.file)?;
+        let last = found.hits[..hits.len()].last().filter(|hit| hit.file == next.file);
+        Some(last.map_or_else(|| path.to_string(), |hit| format!("{path}:{}", hit.line.number + 1)))
+    });
     Output {
-        next_offset: (shown < found.total && !hits.is_empty()).then_some(shown),
+        next_offset: if by_place { next.and_then(offset_of) } else { next.map(|_| shown) },
         total: found.total,
         truncated,
         scanned: truncated.then_some(found.files_scanned),
-        resume_from: found.resume_at.and_then(|at| found.path(at)).map(ToString::to_string),
+        resume_from,
         hint: hint(input, found),
         hits,
+    }
+}
+
+impl HitOutput {
+    /// What it takes as JSON.
+    fn bytes(&self) -> usize {
+        serde_json::to_string(self).map_or(0, |text| text.len() + 1)
     }
 }
 
@@ -246,7 +334,10 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
     let mut hints = Vec::new();
     if let Some(stop) = found.stopped {
         let why = if stop == Stop::Budget { "the budget is spent" } else { "the time is up" };
-        hints.push(format!("Not all notes were looked through: {why}. To go on, send `resumeFrom` as `resume_from`."));
+        hints.push(format!(
+            "Not all notes were looked through: {why}. To go on, send `nextOffset` as `offset`, \
+             or `resumeFrom` as `resume_from`."
+        ));
     }
     if !found.gave_up.is_empty() {
         let first: Vec<String> = found
@@ -329,7 +420,7 @@ mod tests {
 
     use lapidary_note::{Document, Lines};
     use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ScanLimits, Selection};
-    use lapidary_vault::{Scope, Vault, VaultPath, store::MemoryStore};
+    use lapidary_vault::{Scope, Vault, store::MemoryStore};
 
     use super::*;
     use crate::TOOL_SET;
@@ -349,6 +440,7 @@ mod tests {
             let cancel = Cancel::after(Duration::from_secs(60));
             let context = Context {
                 cancel: &cancel,
+                author: lapidary_operation::Author { id: "test", name: None },
                 catalogue: &catalogue,
                 vaults: &[],
                 scan: ScanLimits::default(),
@@ -359,7 +451,7 @@ mod tests {
                 playbooks: &[],
                 walked: &Cell::new(None),
             };
-            let input = serde_json::from_value(json!({ "query": "needle" })).unwrap();
+            let input = serde_json::from_value(json!({ "query": "needle", "limit": 100 })).unwrap();
             let found = SearchContent.run(&context, &view, input).unwrap();
             let document = Document::open(note.to_owned()).unwrap();
             let expected: Vec<(usize, String)> = document

@@ -1,5 +1,5 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
 };
 use lapidary_toolkit::{
     index,
@@ -77,6 +77,12 @@ impl ReadTool for TagsList {
         let prefix = prefix.trim_start_matches('#');
         let found = counts.sorted().into_iter().filter(|(tag, _)| tag.to_lowercase().starts_with(prefix));
         Ok(Output { tags: found.map(|(tag, count)| Tag { tag, count }).collect() })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let tags: Vec<String> =
+            output.tags.iter().map(|Tag { tag, count }| format!("#{} {count}", quoted(tag))).collect();
+        Some(if tags.is_empty() { "No tags.".to_owned() } else { tags.join(", ") })
     }
 
     fn examples(&self) -> Vec<Example> {

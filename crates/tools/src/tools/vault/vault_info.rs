@@ -1,4 +1,6 @@
-use lapidary_operation::{Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, Walked, bug};
+use lapidary_operation::{
+    Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, Walked, bug, quote::quoted,
+};
 use lapidary_toolkit::{
     budget::{self, BudgetInput, Limits},
     index,
@@ -68,6 +70,13 @@ impl ReadTool for VaultInfo {
             }
             None => Ok(counted),
         }
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { name, file_count, size_bytes, hint, .. } = output;
+        let hint = hint.map_or_else(String::new, |hint| format!("\n{hint}"));
+        let next = output.next_offset.map_or_else(String::new, |next| format!(" `nextOffset` is {next}."));
+        Some(format!("{}: {file_count} notes, {size_bytes} bytes{hint}{next}", quoted(name)))
     }
 
     fn examples(&self) -> Vec<Example> {

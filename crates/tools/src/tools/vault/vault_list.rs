@@ -1,4 +1,4 @@
-use lapidary_operation::{AgentTool, Context, Declaration, Example, Family, Gives, Group, Kind, Reason};
+use lapidary_operation::{AgentTool, Context, Declaration, Example, Family, Gives, Group, Kind, Reason, quote::quoted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -45,8 +45,8 @@ impl AgentTool for VaultList {
         Ok(Output { vaults: context.vaults.iter().map(|name| VaultName { name: name.clone() }).collect() })
     }
 
-    fn text(&self, _: &Output) -> Option<String> {
-        None
+    fn text(&self, output: &Output) -> Option<String> {
+        Some(output.vaults.iter().map(|vault| quoted(&vault.name).to_string()).collect::<Vec<_>>().join("\n"))
     }
 
     fn examples(&self) -> Vec<Example> {

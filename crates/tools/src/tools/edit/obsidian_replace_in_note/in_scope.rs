@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 use lapidary_note::Document;
-use lapidary_operation::{Context, Reason, clipped, quote::Prose};
+use lapidary_operation::{
+    Context, Reason, clipped,
+    quote::{Prose, quoted},
+};
 use lapidary_query::{Case, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
 use lapidary_toolkit::{
     names::{guard_regex, pattern_refusal},
@@ -11,7 +14,7 @@ use lapidary_toolkit::{
 };
 use lapidary_vault::VaultPath;
 
-use super::{Count, Scope, Wanted};
+use super::{Count, Input, Scope, Wanted};
 
 const SEARCH: &str = "search";
 
@@ -55,6 +58,27 @@ pub(super) fn replaced(
     let changes = in_properties.into_iter().chain(in_body).map(|found| (found.span, found.text));
     let edited = document.replace_ranges(changes).map_err(|error| edit_refusal(path, &error))?;
     Ok((edited.document, count))
+}
+
+/// What to tell a caller who found nothing where it looked, and would have found it in the other part of the note.
+pub(super) fn found_elsewhere(
+    context: &Context<'_>,
+    path: &VaultPath,
+    before: &Document,
+    input: &Input,
+    counts: &[Count],
+) -> Option<String> {
+    let (elsewhere, place, scope) = match input.scope {
+        Scope::Body => (Scope::Frontmatter, "properties", "frontmatter"),
+        Scope::Frontmatter => (Scope::Body, "text", "body"),
+        Scope::Both => return None,
+    };
+    let is_there =
+        |wanted: &Wanted| replaced(context, path, before, wanted, elsewhere).is_ok_and(|(_, found)| found.count > 0);
+    let missed = input.replacements.iter().zip(counts).filter(|(_, count)| count.count == 0);
+    let found = missed.map(|(wanted, _)| wanted).find(|wanted| is_there(wanted))?;
+    let search = clipped(&found.search);
+    Some(format!("{} is in the {place}: set `scope` to `{scope}` or `both`.", quoted(&search)))
 }
 
 impl Wanted {

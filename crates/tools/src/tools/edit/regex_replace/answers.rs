@@ -1,7 +1,7 @@
 //! What the two steps answer.
 
-use lapidary_note::ContentHash;
-use lapidary_operation::ProposalStep;
+use lapidary_note::{ContentHash, shown_text};
+use lapidary_operation::{ProposalStep, clipped, quote::quoted};
 use lapidary_toolkit::{
     expression::{Found, Replaced},
     file_edit::total_lines,
@@ -50,6 +50,11 @@ pub(crate) struct Output {
     hint: Option<&'static str>,
     #[serde(rename = "dry_run")]
     dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<LineOutput>,
+    /// The examples are not enough.
+    #[serde(skip)]
+    pub(super) wants_diff: bool,
     #[serde(skip)]
     pub(super) proposal: Option<ProposalStep>,
     /// How many files were looked through.
@@ -70,6 +75,17 @@ struct FileOutput {
     /// Of the file as it is now.
     #[serde(skip_serializing_if = "Option::is_none")]
     content_hash: Option<String>,
+    /// In a proposal, the first line that would change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<LineOutput>,
+}
+
+/// A line that would change.
+#[derive(Serialize, JsonSchema)]
+struct LineOutput {
+    line: usize,
+    before: String,
+    after: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -77,6 +93,9 @@ struct LeftOutput {
     file: String,
     why: String,
 }
+
+/// In the text, where the counts tell more.
+const SHOWN_FILES: usize = 20;
 
 /// Longer lists help nobody.
 const MOST_FILES: usize = 100;
@@ -99,6 +118,8 @@ pub(super) fn proposed(input: &Input, found: &Found, proposal: Option<ProposalSt
             (None, _) => None,
         },
         files: input.glob.is_some().then(|| found.replaced.iter().take(MOST_FILES).map(to_come).collect()),
+        example: only.and_then(example),
+        wants_diff: input.dry_run,
         dry_run: true,
         ..either(input, found)
     }
@@ -122,6 +143,7 @@ fn to_come(replaced: &Replaced) -> FileOutput {
     FileOutput {
         current_hash: Some(short(&replaced.before.hash())),
         would_be_hash: Some(short(&replaced.content.hash())),
+        example: example(replaced),
         ..of_file(replaced)
     }
 }
@@ -137,6 +159,65 @@ fn of_file(replaced: &Replaced) -> FileOutput {
         current_hash: None,
         would_be_hash: None,
         content_hash: None,
+        example: None,
+    }
+}
+
+/// The first line that a replacement changes.
+fn example(replaced: &Replaced) -> Option<LineOutput> {
+    let (before, after) = (shown_text(replaced.before.bytes()), shown_text(replaced.content.bytes()));
+    let (mut old, mut new) = (before.lines(), after.lines());
+    for line in 1.. {
+        match (old.next(), new.next()) {
+            (None, None) => return None,
+            (before, after) if before == after => {}
+            (before, after) => {
+                let shown = |text: Option<&str>| clipped(text.unwrap_or_default());
+                return Some(LineOutput { line, before: shown(before), after: shown(after) });
+            }
+        }
+    }
+    None
+}
+
+impl Output {
+    /// The counts, an example of each file, and what carries it out.
+    pub(super) fn text(&self) -> String {
+        let count = self.replaced_preview_count.or(self.replaced_count).unwrap_or_default();
+        let done = if self.dry_run { "would be replaced" } else { "replaced" };
+        let place = match (&self.file, self.files_changed) {
+            (Some(file), _) => file.clone(),
+            (None, files) => format!("{} files", files.unwrap_or_default()),
+        };
+        let mut text = format!("{count} {done} in {place}");
+        if let Some(hash) = &self.content_hash {
+            text += &format!(", hash {}", hash::digits(hash));
+        }
+        text += &self.example.as_ref().map_or_else(String::new, LineOutput::text);
+        for FileOutput { file, replaced_count, example, .. } in self.files.iter().flatten().take(SHOWN_FILES) {
+            text += &format!("\n{file}: {replaced_count}");
+            text += &example.as_ref().map_or_else(String::new, LineOutput::text);
+        }
+        let more = self.files_changed.unwrap_or_default().saturating_sub(SHOWN_FILES);
+        if more > 0 {
+            text += &format!("\n… {more} more files");
+        }
+        for LeftOutput { file, why } in self.left.iter().take(SHOWN_FILES) {
+            text += &format!("\nLeft: {file}: {why}");
+        }
+        text += &self.hint.map_or_else(String::new, |hint| format!("\n{hint}"));
+        text += &self.next_offset.map_or_else(String::new, |next| format!(" `nextOffset` is {next}."));
+        if let Some(token) = &self.proposal_token {
+            text += &format!("\nTo do it, repeat with `proposal_token`: {token}");
+        }
+        text
+    }
+}
+
+impl LineOutput {
+    fn text(&self) -> String {
+        let Self { line, before, after } = self;
+        format!("\n  {line} - {}\n  {line} + {}", quoted(before), quoted(after))
     }
 }
 

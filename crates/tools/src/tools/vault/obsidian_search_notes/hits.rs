@@ -2,7 +2,7 @@
 
 use lapidary_operation::{
     fence::fenced,
-    quote::{one_line, quoted, quoted_list},
+    quote::{one_line, quoted},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,6 +51,9 @@ pub(super) enum Hit {
         /// The heading that the excerpt stands under, as a section to read.
         #[serde(skip_serializing_if = "Option::is_none")]
         section: Option<String>,
+        /// What each word gave to the score.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ranking: Option<String>,
     },
 }
 
@@ -97,21 +100,58 @@ impl Hit {
                 let lines: String = matches.iter().map(line).collect();
                 format!("\n\n### {}{some}\n{}", quoted(filename), fenced(&lines))
             }
-            Self::Ranked { filename, score, found_words, excerpt, section, .. } => {
-                let section = section.as_ref().map_or(String::new(), |section| format!(" § {}", quoted(section)));
-                let words = match &found_words[..] {
-                    [] => String::new(),
-                    words => format!("**Matched:** {}\n", quoted_list(words)),
-                };
-                let excerpt = if excerpt.is_empty() { String::new() } else { fenced(excerpt) };
-                format!("\n\n### {} (score: {score:.2}){section}\n{words}{excerpt}", quoted(filename))
-            }
+            // Written together, between the same marks.
+            Self::Ranked { .. } => String::new(),
             Self::Logic { filename, result: Value::Bool(true) } => format!("\n- {}", quoted(filename)),
             Self::Logic { filename, result } => {
                 format!("\n\n### {}\n{}", quoted(filename), fenced(&result.to_string()))
             }
         }
     }
+}
+
+/// Ranked hits as a model reads them: a line for each, and of the best a line of text. All of it is text of notes.
+pub(super) fn ranked_lines(hits: &[Hit]) -> String {
+    let line = |(number, hit): (usize, &Hit)| {
+        let Hit::Ranked { filename, score, found_words, excerpt, section, ranking, .. } = hit else {
+            return String::new();
+        };
+        let section = section.as_ref().map_or(String::new(), |section| format!(" § {section}"));
+        let mut line = one_line(&format!("{filename}{section} · {score:.1}")).into_owned();
+        if let Some(ranking) = ranking {
+            line += &format!(" = {}", one_line(ranking));
+        }
+        if number < WITH_TEXT && !excerpt.is_empty() {
+            let room = LINE_BYTES.saturating_sub(line.len()).max(LEAST_TEXT);
+            line += &format!("\n  {}", one_line(&short(excerpt, found_words, room)));
+        }
+        line + "\n"
+    };
+    hits.iter().enumerate().map(line).collect()
+}
+
+/// Of so many hits some text is shown in words, the others are named.
+const WITH_TEXT: usize = 5;
+/// What one of them takes, and what is left for its text if its name is long.
+const LINE_BYTES: usize = 200;
+const LEAST_TEXT: usize = 60;
+
+/// A part of an excerpt on one line, with the first of the words in it.
+fn short(excerpt: &str, words: &[String], most: usize) -> String {
+    let text = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.len() <= most {
+        return text;
+    }
+    let lower = text.to_lowercase();
+    // Where another case takes another number of bytes, the beginning is good enough.
+    let found = words.iter().filter_map(|word| lower.find(word.as_str())).min().filter(|_| lower.len() == text.len());
+    let start = found.unwrap_or_default().saturating_sub(most / 3).min(text.len() - most);
+    let start = text.ceil_char_boundary(start);
+    let start =
+        if start == 0 { 0 } else { text[start..].find(' ').filter(|at| *at < 20).map_or(start, |at| start + at + 1) };
+    let end = text.floor_char_boundary((start + most).min(text.len()));
+    let cut = if end < text.len() { "…" } else { "" };
+    format!("{}{}{cut}", if start > 0 { "…" } else { "" }, &text[start..end])
 }
 
 /// How long a page is unless the caller says otherwise, in hits and in bytes: some 2,000 tokens.
@@ -123,13 +163,21 @@ pub(super) fn room(limit: usize) -> usize {
     USUAL_BYTES * limit.max(USUAL_HITS) / USUAL_HITS
 }
 
-/// As much of the hits as a caller wants to pay for. First fewer matches of each are shown, unless it asked for more
-/// than usual; then the page ends earlier, and the next one begins there.
-pub(super) fn fitting(mut hits: Vec<Hit>, most_matches: usize, limit: usize) -> Vec<Hit> {
+/// How many notes a ranked page has unless the caller says otherwise: who reads on asks for the next.
+pub(super) const RANKED_HITS: usize = 10;
+
+/// As much of the hits as a caller wants to pay for, and whether fewer matches of each are shown than usual. A number of
+/// matches that the caller gave is kept to; otherwise there are fewer before the page ends earlier.
+pub(super) fn fitting(mut hits: Vec<Hit>, given_matches: Option<usize>, limit: usize) -> (Vec<Hit>, Option<usize>) {
     let room = room(limit);
-    if most_matches <= USUAL_MATCHES {
+    let mut fewer = None;
+    if let Some(given) = given_matches {
+        hits.iter_mut().for_each(|hit| hit.show(given));
+    } else {
         let fits = |shown: &usize| hits.iter().map(|hit| hit.bytes(*shown)).sum::<usize>() <= room;
-        let shown = (1..=most_matches).rev().find(fits).unwrap_or(1);
+        let shown = (1..=USUAL_MATCHES).rev().find(fits).unwrap_or(1);
+        let cuts = |hit: &Hit| matches!(hit, Hit::Text { matches, .. } if matches.len() > shown);
+        fewer = Some(shown).filter(|_| hits.iter().any(cuts));
         hits.iter_mut().for_each(|hit| hit.show(shown));
     }
     let mut used = 0;
@@ -140,7 +188,7 @@ pub(super) fn fitting(mut hits: Vec<Hit>, most_matches: usize, limit: usize) -> 
     // One has to be shown, or nobody gets any further.
     let fit = fit.count().max(1);
     hits.truncate(fit);
-    hits
+    (hits, fewer)
 }
 
 impl Hit {
@@ -155,11 +203,15 @@ impl Hit {
                 frame + filename.len() + shown + rest
             }
             Self::Logic { .. } => written(self) + 1,
-            Self::Ranked { filename, basename, found_words, matches, excerpt, section, .. } => {
+            Self::Ranked { filename, basename, found_words, matches, excerpt, section, ranking, .. } => {
                 let frame =
                     r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":},"#;
                 let spot = |spot: &Spot| r#"{"match":,"offset":1234567},"#.len() + json_length(&spot.r#match);
-                let texts = [filename, basename, excerpt].into_iter().chain(section).map(|text| json_length(text));
+                let texts = [filename, basename, excerpt]
+                    .into_iter()
+                    .chain(section)
+                    .chain(ranking)
+                    .map(|text| json_length(text));
                 let words = found_words.iter().map(|word| json_length(word) + 1);
                 frame.len() + texts.chain(words).chain(matches.iter().take(shown).map(spot)).sum::<usize>()
             }
@@ -206,8 +258,8 @@ mod tests {
     }
 
     /// How many hits are left, and how many matches the first of them shows.
-    fn left(hits: Vec<Hit>, most_matches: usize, limit: usize) -> (usize, usize) {
-        let hits = fitting(hits, most_matches, limit);
+    fn left(hits: Vec<Hit>, most_matches: Option<usize>, limit: usize) -> (usize, usize) {
+        let (hits, _) = fitting(hits, most_matches, limit);
         let shown = match hits.first() {
             Some(Hit::Text { matches, .. }) => matches.len(),
             _ => 0,
@@ -227,6 +279,7 @@ mod tests {
             matches: vec![spot(), spot()],
             excerpt: "a\tb\u{1}\\".into(),
             section: Some("A::B".into()),
+            ranking: None,
         };
         let (said, taken) = (hit.bytes(2), written(&hit));
         assert!(said >= taken && said < taken + 20, "{said} {taken}");
@@ -235,15 +288,16 @@ mod tests {
     #[test]
     fn matches_go_before_hits_and_one_hit_always_stays() {
         let many = |count: usize, matches: usize, context: usize| (0..count).map(|_| hit(matches, context)).collect();
-        assert_eq!(left(many(50, 1, 10), 10, 50), (50, 1));
-        assert_eq!(left(many(3, 10, 100), 10, 50), (3, 10));
-        assert_eq!(left(many(10, 10, 200), 10, 50), (10, 2));
-        let (hits, shown) = left(many(50, 10, 200), 10, 50);
+        assert_eq!(left(many(50, 1, 10), None, 50), (50, 1));
+        assert_eq!(left(many(3, 10, 100), None, 50), (3, 10));
+        assert_eq!(left(many(10, 10, 200), None, 50), (10, 2));
+        let (hits, shown) = left(many(50, 10, 200), None, 50);
         assert!(hits > 15 && shown == 1, "{hits}");
-        assert_eq!(left(many(5, 100, 200), 100, 50), (1, 100), "more was asked for");
-        assert_eq!(left(many(200, 1, 10), 10, 200), (200, 1), "a longer page was asked for");
-        assert_eq!(left(many(1, 1, 100_000), 10, 50), (1, 1));
-        assert_eq!(left(Vec::new(), 10, 50), (0, 0));
+        assert_eq!(left(many(5, 100, 200), Some(100), 50), (1, 100), "more was asked for");
+        assert_eq!(left(many(50, 10, 200), Some(3), 50).1, 3, "so many were asked for");
+        assert_eq!(left(many(200, 1, 10), None, 200), (200, 1), "a longer page was asked for");
+        assert_eq!(left(many(1, 1, 100_000), None, 50), (1, 1));
+        assert_eq!(left(Vec::new(), None, 50), (0, 0));
     }
 
     #[test]

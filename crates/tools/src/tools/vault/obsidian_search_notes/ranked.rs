@@ -5,11 +5,11 @@ use lapidary_operation::{
     quote::{Prose, quoted, quoted_list},
 };
 use lapidary_toolkit::cursor::Cursor;
-use lapidary_vault::{PassageSize, Ranked, RankedNotes, RankedPage, VaultPath, View};
+use lapidary_vault::{PassageSize, Ranked, RankedNotes, RankedPage, RankedQuery, VaultPath, View};
 
 use super::{
     Input, ObsidianSearchNotes,
-    hits::{Hit, Spot, room},
+    hits::{Hit, Spot, USUAL_MATCHES, room},
 };
 
 /// Nobody types more; what is longer is a text and no question.
@@ -36,18 +36,30 @@ pub(super) fn search(
         let problem = Prose::ours(format_args!("has {} bytes, more than the limit of {LONGEST_QUERY}", query.len()));
         return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", problem));
     }
-    let size = PassageSize { context: input.context_length, max_matches: input.max_matches_per_hit };
-    let takes = |found: &Ranked| hit(found.clone()).bytes(1);
+    let alternatives = input.alternatives.as_deref().unwrap_or_default();
+    if alternatives.iter().map(String::len).sum::<usize>() > LONGEST_QUERY {
+        let problem = Prose::ours(format_args!("have more than {LONGEST_QUERY} bytes"));
+        return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "alternatives", problem));
+    }
+    let max_matches = input.max_matches_per_hit.unwrap_or(USUAL_MATCHES);
+    let size = PassageSize { context: input.context_length, max_matches };
+    let takes = |found: &Ranked| hit(found.clone(), false).bytes(1);
     let page = RankedPage { offset: cursor.offset, limit: cursor.limit, size, room: room(cursor.limit), takes };
     let found = view
-        .ranked(query, page, &|| context.cancel.check().is_ok())
+        .ranked(RankedQuery { text: query, alternatives }, page, &|| context.cancel.check().is_ok())
         .map_err(|error| Reason::from_index(&error, context.cancel))?;
     let notice = notice(&found);
     let truncated = found.scanned.is_some_and(|scanned| scanned.cut);
-    Ok(Answer { total: found.total, hits: found.hits.into_iter().map(hit).collect(), notice, truncated })
+    Ok(Answer {
+        total: found.total,
+        hits: found.hits.into_iter().map(|found| hit(found, input.explain)).collect(),
+        notice,
+        truncated,
+    })
 }
 
-fn hit(found: Ranked) -> Hit {
+fn hit(found: Ranked, explain: bool) -> Hit {
+    let ranking = explain.then(|| ranking(&found));
     let matches = found.matches.into_iter().map(|found| Spot { r#match: found.text, offset: found.offset });
     Hit::Ranked {
         basename: stem(&found.path).to_owned(),
@@ -57,7 +69,19 @@ fn hit(found: Ranked) -> Hit {
         matches: matches.collect(),
         excerpt: found.excerpt,
         section: found.section.map(|headings| headings.join("::")),
+        ranking,
     }
+}
+
+/// What each word gave to the score, and what the sum is multiplied by if not all words are there.
+fn ranking(found: &Ranked) -> String {
+    let parts: Vec<String> = found.parts.iter().map(|(word, part)| format!("{word} {part:.2}")).collect();
+    let share = if found.coverage < 0.995 {
+        format!(", × {:.2} of all words by weight", found.coverage)
+    } else {
+        String::new()
+    };
+    if parts.is_empty() { "by its path".to_owned() } else { format!("{}{share}", parts.join(" + ")) }
 }
 
 /// The name of a note as people say it.

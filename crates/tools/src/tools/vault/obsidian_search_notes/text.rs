@@ -10,7 +10,7 @@ use lapidary_vault::{VaultPath, View};
 
 use super::{
     Input, ObsidianSearchNotes,
-    hits::{Hit, Match, Place},
+    hits::{Hit, Match, Place, USUAL_MATCHES},
     ranked::stem,
 };
 
@@ -61,7 +61,7 @@ fn hit(path: &VaultPath, text: &str, matches: &SimpleMatches, input: &Input) -> 
     let name = stem(path);
     let in_name = matches.in_name.iter().map(|span| shown(name, span, input.context_length, Some("filename")));
     let in_text = matches.in_text.iter().map(|span| shown(text, span, input.context_length, None));
-    let shown: Vec<Match> = in_name.chain(in_text).take(input.max_matches_per_hit).collect();
+    let shown: Vec<Match> = in_name.chain(in_text).take(input.max_matches_per_hit.unwrap_or(USUAL_MATCHES)).collect();
     let truncated = shown.len() < total;
     Hit::Text { filename: path.to_string(), matches: shown, total_matches: truncated.then_some(total), truncated }
 }

@@ -1,0 +1,126 @@
+//! Schemas as the list of tools shows them. Every byte of it is read with every question, and calls are checked against
+//! the whole schema anyway, so what a model can do without is left out.
+
+use serde_json::{Map, Value, json};
+
+/// Stands in a schema for what the list shows in its place.
+pub(crate) const SHORT: &str = "x-short";
+/// Marks an argument that few calls need.
+pub(crate) const RARE: &str = "x-rare";
+
+/// Arguments that mean the same in all tools, which the instructions of the server say.
+const KNOWN: [&str; 4] = ["expectedHash", "dryRun", "expected_content_hash", "dry_run"];
+
+/// What says how a value is checked, which a refusal says too.
+const CHECKS: [&str; 6] = ["minimum", "maximum", "minItems", "minLength", "pattern", "additionalProperties"];
+
+/// A description of one or two words says what the name of the argument says.
+const NOTHING_NEW: usize = 12;
+
+/// An input schema as the list shows it. Where the owner chose the tools it is shown `whole`: a client may know them, and
+/// compare.
+pub(crate) fn input(schema: &Map<String, Value>, whole: bool) -> Map<String, Value> {
+    object(schema, whole)
+}
+
+/// An output schema as the list shows it: programs check answers with it, and nobody reads it.
+pub(crate) fn output(schema: &Map<String, Value>) -> Map<String, Value> {
+    let plain = |value: &Value| match value {
+        Value::Object(schema) => Value::Object(output(schema)),
+        other => other.clone(),
+    };
+    let one = |(key, value): (&String, &Value)| {
+        let value = match (key.as_str(), value) {
+            ("properties", Value::Object(fields)) => {
+                fields.iter().map(|(name, field)| (name.clone(), plain(field))).collect()
+            }
+            ("items", items) => plain(items),
+            ("anyOf" | "oneOf", Value::Array(choices)) => choices.iter().map(plain).collect(),
+            (_, value) => value.clone(),
+        };
+        (key.clone(), value)
+    };
+    schema.iter().filter(|(key, _)| !["description", "minimum"].contains(&key.as_str())).map(one).collect()
+}
+
+fn object(schema: &Map<String, Value>, whole: bool) -> Map<String, Value> {
+    let mut listed = Map::new();
+    for (key, value) in schema {
+        let value = match (key.as_str(), value) {
+            (RARE | SHORT, _) | ("default", Value::Bool(false)) => continue,
+            ("minLength", length) if *length == json!(1) => continue,
+            (key, _) if !whole && CHECKS.contains(&key) => continue,
+            ("description", Value::String(text)) if !whole && text.len() <= NOTHING_NEW => continue,
+            ("default", default) if !whole && is_nothing(default) => continue,
+            ("properties", Value::Object(fields)) => fields
+                .iter()
+                .filter(|(_, field)| whole || field.get(RARE).is_none())
+                .map(|(name, field)| (name.clone(), argument(name, field, whole)))
+                .collect(),
+            ("items", items) => any(items, whole),
+            ("anyOf" | "oneOf", Value::Array(choices)) => choices.iter().map(|choice| any(choice, whole)).collect(),
+            (_, value) => value.clone(),
+        };
+        listed.insert(key.clone(), value);
+    }
+    listed
+}
+
+/// A default that everybody expects.
+fn is_nothing(default: &Value) -> bool {
+    matches!(default, Value::Object(_)) || *default == json!([]) || *default == json!(0)
+}
+
+fn any(schema: &Value, whole: bool) -> Value {
+    match schema {
+        Value::Object(schema) => Value::Object(object(schema, whole)),
+        other => other.clone(),
+    }
+}
+
+fn argument(name: &str, schema: &Value, whole: bool) -> Value {
+    let short = schema.get(SHORT).filter(|_| !whole);
+    let mut listed = any(short.unwrap_or(schema), whole);
+    if KNOWN.contains(&name)
+        && let Value::Object(listed) = &mut listed
+    {
+        listed.remove("description");
+    }
+    listed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_leaves_out_what_a_model_can_do_without() {
+        let schema = json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+                "target": { "type": "object", "properties": { "path": { "type": "string" } }, "x-short": { "type": "string" } },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 9, "default": 5, "description": "How many of them." },
+                "deep": { "type": "boolean", "default": false, "x-rare": true },
+                "content": { "type": "string", "description": "What to add." },
+                "dryRun": { "type": "boolean", "description": "Only show the diff." },
+            },
+            "required": ["target"],
+        });
+        let Value::Object(schema) = schema else { unreachable!() };
+        let common = json!({
+            "type": "object",
+            "properties": {
+                "target": { "type": "string" },
+                "limit": { "type": "integer", "default": 5, "description": "How many of them." },
+                "content": { "type": "string" },
+                "dryRun": { "type": "boolean" },
+            },
+            "required": ["target"],
+        });
+        assert_eq!(Value::Object(input(&schema, false)), common);
+        let whole = input(&schema, true);
+        assert!(whole["properties"]["deep"].is_object() && whole["properties"]["target"]["type"] == "object");
+        assert_eq!(whole["properties"]["limit"]["maximum"], 9);
+    }
+}

@@ -1,0 +1,39 @@
+//! Text at the end of a note. A block id counts only at the end of its block, so a line right behind it would take it away.
+
+use lapidary_note::{Document, EditError, Edited};
+use lapidary_operation::quote::quoted;
+
+pub struct Appended {
+    pub document: Document,
+    /// What happened besides.
+    pub notice: Option<String>,
+}
+
+/// Adds text with `add`, behind a blank line where the last block would lose its id without one. What is not added in
+/// whole lines is added as it is.
+pub fn appended(
+    document: &Document,
+    content: &str,
+    whole_lines: bool,
+    add: impl Fn(&str) -> Result<Edited, EditError>,
+) -> Result<Appended, EditError> {
+    let edited = add(content)?.document;
+    let Some(id) = lost_id(document, &edited) else { return Ok(Appended { document: edited, notice: None }) };
+    let shown = quoted(&format!("^{id}")).to_string();
+    if whole_lines {
+        let apart = add(&format!("\n{content}"))?.document;
+        if lost_id(document, &apart).is_none() {
+            let notice = format!("A blank line was put before the text, so that {shown} stays the id of its block.");
+            return Ok(Appended { document: apart, notice: Some(notice) });
+        }
+    }
+    Ok(Appended { document: edited, notice: Some(format!("{shown} is no longer the id of a block: text follows it.")) })
+}
+
+/// The id at the end of a text that names a block no more.
+fn lost_id(before: &Document, after: &Document) -> Option<String> {
+    let note = before.note();
+    let last = note.blocks.iter().find(|block| block.marker.end == before.shown().trim_end().len())?;
+    let stays = after.note().blocks.iter().any(|block| block.marker == last.marker && block.kind == last.kind);
+    (!stays).then(|| last.id.clone())
+}

@@ -1,0 +1,210 @@
+//! Undoing: files again as a checkpoint kept them.
+
+use lapidary_note::{ContentHash, FileContent};
+use lapidary_operation::{Context, Reason, Wanted, quote::quoted};
+use lapidary_vault::{
+    Change, ChangeSet, Checkpoint, Guard, VaultPath, View,
+    store::{CheckpointKind, EntryRecord},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    checkpoint, index,
+    moving::{files_of_folder, folder_changes},
+    reading,
+    removing::out_of_the_way,
+};
+
+/// What became of a file that was put back.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RestoredFile {
+    pub path: String,
+    /// `restored`, `removed`, `moved back` or `unchanged`.
+    pub outcome: &'static str,
+    /// Somebody has changed it since; that version is in the new checkpoint.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub changed_since: bool,
+}
+
+impl RestoredFile {
+    pub fn text(&self) -> String {
+        let Self { path, outcome, changed_since } = self;
+        let path = quoted(path);
+        format!("{path} {outcome}{}", if *changed_since { " (it had been changed since)" } else { "" })
+    }
+}
+
+/// Puts back what checkpoints kept, the newest first: each was made on top of those before it.
+pub struct Restoring<'a> {
+    view: &'a View,
+    /// The vault with what has been put back already.
+    ahead: Option<View>,
+    guard: Guard,
+    changes: ChangeSet,
+    files: Vec<RestoredFile>,
+}
+
+impl<'a> Restoring<'a> {
+    pub fn new(view: &'a View, guard: Guard) -> Self {
+        Self { view, ahead: None, guard, changes: ChangeSet::default(), files: Vec::new() }
+    }
+
+    /// What has to change, and what becomes of each file.
+    pub fn done(self) -> (ChangeSet, Vec<RestoredFile>) {
+        (self.changes, self.files)
+    }
+
+    /// The files of a checkpoint, or one of them, as they were before it.
+    pub fn checkpoint(
+        &mut self,
+        context: &Context<'_>,
+        found: &Checkpoint,
+        only: Option<&VaultPath>,
+    ) -> Result<(), Reason> {
+        // The last first, as each was made on top of those before it.
+        for (index, entry) in found.entries.iter().enumerate().rev() {
+            context.check()?;
+            if only.is_none_or(|only| entry.path == *only) {
+                self.entry(context, found, index, entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        context: &Context<'_>,
+        found: &Checkpoint,
+        index: usize,
+        entry: &EntryRecord,
+    ) -> Result<(), Reason> {
+        // A file that came here by a move goes back with it. If it moved on from here, that is a step of its own.
+        let before_it = index.checked_sub(1).and_then(|before| found.entries.get(before));
+        let came = before_it.is_some_and(|other| other.moved_to.as_ref() == Some(&entry.path) && !other.is_of_folder());
+        if came && entry.before.is_none() && entry.moved_to.is_none() {
+            return Ok(());
+        }
+        // Of a folder there is no content, nor of a file that was moved unread.
+        match &entry.moved_to {
+            None => self.file(found, entry),
+            Some(_) if entry.is_of_folder() => self.empty_folder(context, entry),
+            Some(to) if entry.before.is_none() && index::files(context, self.now())?.find_folder(to).is_some() => {
+                self.folder(context, entry, to)
+            }
+            Some(to) => {
+                // What it was when it had arrived stands right behind it.
+                let arrived = found.entries.get(index + 1).filter(|other| other.path == *to && other.before.is_none());
+                self.moved(found, entry, to, arrived.and_then(|other| other.after))
+            }
+        }
+    }
+
+    fn now(&self) -> &View {
+        self.ahead.as_ref().unwrap_or(self.view)
+    }
+
+    fn change(&mut self, change: Change) -> Result<(), Reason> {
+        let change = ChangeSet::one(change);
+        self.ahead = Some(self.now().with(&change));
+        self.changes.join(change, |folder| self.view.had_folder(folder)).map_err(Reason::NotJoined)
+    }
+
+    fn tell(&mut self, path: &VaultPath, outcome: &'static str, changed_since: bool) {
+        self.files.push(RestoredFile { path: path.to_string(), outcome, changed_since });
+    }
+
+    fn file(&mut self, found: &Checkpoint, entry: &EntryRecord) -> Result<(), Reason> {
+        let (path, guard) = (entry.path.clone(), self.guard);
+        let old = checkpoint::content(self.view, found, entry)?;
+        let now = reading::read_if_there(self.now(), &path)?;
+        let is_change = found.kind == CheckpointKind::Change;
+        let since = |now: &ContentHash| is_change && entry.after != Some(*now);
+        match (old, now) {
+            (Some(old), Some(now)) if now.bytes() == old => self.tell(&path, "unchanged", false),
+            // The change took the file away, so what has its name now is somebody's new one. Who has seen it may say so.
+            (Some(_), Some(now)) if is_change && entry.after.is_none() && guard == Guard::Plan => {
+                return Err(Reason::DestinationExists { path, current: now.hash(), wanted: Wanted::Back });
+            }
+            (Some(old), Some(now)) => {
+                let changed_since = since(&now.hash());
+                self.change(Change::Write { path: path.clone(), before: now, guard, content: old.into() })?;
+                self.tell(&path, "restored", changed_since);
+            }
+            (Some(old), None) => {
+                self.change(Change::Create { path: path.clone(), content: old.into() })?;
+                self.tell(&path, "restored", false);
+            }
+            (None, Some(now)) => {
+                let changed_since = since(&now.hash());
+                self.change(out_of_the_way(self.view, path.clone(), now, guard))?;
+                self.tell(&path, "removed", changed_since);
+            }
+            (None, None) => self.tell(&path, "unchanged", false),
+        }
+        Ok(())
+    }
+
+    /// A file that was moved: back if it is still what it was then, else its old text anew and the new one to the trash.
+    fn moved(
+        &mut self,
+        found: &Checkpoint,
+        entry: &EntryRecord,
+        to: &VaultPath,
+        after: Option<ContentHash>,
+    ) -> Result<(), Reason> {
+        let (path, guard) = (&entry.path, self.guard);
+        let there = match reading::read_if_there(self.now(), to) {
+            Err(Reason::FileTooLarge { .. }) if entry.before.is_none() => None,
+            Ok(None) => return self.file(found, &alone(entry)),
+            there => there?,
+        };
+        if let Some(now) = reading::read_if_there(self.now(), path)? {
+            return Err(Reason::DestinationExists { path: path.clone(), current: now.hash(), wanted: Wanted::Back });
+        }
+        let now = there.as_ref().map(|there| there.hash());
+        let changed_since = after.is_some() && after != now;
+        let old = if changed_since { None } else { checkpoint::content(self.view, found, entry)? };
+        let old = old.filter(|old| there.as_ref().is_some_and(|there| there.bytes() != *old));
+        let (from, to, before) = (to.clone(), path.clone(), there);
+        self.change(Change::Move { from, to, before, guard, content: old.map(FileContent::from) })?;
+        self.tell(path, "moved back", changed_since);
+        Ok(())
+    }
+
+    fn folder(&mut self, context: &Context<'_>, entry: &EntryRecord, to: &VaultPath) -> Result<(), Reason> {
+        let changes = {
+            let files = index::files(context, self.now())?;
+            let moved = files_of_folder(self.now(), files, to, &entry.path)?;
+            let in_the_way = files.find_folder(&entry.path);
+            if in_the_way.as_ref().is_some_and(|folder| files.below(Some(folder)).next().is_some()) {
+                return Err(Reason::PathIsDirectory { path: entry.path.clone() });
+            }
+            let back = folder_changes(to.clone(), entry.path.clone(), &moved, Vec::new());
+            in_the_way.map(|path| Change::TrashFolder { path }).into_iter().chain(back).collect::<Vec<_>>()
+        };
+        changes.into_iter().try_for_each(|change| self.change(change))?;
+        self.tell(&entry.path, "moved back", false);
+        Ok(())
+    }
+
+    /// A folder that was made goes if it is still empty, and one that was removed comes back.
+    fn empty_folder(&mut self, context: &Context<'_>, entry: &EntryRecord) -> Result<(), Reason> {
+        let path = entry.path.clone();
+        let files = index::files(context, self.now())?;
+        let (change, outcome) = match files.find_folder(&path) {
+            Some(folder) if files.below(Some(&folder)).next().is_some() => (None, "unchanged"),
+            Some(path) => (Some(Change::TrashFolder { path }), "removed"),
+            None => (Some(Change::MakeFolder { path: path.clone() }), "restored"),
+        };
+        change.map_or(Ok(()), |change| self.change(change))?;
+        self.tell(&path, outcome, false);
+        Ok(())
+    }
+}
+
+/// Without where it went.
+fn alone(entry: &EntryRecord) -> EntryRecord {
+    EntryRecord { moved_to: None, ..entry.clone() }
+}

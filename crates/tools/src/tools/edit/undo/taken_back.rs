@@ -1,0 +1,152 @@
+//! Which changes of a caller still hold. What undid a change is a change itself; both are told by what they did to the
+//! files, so nothing else has to be kept.
+
+use std::collections::BTreeMap;
+
+use lapidary_note::ContentHash;
+use lapidary_operation::{Context, Reason};
+use lapidary_toolkit::{checkpoint, reading};
+use lapidary_vault::{
+    Checkpoint, VaultPath, View,
+    store::{CheckpointKind, EntryRecord},
+};
+
+/// Further back nobody looks for the last change.
+const MOST_SEEN: usize = 500;
+const PAGE: usize = 50;
+
+/// The tools whose changes may have taken back others.
+const UNDOERS: [&str; 2] = ["undo", "checkpoint_restore"];
+
+/// The newest changes of the caller that are not undone, the newest first.
+pub(super) fn open_changes(context: &Context<'_>, view: &View, count: usize) -> Result<Vec<Checkpoint>, Reason> {
+    let (mut own, mut before, mut seen) = (Vec::new(), None::<String>, 0);
+    loop {
+        context.check()?;
+        let from = before.as_deref();
+        let page =
+            view.checkpoints(None, from, PAGE).map_err(|error| checkpoint::refusal(from.unwrap_or_default(), error))?;
+        seen += page.checkpoints.len();
+        before = page.checkpoints.last().map(|last| last.id.clone());
+        let is_own = |found: &Checkpoint| found.kind == CheckpointKind::Change && context.author.is(&found.client);
+        own.extend(page.checkpoints.into_iter().filter(is_own));
+        let mut open = still_open(&own);
+        // What an undo took back may be on the next page.
+        let is_settled = open.iter().take(count).all(|index| !is_undoer(&own[*index]));
+        if !page.more || seen >= MOST_SEEN || (open.len() >= count && is_settled) {
+            open.truncate(count);
+            let mut numbered = own.into_iter().enumerate();
+            return Ok(open
+                .iter()
+                .filter_map(|index| numbered.find(|(at, _)| at == index).map(|(_, own)| own))
+                .collect());
+        }
+    }
+}
+
+fn is_undoer(found: &Checkpoint) -> bool {
+    UNDOERS.contains(&found.tool.as_str())
+}
+
+/// What a file was before some changes and after them.
+type States = BTreeMap<VaultPath, (Option<ContentHash>, Option<ContentHash>)>;
+
+fn states(found: &Checkpoint) -> States {
+    let mut states = States::new();
+    for EntryRecord { path, before, after, .. } in &found.entries {
+        states.entry(path.clone()).and_modify(|(_, last)| *last = *after).or_insert((*before, *after));
+    }
+    states
+}
+
+/// Those that neither undo another nor are undone, by their place in the list, newest first.
+fn still_open(own: &[Checkpoint]) -> Vec<usize> {
+    let states: Vec<States> = own.iter().map(states).collect();
+    let mut open = vec![true; own.len()];
+    for (index, found) in own.iter().enumerate() {
+        if !open[index] || !is_undoer(found) {
+            continue;
+        }
+        let older: Vec<usize> = (index + 1..own.len()).filter(|other| open[*other]).collect();
+        let mut all = States::new();
+        let several = older.iter().position(|other| {
+            for (path, (before, after)) in &states[*other] {
+                all.entry(path.clone()).and_modify(|(first, _)| *first = *before).or_insert((*before, *after));
+            }
+            takes_back(&states[index], &all)
+        });
+        let alone = || older.iter().position(|other| takes_back(&states[index], &states[*other]));
+        let undone = match several {
+            Some(last) => older[..=last].to_vec(),
+            None => alone().map(|at| older[at]).into_iter().collect(),
+        };
+        if !undone.is_empty() {
+            open[index] = false;
+            undone.into_iter().for_each(|other| open[other] = false);
+        }
+    }
+    (0..own.len()).filter(|index| open[*index]).collect()
+}
+
+/// Whether every file is again what it was before the changes.
+fn takes_back(undo: &States, changes: &States) -> bool {
+    let again = undo.iter().all(|(path, (_, now))| changes.get(path).is_some_and(|(before, _)| before == now));
+    let untouched = |(path, (before, after)): (&VaultPath, &_)| undo.contains_key(path) || before == after;
+    !undo.is_empty() && again && changes.iter().all(untouched)
+}
+
+/// A file that is not what the newest of these changes left: undoing them would take back something else too.
+pub(super) fn changed_since(
+    context: &Context<'_>,
+    view: &View,
+    changes: &[Checkpoint],
+) -> Result<Option<VaultPath>, Reason> {
+    let mut left: BTreeMap<&VaultPath, Option<ContentHash>> = BTreeMap::new();
+    for found in changes {
+        for (path, (before, after)) in states(found) {
+            // Of a folder, or a file that was moved unread, nothing is known.
+            let entry = found.entries.iter().find(|entry| entry.path == path);
+            if let Some(entry) = entry.filter(|_| before.is_some() || after.is_some()) {
+                left.entry(&entry.path).or_insert(after);
+            }
+        }
+    }
+    for (path, after) in left {
+        context.check()?;
+        let now = match reading::read_if_there(view, path) {
+            Err(Reason::FileTooLarge { .. }) => continue,
+            now => now?.map(|file| file.hash()),
+        };
+        if now != after {
+            return Ok(Some(path.clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// Changes to undo at once. Where nothing was moved, what counts of each file is what it was before the first of them.
+pub(super) fn together(changes: Vec<Checkpoint>) -> Vec<Checkpoint> {
+    let moves = |entry: &EntryRecord| entry.moved_to.is_some() && entry.after.is_some();
+    let is_moved = |found: &Checkpoint| {
+        found.entries.iter().any(|entry| {
+            let arrives = |other: &EntryRecord| entry.moved_to.as_ref() == Some(&other.path);
+            moves(entry) || found.entries.iter().any(arrives)
+        })
+    };
+    if changes.len() < 2 || changes.iter().any(is_moved) {
+        return changes;
+    }
+    let mut all: Vec<EntryRecord> = Vec::new();
+    for found in &changes {
+        for entry in found.entries.iter().rev() {
+            match all.iter_mut().find(|other| other.path == entry.path) {
+                Some(newer) => newer.before = entry.before,
+                None => all.push(EntryRecord { moved_to: None, ..entry.clone() }),
+            }
+        }
+    }
+    // They are put back from the last to the first.
+    all.reverse();
+    let oldest = changes.into_iter().next_back();
+    oldest.map(|oldest| Checkpoint { entries: all, ..oldest }).into_iter().collect()
+}

@@ -1,0 +1,150 @@
+//! Who links to a file, and in what words.
+
+use std::ops::Range;
+
+use lapidary_operation::{Context, Reason};
+use lapidary_toolkit::link::{self, OutLink, canvas_links};
+use lapidary_vault::{Files, VaultPath};
+
+use super::BackLink;
+
+/// What the name of a file and the words around a link take together, and what is left for these if the name is long.
+const LINE_BYTES: usize = 105;
+const LEAST_WORDS: usize = 30;
+
+/// The links to a file from notes and canvases, in path order, of both alike. Those on canvases have their words already.
+pub(super) fn find(context: &Context<'_>, files: &Files, target: &VaultPath) -> Result<Vec<BackLink>, Reason> {
+    let go_on = || context.cancel.check().is_ok();
+    let refused = |error| Reason::from_index(&error, context.cancel);
+    let mut found: Vec<BackLink> = Vec::new();
+    for backlink in files.find_backlinks(target, &go_on).map_err(refused)? {
+        let (source, link) = (backlink.source, backlink.link);
+        found.push(BackLink {
+            file: source.to_string(),
+            line: link.line,
+            kind: link::Kind::of(link.kind, link.embed, link.subpath),
+            alias: link.alias.map(str::to_owned),
+            subpath: link.subpath.map(str::to_owned),
+            property: link.property.map(str::to_owned),
+            context: None,
+        });
+    }
+    for (source, text) in files.canvases_mentioning(target, &go_on).map_err(refused)? {
+        for card in canvas_links(&text, &source, files) {
+            if card.link.path.as_deref() == Some(target.as_str()) {
+                let words = words(&card.line, &card.link, source.as_str());
+                found.push(backlink_of(&source, card.link, words));
+            }
+        }
+    }
+    found.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(found)
+}
+
+fn backlink_of(source: &VaultPath, link: OutLink, context: Option<String>) -> BackLink {
+    let subpath = match (link.heading, link.block_id) {
+        (Some(heading), _) => Some(format!("#{heading}")),
+        (None, Some(id)) => Some(format!("#^{id}")),
+        (None, None) => None,
+    };
+    let alias = link.alias.or(link.text);
+    BackLink {
+        file: source.to_string(),
+        line: link.line,
+        kind: link.kind,
+        alias,
+        subpath,
+        property: link.property,
+        context,
+    }
+}
+
+fn words(line: &str, link: &OutLink, file: &str) -> Option<String> {
+    let named = [link.alias.as_deref(), link.text.as_deref(), Some(link.target.as_str())];
+    shortened(line, &named.into_iter().flatten().collect::<Vec<_>>(), file)
+}
+
+/// Puts the sentence that each link stands in beside it.
+pub(super) fn put_sentences(files: &Files, target: &VaultPath, backlinks: &mut [BackLink]) {
+    let stem = target.name().rsplit_once('.').map_or(target.name(), |(stem, _)| stem);
+    let mut at_hand: Option<(String, Option<String>)> = None;
+    for backlink in backlinks {
+        if backlink.context.is_some() || backlink.file.ends_with(".canvas") {
+            continue;
+        }
+        if at_hand.as_ref().is_none_or(|(file, _)| *file != backlink.file) {
+            let text = VaultPath::parse(&backlink.file).ok().and_then(|path| files.shown_text(&path));
+            at_hand = Some((backlink.file.clone(), text));
+        }
+        let text = at_hand.as_ref().and_then(|(_, text)| text.as_deref()).unwrap_or_default();
+        let line = text.lines().nth(backlink.line.saturating_sub(1)).unwrap_or_default();
+        let named: Vec<&str> = backlink.alias.as_deref().into_iter().chain([stem]).collect();
+        backlink.context = shortened(line, &named, &backlink.file);
+    }
+}
+
+/// The sentence of a line in which one of these names stands, or as much of it as there is room for.
+fn shortened(line: &str, named: &[&str], file: &str) -> Option<String> {
+    let line =
+        line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '+' | '>' | '#')).trim_end();
+    let line = line.strip_prefix("[ ] ").or_else(|| line.strip_prefix("[x] ")).unwrap_or(line);
+    let lower = line.to_lowercase();
+    let places = |name: &&str| {
+        let places: Vec<usize> = lower.match_indices(&name.to_lowercase()).map(|(at, _)| at).collect();
+        places.iter().copied().find(|at| is_in_link(&lower[..*at])).or_else(|| places.first().copied())
+    };
+    let found = named.iter().find_map(places).filter(|_| lower.len() == line.len());
+    let at = line.floor_char_boundary(found.unwrap_or_default());
+    let room = LINE_BYTES.saturating_sub(file.len()).max(LEAST_WORDS);
+    let sentence = sentence(line, at);
+    let start = if sentence.len() <= room { sentence.start } else { sentence.start.max(at.saturating_sub(room / 3)) };
+    let start = line.floor_char_boundary(start);
+    let end = line.floor_char_boundary(sentence.end.min(start + room));
+    let words = line[start..end].trim();
+    let (before, after) = (if start > sentence.start { "…" } else { "" }, if end < sentence.end { "…" } else { "" });
+    (!words.is_empty()).then(|| format!("{before}{words}{after}"))
+}
+
+/// Whether a line that goes so far is in the middle of a link: the name may stand in the words before it too.
+fn is_in_link(before: &str) -> bool {
+    match before.rfind("[[") {
+        Some(open) if before.rfind("]]").is_none_or(|close| close < open) => true,
+        _ => before.ends_with(['(', '<', '/', '[']),
+    }
+}
+
+/// The sentence around a place in a line.
+fn sentence(line: &str, at: usize) -> Range<usize> {
+    let ends = |(place, c): (usize, char)| {
+        let after = place + c.len_utf8();
+        let ends = match c {
+            '.' | '!' | '?' => line[after..].starts_with(' '),
+            '。' | '！' | '？' => true,
+            _ => false,
+        };
+        ends.then_some(after)
+    };
+    let start = line[..at].char_indices().filter_map(ends).next_back().unwrap_or(0);
+    let end = line[at..].char_indices().find_map(|(place, c)| ends((at + place, c))).unwrap_or(line.len());
+    start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_shown_in_its_sentence_within_the_room_there_is() {
+        let shown = |line: &str| shortened(line, &["Plan"], "a.md").unwrap();
+        assert_eq!(shown("- [ ] Cut it. See [[Plan]] for that! Then rest."), "See [[Plan]] for that!");
+        assert_eq!(shown("石を切る。[[plan]]を見る。休む。"), "[[plan]]を見る。");
+        let long = shown(&format!("{} [[Plan]] {}", "before ".repeat(40), "after ".repeat(40)));
+        assert!(
+            long.len() < 115 && long.contains("[[Plan]]") && long.starts_with('…') && long.ends_with('…'),
+            "{long}"
+        );
+        let twice = shown(&format!("The plan {} is [[Plan]]", "of old ".repeat(30)));
+        assert!(twice.ends_with("is [[Plan]]"), "the link and not the word: {twice}");
+        assert_eq!(shortened("", &["Plan"], "a.md"), None);
+    }
+}
