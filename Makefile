@@ -1,6 +1,6 @@
 # The commands of the README. Each does all of its own set-up.
 
-.PHONY: run test bench fuzz soak docs
+.PHONY: run test deny lint-workflows bench fuzz soak docs
 
 # Serve the bundled demo vault over HTTP on loopback.
 run:
@@ -41,3 +41,14 @@ bench:
 # Write the generated references anew.
 docs:
 	cargo xtask docs
+
+# Licences, bans, sources and advisories of all dependencies. Needs a network for the advisory database.
+deny:
+	cargo deny --version || cargo install --locked cargo-deny@0.18.5
+	cargo deny check
+
+# Check the GitHub workflows.
+lint-workflows:
+	python3 -m venv .cache/zizmor
+	.cache/zizmor/bin/pip install --quiet zizmor==1.32.0
+	.cache/zizmor/bin/zizmor --offline .github/workflows

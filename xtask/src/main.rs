@@ -20,7 +20,13 @@ fn main() -> ExitCode {
 
 fn docs(check: bool) -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let Some(readme) = std::fs::read_to_string(root.join("README.md")).ok().and_then(|text| reference::readme(&text))
+    else {
+        eprintln!("README.md cannot be read, or its table of tools has lost its markers");
+        return ExitCode::FAILURE;
+    };
     let documents = [
+        ("README.md", readme),
         ("docs/tools.md", reference::tools()),
         ("docs/errors.md", reference::errors()),
         ("docs/configuration.md", lapidary_server::configuration_reference()),

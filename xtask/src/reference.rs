@@ -152,6 +152,38 @@ pub(crate) fn errors() -> String {
     page
 }
 
+/// The table of listed tools in README.md, between two markers.
+pub(crate) fn readme(readme: &str) -> Option<String> {
+    const BEGIN: &str = "<!-- tools: written by `cargo xtask docs` -->\n";
+    const END: &str = "<!-- /tools -->";
+    let (before, rest) = readme.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    let (listed, deferred): (Vec<Spec>, Vec<Spec>) =
+        TOOLS.iter().map(|tool| tool.spec()).partition(|spec| spec.declaration.listed);
+    let mut table = String::from("| tool | what it does |\n|---|---|\n");
+    for spec in &listed {
+        line(&mut table, &format!("| `{}` | {} |", spec.name(), first_sentence(spec.description())));
+    }
+    let names: Vec<String> = deferred.iter().map(|spec| format!("`{}`", spec.name())).collect();
+    line(
+        &mut table,
+        &format!(
+            "\nFound with `find_tool` when they are needed, so that they cost nothing until then: {}.",
+            names.join(", ")
+        ),
+    );
+    Some(format!("{before}{BEGIN}{table}{END}{after}"))
+}
+
+/// Descriptions begin with one sentence that says what the tool does.
+fn first_sentence(description: &str) -> String {
+    let paragraph = description.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    match paragraph.find(". ") {
+        Some(end) => paragraph[..=end].trim_end_matches('.').to_owned(),
+        None => paragraph.trim_end_matches('.').to_owned(),
+    }
+}
+
 fn line(page: &mut String, text: &str) {
     // Writing into a `String` cannot fail.
     writeln!(page, "{text}").unwrap_or_default();

@@ -26,6 +26,7 @@ mod load;
 mod logging;
 mod next_steps;
 mod notes;
+mod old_state;
 mod operations;
 mod overwrites;
 mod pending;
