@@ -134,7 +134,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         changes
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.chunks.iter().flat_map(|chunk| chunk.iter()).map(|(key, value)| (key, value))
     }
 

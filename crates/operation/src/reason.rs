@@ -7,6 +7,7 @@ mod define;
 mod advice;
 mod kind;
 mod offered;
+mod overtaken;
 mod part;
 mod store;
 mod table;
@@ -107,7 +108,8 @@ impl Reason {
     pub fn current_hash(&self) -> Option<ContentHash> {
         match self {
             Self::Stale { current, .. } => *current,
-            Self::FileExists { current, .. }
+            Self::Overtaken { current, .. }
+            | Self::FileExists { current, .. }
             | Self::DestinationExists { current, .. }
             | Self::StalePart { current, .. }
             | Self::PatchMismatch { current, .. } => Some(*current),

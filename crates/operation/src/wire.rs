@@ -144,7 +144,12 @@ fn note_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
 pub fn refusal_data(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
     let mut data = Map::from_iter([("reason".to_owned(), json!(reason.kind().wire_code().id))]);
     data.extend(reason.data());
-    data.extend(reason.current_hash().map(|hash| ("currentHash".to_owned(), json!(hash.to_string()))));
+    if let Reason::Overtaken { .. } = reason {
+        // It would be taken for leave to overwrite what the caller has not seen. The file tools promise it all the same.
+        data.remove("actual");
+    } else {
+        data.extend(reason.current_hash().map(|hash| ("currentHash".to_owned(), json!(hash.to_string()))));
+    }
     data.insert("recovery".to_owned(), json!({ "hint": reason.hint(&offered) }));
     data
 }

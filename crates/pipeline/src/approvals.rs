@@ -468,12 +468,12 @@ mod tests {
         for number in 0..MOST_OF_ONE {
             assert_eq!(ask("http:a", number), Kind::ApprovalPending);
         }
-        assert_eq!(ask("http:a", MOST_OF_ONE), Kind::ApprovalUnavailable);
+        assert_eq!(ask("http:a", MOST_OF_ONE), Kind::TooMany);
         assert_eq!(ask("http:a", 0), Kind::ApprovalPending, "it waits already");
         for number in MOST_OF_ONE..MOST {
             assert_eq!(ask(&format!("http:{number}"), number), Kind::ApprovalPending);
         }
-        assert_eq!(ask("http:last", 0), Kind::ApprovalUnavailable);
+        assert_eq!(ask("http:last", 0), Kind::TooMany);
     }
 
     #[test]

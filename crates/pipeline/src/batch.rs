@@ -108,7 +108,9 @@ fn plan_step<'a>(
         ));
     }
     arguments.insert(dry.to_owned(), json!(dry_run));
-    let Planned::Change(PlannedChange { changes, draft, .. }) = entry.tool.plan(context, Some(view), arguments)? else {
+    let planned = entry.tool.plan(context, Some(view), arguments);
+    let planned = planned.map_err(|reason| judge::as_shown(execution, &[&entry.spec], reason));
+    let Planned::Change(PlannedChange { changes, draft, .. }) = planned? else {
         return Err(bug!("`{name}` may run in batches and planned no change"));
     };
     let vault = &execution.concerned_vault().vault;
@@ -120,7 +122,9 @@ fn plan_step<'a>(
 
 /// Whether the file that is not what a step expects is one that the steps before it change.
 fn is_stale_by(reason: &Reason, changes: &ChangeSet) -> bool {
-    let (Reason::Stale { path, .. } | Reason::StalePart { path, .. }) = reason else { return false };
+    let (Reason::Stale { path, .. } | Reason::Overtaken { path, .. } | Reason::StalePart { path, .. }) = reason else {
+        return false;
+    };
     changes.changes.iter().flat_map(Change::paths).any(|changed| changed == path)
 }
 

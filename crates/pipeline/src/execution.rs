@@ -15,7 +15,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     Decision, Executor, Invocation, Operation, Outcome, Principal, Progress, Question, Refusal, ServedVault, Setup,
-    confirmation::VerifiedToken, digest::digest, places::Places, repetition::CallFingerprint,
+    confirmation::VerifiedToken,
+    digest::digest,
+    places::Places,
+    repetition::{CallFingerprint, FilesRead},
 };
 
 /// The argument with which a caller presents the handle of a question that waits. It is the executor's own.
@@ -68,6 +71,8 @@ pub(crate) struct Execution<'a> {
     /// What the answer has to tell of other programs.
     pub(crate) late_saves: Vec<LateSave>,
     pub(crate) walked: Option<Walked>,
+    /// What an answer was made of.
+    pub(crate) read: FilesRead,
     /// Steps of a batch that came to nothing.
     pub(crate) refused_steps: Vec<(String, Kind)>,
     pub(crate) dry_run: bool,
@@ -163,6 +168,7 @@ impl<'a> Execution<'a> {
             turn: None,
             late_saves: Vec::new(),
             walked: None,
+            read: FilesRead::default(),
             refused_steps: Vec::new(),
             dry_run: false,
             receipt: Receipt::default(),

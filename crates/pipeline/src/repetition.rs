@@ -9,6 +9,7 @@ use std::{
 use lapidary_note::ContentHash;
 use lapidary_query::words;
 use lapidary_tools::{Rendered, Spec};
+use lapidary_vault::{Change, ChangeSet, Guard, VaultPath};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value};
 
@@ -158,6 +159,71 @@ struct CallerHistory {
     calls: VecDeque<PastCall>,
     /// How many in a row, and the last of them.
     failures: Option<(usize, SystemTime)>,
+    known: KnownFiles,
+}
+
+/// What the files held when the caller last saw all of them, by vault and path; what was learnt last is at the end.
+#[derive(Default)]
+struct KnownFiles(VecDeque<(ContentHash, ContentHash)>);
+
+/// More files than a conversation has in view.
+const FILES: usize = 512;
+
+impl KnownFiles {
+    fn get(&self, file: ContentHash) -> Option<ContentHash> {
+        self.0.iter().find(|(known, _)| *known == file).map(|(_, content)| *content)
+    }
+
+    fn set(&mut self, file: ContentHash, content: ContentHash) {
+        self.forget(file);
+        self.0.push_back((file, content));
+        while self.0.len() > FILES {
+            self.0.pop_front();
+        }
+    }
+
+    fn forget(&mut self, file: ContentHash) {
+        self.0.retain(|(known, _)| *known != file);
+    }
+
+    /// What the caller knows of a file after a change of its own: what it knew, and what it did.
+    fn wrote(&mut self, vault: &str, change: &Change) {
+        let at = file_key(vault, change.path());
+        let after = change.content().map(|content| content.hash());
+        let knew = self.get(at).filter(|known| change.before().is_none_or(|before| before.hash() == *known));
+        let known = match change {
+            Change::Create { .. } => after,
+            // An edit of what it has not seen makes it no better known.
+            Change::Write { guard: Guard::Plan, .. } => after.filter(|_| knew.is_some()),
+            Change::Write { .. } => after,
+            Change::Move { .. } => knew.and(after.or(knew)),
+            Change::Trash { .. } | Change::Delete { .. } => None,
+            Change::MoveFolder { .. } | Change::TrashFolder { .. } | Change::MakeFolder { .. } => return,
+        };
+        match (known, change) {
+            (Some(known), _) => {
+                if change.to().is_some() {
+                    self.forget(at);
+                }
+                self.set(file_key(vault, change.to().unwrap_or(change.path())), known);
+            }
+            (None, Change::Write { .. }) => {}
+            (None, _) => self.forget(at),
+        }
+    }
+}
+
+/// Paths may be long; this is not.
+fn file_key(vault: &str, path: &VaultPath) -> ContentHash {
+    ContentHash::of(format!("{vault}\n{path}").as_bytes())
+}
+
+/// The files that a call has read.
+#[derive(Default)]
+pub(crate) struct FilesRead {
+    pub(crate) hashes: Vec<(VaultPath, ContentHash)>,
+    /// The answer is long enough to have shown all that stands in them.
+    pub(crate) whole: bool,
 }
 
 struct PastCall {
@@ -224,6 +290,33 @@ impl CallHistory {
         self.recent().get_mut(caller).into_iter().for_each(|recent| recent.calls.clear());
     }
 
+    /// The caller was shown something of these files. What it saw a part of it does not know better than before.
+    pub(crate) fn saw(&self, caller: &str, vault: &str, FilesRead { hashes, whole }: &FilesRead, at: SystemTime) {
+        if hashes.is_empty() {
+            return;
+        }
+        let mut recent = self.recent();
+        let known = &mut of_caller(&mut recent, caller, at).known;
+        for (path, content) in hashes {
+            let file = file_key(vault, path);
+            if *whole || known.get(file).is_none() {
+                known.set(file, *content);
+            }
+        }
+    }
+
+    /// The caller changed these files.
+    pub(crate) fn wrote(&self, caller: &str, vault: &str, changes: &ChangeSet, at: SystemTime) {
+        let mut recent = self.recent();
+        let known = &mut of_caller(&mut recent, caller, at).known;
+        changes.changes.iter().for_each(|change| known.wrote(vault, change));
+    }
+
+    /// What a file held when the caller last saw it, if that is remembered.
+    pub(crate) fn last_seen(&self, caller: &str, vault: &str, path: &VaultPath) -> Option<ContentHash> {
+        self.recent().get(caller)?.known.get(file_key(vault, path))
+    }
+
     fn recent(&self) -> MutexGuard<'_, BTreeMap<String, CallerHistory>> {
         self.recent.lock()
     }
@@ -247,6 +340,7 @@ fn of_caller<'r>(
         last: UNIX_EPOCH,
         calls: VecDeque::new(),
         failures: None,
+        known: KnownFiles::default(),
     });
     history.last = history.last.max(now);
     history
@@ -293,6 +387,25 @@ mod tests {
         assert_eq!(ask("a", "x", "one"), Some((3, false)), "another caller changed something");
         repetition.forget("a");
         assert_eq!(ask("a", "x", "one"), None, "the caller changed the vault");
+    }
+
+    #[test]
+    fn of_the_files_that_a_caller_saw_the_latest_are_remembered() {
+        let history = CallHistory::default();
+        let path = |number: usize| VaultPath::parse(&format!("{number}.md")).unwrap();
+        let see = |number: usize, text: &str, whole: bool| {
+            history.saw("a", "v", &FilesRead { hashes: vec![(path(number), hash(text))], whole }, UNIX_EPOCH);
+        };
+        let last = |number| history.last_seen("a", "v", &path(number));
+        see(0, "one", true);
+        see(0, "two", false);
+        assert_eq!(last(0), Some(hash("one")), "a part says nothing of the rest");
+        see(0, "two", true);
+        assert_eq!(last(0), Some(hash("two")));
+        assert_eq!(history.last_seen("b", "v", &path(0)), None, "another caller");
+        assert_eq!(history.last_seen("a", "w", &path(0)), None, "another vault");
+        (1..=FILES).for_each(|number| see(number, "x", true));
+        assert_eq!((last(0), last(1)), (None, Some(hash("x"))));
     }
 
     #[test]

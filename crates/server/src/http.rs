@@ -10,7 +10,7 @@ use std::{
 
 use axum::{
     Router,
-    extract::Request,
+    extract::{Request, State},
     http::{Method, StatusCode, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
@@ -18,6 +18,7 @@ use axum::{
     serve::ListenerExt,
 };
 use lapidary_pipeline::Executor;
+use lapidary_tools::Reason;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
@@ -70,13 +71,16 @@ fn router(mcp: Mcp, settings: &Http, tokens: Tokens) -> Router {
         Origins::Listed(origins) => config.with_allowed_origins(origins.clone()).enforce_origin_validation(),
         Origins::Any => config.disable_allowed_origins(),
     };
+    let sessions = Arc::new(sessions);
     let service = StreamableHttpService::new(
         move || Ok(identity::with_current(|identity| mcp.for_session(identity))),
-        Arc::new(sessions),
+        Arc::clone(&sessions),
         config,
     );
+    let limit = from_fn_with_state((tokens.clone(), sessions), limit_sessions);
     Router::new()
         .route_service(&settings.endpoint_path, service)
+        .route_layer(limit)
         .route_layer(from_fn(strict))
         // Of what is not there, nobody is asked who they are: clients look for other ways to identify themselves.
         .route_layer(from_fn_with_state(tokens, identity::identify))
@@ -100,6 +104,47 @@ async fn strict(request: Request, next: Next) -> Response {
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, message).into_response();
     }
     next.run(request).await
+}
+
+/// Sessions that are open at a time: of one client that is known by its token, and of all together.
+const SESSIONS_OF_ONE: usize = 100;
+const SESSIONS: usize = 1_000;
+
+/// Refuses to open one session more than anybody needs. Each keeps memory and a task until it ends or times out.
+async fn limit_sessions(
+    State((tokens, sessions)): State<(Tokens, Arc<LocalSessionManager>)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    // The protocol library refuses a method in the headers that is not the one in the body.
+    let may_open = headers.get("mcp-method").is_none_or(|method| method == "initialize");
+    if request.method() == Method::POST && !headers.contains_key(identity::SESSION) && may_open {
+        let open = sessions.sessions.read().await;
+        let own = request
+            .extensions()
+            .get::<Identity>()
+            .map_or(0, |identity| tokens.count(&identity.name, |session| open.contains_key(session)));
+        let limit = match () {
+            () if own >= SESSIONS_OF_ONE => Some(SESSIONS_OF_ONE),
+            () if open.len() >= SESSIONS => Some(SESSIONS),
+            () => None,
+        };
+        drop(open);
+        if let Some(limit) = limit {
+            return too_many_sessions(limit);
+        }
+    }
+    next.run(request).await
+}
+
+fn too_many_sessions(limit: usize) -> Response {
+    let reason = Reason::TooMany { what: "sessions", limit };
+    let data = serde_json::json!({ "reason": reason.kind().wire_code().id, "limit": limit });
+    let error =
+        serde_json::json!({ "code": reason.kind().wire_code().number, "message": reason.to_string(), "data": data });
+    let body = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error });
+    (StatusCode::SERVICE_UNAVAILABLE, axum::Json(body)).into_response()
 }
 
 fn loopback_origins() -> impl Iterator<Item = String> {

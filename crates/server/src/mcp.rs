@@ -29,7 +29,12 @@ use rmcp::{
 use serde_json::Value;
 use tokio::sync::watch;
 
-use self::{principal::identity, prompts::PromptNews, resources::refusal, subscriptions::Subscriptions};
+use self::{
+    principal::identity,
+    prompts::PromptNews,
+    resources::refusal,
+    subscriptions::{Followed, Subscriptions},
+};
 use crate::{http::Identity, instructions::instructions};
 
 /// How long clients may keep the list of tools: it only changes when the server is started anew.
@@ -54,6 +59,7 @@ struct Shared {
     dotted_names: bool,
     connection: Connection,
     prompt_news: PromptNews,
+    followed: Followed,
 }
 
 /// What is known about callers before they say anything.
@@ -68,10 +74,12 @@ impl Mcp {
         let instructions = instructions(&executor, executor.grant());
         let session_grant = Arc::clone(executor.grant());
         let prompt_news = PromptNews::new(&executor);
+        let followed = Followed::default();
+        let subscriptions = Subscriptions::new(Arc::clone(&followed));
         Self {
-            shared: Arc::new(Shared { executor, instructions, dotted_names, connection, prompt_news }),
+            shared: Arc::new(Shared { executor, instructions, dotted_names, connection, prompt_news, followed }),
             session_grant,
-            subscriptions: Subscriptions::default(),
+            subscriptions,
             alive: Arc::new(watch::Sender::new(())),
         }
     }
@@ -81,7 +89,7 @@ impl Mcp {
         Self {
             shared: Arc::clone(&self.shared),
             session_grant: self.grant_of(identity),
-            subscriptions: Subscriptions::default(),
+            subscriptions: Subscriptions::new(Arc::clone(&self.shared.followed)),
             alive: Arc::new(watch::Sender::new(())),
         }
     }

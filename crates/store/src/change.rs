@@ -62,6 +62,8 @@ pub enum Guard {
     Caller,
     /// The plan read it a moment ago: if it moved on, the plan can be made again.
     Plan,
+    /// Nobody: all of it is replaced, whatever it is. What the caller has not seen of it would be lost.
+    Nobody,
 }
 
 impl Change {

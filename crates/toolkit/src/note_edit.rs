@@ -151,6 +151,12 @@ impl NoteEdit {
         Plan { changes: self.edit.changes(content), output, dry_run }
     }
 
+    /// The same with another text for the whole note.
+    pub fn plan_whole(mut self, content: FileContent) -> Plan<NoteTextWritten> {
+        self.edit.replace_all();
+        self.plan_text(content, None)
+    }
+
     /// The same with the answer that is told of a text, in a section or not.
     pub fn plan_text(self, content: FileContent, section_target: Option<String>) -> Plan<NoteTextWritten> {
         let created = self.before().is_none();

@@ -40,6 +40,13 @@ impl PendingEdit {
         self.guard == Guard::Caller
     }
 
+    /// All of it is going to be replaced, so what the plan read of it vouches for nothing.
+    pub(crate) fn replace_all(&mut self) {
+        if self.guard == Guard::Plan {
+            self.guard = Guard::Nobody;
+        }
+    }
+
     /// The file as text; nothing if none is there. Opened once, so that what is parsed of it is shared.
     pub(crate) fn document(&self) -> Result<Option<&Document>, Reason> {
         let Some(before) = &self.before else { return Ok(None) };

@@ -84,6 +84,11 @@ impl View {
         }
     }
 
+    /// The files of the disk that have been read through it, each with what it held.
+    pub fn files_read(&self) -> Vec<(VaultPath, Arc<File>)> {
+        self.seen.borrow().iter().map(|(path, file)| (path.clone(), Arc::clone(file))).collect()
+    }
+
     /// Whether it is a view of changes that are not made yet.
     pub(crate) fn is_planned(&self) -> bool {
         !self.ahead.is_empty()

@@ -159,6 +159,16 @@ pub(super) fn stale(argument: &str, current: &ContentHash, offered: &Offered<'_>
     }
 }
 
+/// Without the hash of now: a caller that repeats with it would overwrite what it has not seen.
+pub(super) fn overtaken(changed: &[Quoted<'_>], lost: &[Quoted<'_>]) -> String {
+    let shown = match (changed, lost) {
+        ([], []) => String::new(),
+        ([], lost) => format!(" It has lines that your text lacks: {}.", list(lost)),
+        (changed, _) => format!(" Since then: {}.", list(changed)),
+    };
+    format!("Nothing was changed.{shown} Read the whole file again, then repeat with its hash.")
+}
+
 pub(super) fn nothing_to_expect(gone: &str, argument: &str, make: &str, offered: &Offered<'_>) -> String {
     if offered.takes(argument) { format!("{gone} Leave out `{argument}` to {make}.") } else { gone.to_owned() }
 }

@@ -21,6 +21,7 @@ impl Kind {
         Self::Cancelled,
         Self::ApprovalUnavailable,
         Self::ApprovalPending,
+        Self::TooMany,
         Self::ApprovalExpired,
         Self::DeniedByRule,
         Self::RepeatedCall,

@@ -261,6 +261,33 @@ reasons! { |offered|
             None => advice::nothing_to_expect("Nothing is there any more.", argument, "create it", offered),
         },
     }
+    /// The same where all of the file was to be replaced: what another program wrote would be lost.
+    Overtaken {
+        path: VaultPath,
+        /// By which the caller named what it replaces; nothing if it has read the file and named no hash.
+        argument: Option<&'static str>,
+        expected: ExpectedHash,
+        current: ContentHash,
+        /// Lines that went and came since, where the version that the caller saw is kept.
+        changed: Vec<String>,
+        /// Lines that would be lost, where it is not.
+        lost: Vec<String>,
+    } => {
+        kinds: [],
+        kind: Kind::StalePrecondition,
+        message: match argument {
+            Some(argument) => format!("{argument} mismatch: {path} is not what was expected."),
+            None => format!("{path} changed since you read it."),
+        },
+        data: json!({
+            "path": path.as_str(),
+            "expected": expected.to_string(),
+            "actual": current.to_string(),
+            "changed": (!changed.is_empty()).then_some(changed),
+            "lost": (!lost.is_empty()).then_some(lost),
+        }),
+        hint: advice::overtaken(&changed, &lost),
+    }
     StalePart {
         path: VaultPath,
         part: Part,
@@ -660,8 +687,8 @@ reasons! { |offered|
         hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again{} to hear what came of it.", id.raw(), handle.map_or(String::new(), |handle| format!(" with `approval` {handle} added to its arguments"))),
     }
     TooMany { what: &'static str, limit: usize } => {
-        kinds: [],
-        kind: Kind::ApprovalUnavailable,
+        kinds: [TooMany("too_many", -32005, "BUDGET_EXCEEDED", "The caller has as many questions, sessions or subscriptions open as it may, or all callers together have.")],
+        kind: Kind::TooMany,
         message: format!("No more than {limit} {what} may be open at a time."),
         data: json!({ "limit": limit }),
         hint: "Nothing was done. Try again when some of them have been answered or ended.",

@@ -36,6 +36,8 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     }
     match commit(execution, &turn, &scope, &changes, &places) {
         Ok(receipt) => {
+            let vault = execution.concerned_vault().vault.name();
+            execution.executor.history.wrote(&execution.principal().id, vault, &changes, execution.time);
             execution.receipt = receipt;
             execution.report(Progress::Done);
             let answer = draft.finish(&Learnt { receipt: Some(&execution.receipt), ..unmade });
@@ -102,7 +104,7 @@ fn commit(
 
 /// Another program was faster, and nobody insisted on what was there before.
 fn moved_on(error: &CommitError) -> bool {
-    error.guard == Guard::Plan
+    error.guard != Guard::Caller
         && matches!(error.error, StoreError::Changed { .. } | StoreError::Exists | StoreError::Missing)
 }
 

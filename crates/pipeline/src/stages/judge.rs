@@ -1,5 +1,5 @@
 use lapidary_tools::{Group, Learnt, MemoryBudget, Reason, Refused, Spec, bug, render_dry_run};
-use lapidary_vault::{ChangeSet, Receipt, Scope, Vault};
+use lapidary_vault::{ChangeSet, Guard, Receipt, Scope, Vault};
 
 use super::admit;
 use crate::{
@@ -17,6 +17,10 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     let vault = &execution.concerned_vault().vault;
     let (decision, places) = judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
     execution.decision = if changes.is_empty() { decision } else { decision.max(execution.at_least) };
+    // A person who agreed to this very change has seen what it replaces.
+    if execution.approved.is_none() {
+        check_overwrites(execution, changes).map_err(|reason| as_shown(execution, &plan.specs, reason))?;
+    }
     let is_shown = plan.change.dry_run || changes.is_empty() || plan.token.is_some();
     if is_shown {
         match on_showing(execution, &plan.specs) {
@@ -43,6 +47,28 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     plan.places = places;
     execution.plan = Some(plan);
     Ok(Flow::Next)
+}
+
+/// Refuses to replace what nobody vouches for and the caller saw otherwise: another program wrote what would be lost.
+fn check_overwrites(execution: &Execution<'_>, changes: &ChangeSet) -> Result<(), Reason> {
+    let (served, history) = (execution.concerned_vault(), &execution.executor.history);
+    for change in changes.changes.iter().filter(|change| change.guard() == Guard::Nobody) {
+        let seen = history.last_seen(&execution.principal().id, served.vault.name(), change.path());
+        let Some((seen, before)) = seen.zip(change.before()) else { continue };
+        if seen != before.hash() {
+            let view = execution.executor.view(served, &execution.principal().grant)?;
+            return Err(Reason::overtaken(&view, change.path().clone(), None, seen.into(), change.bytes()));
+        }
+    }
+    Ok(())
+}
+
+/// What a refusal may show of a file depends on whether these tools may.
+pub(crate) fn as_shown(execution: &Execution<'_>, tools: &[&Spec], reason: Reason) -> Reason {
+    match on_showing(execution, tools) {
+        Decision::Allow => reason,
+        Decision::Ask | Decision::Deny => reason.without_content(),
+    }
 }
 
 /// What changes nothing, and what is only proposed, shows what stands in notes: that is reading, whatever tool it is
@@ -114,11 +140,11 @@ pub(crate) fn judge(
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Effect, Kind, ProfileRules};
+    use lapidary_tools::{Effect, Kind, ProfileRules, Reason};
     use serde_json::json;
 
     use crate::{
-        Decision, Rule,
+        Decision, Principal, Rule,
         testing::{TestSetup, granted},
     };
 
@@ -146,6 +172,27 @@ mod tests {
         let gone = json!({ "file": "a.md", "trash": false, "expected_content_hash": hash });
         assert_eq!(editor.refused("file_delete", gone).kind(), Kind::DeniedByRule);
         assert_eq!(editor.text("a.md"), "one\n");
+    }
+
+    #[test]
+    fn a_refused_overwrite_shows_what_changed_only_to_those_who_may_read() {
+        for (rules, shown) in
+            [(Vec::new(), vec!["-one", "+two"]), (vec![Rule::effect(Effect::Read, Decision::Deny)], Vec::new())]
+        {
+            let server = TestSetup { rules, ..TestSetup::default() }.serve(&[]);
+            let write = |text: &str| json!({ "target": { "type": "path", "path": "a.md" }, "content": text, "overwrite": true });
+            server.done("obsidian_write_note", write("one\n"));
+            let other = Principal { id: "other".to_owned(), ..server.principal() };
+            let edit = json!({ "file": "a.md", "find": "one", "replace": "two" });
+            assert!(!server.call_as(&other, "str_replace", edit).rendered().unwrap().is_error);
+            let reason = server.refused("obsidian_write_note", write("three\n"));
+            let Reason::Overtaken { changed, lost, .. } = &reason else { panic!("{reason:?}") };
+            assert_eq!((changed.iter().map(String::as_str).collect::<Vec<_>>(), lost.len()), (shown, 0));
+            assert_eq!(server.text("a.md"), "two\n");
+            // Whoever never read it overwrites it.
+            let third = Principal { id: "third".to_owned(), ..server.principal() };
+            assert!(!server.call_as(&third, "obsidian_write_note", write("four\n")).rendered().unwrap().is_error);
+        }
     }
 
     #[test]

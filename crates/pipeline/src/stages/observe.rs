@@ -14,6 +14,8 @@ pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<Conclusion, Reaso
         Ok(Conclusion::Ask(question)) => Outcome::Asked(question),
         Ok(Conclusion::Answer(payload)) => match over_limit(execution, &payload) {
             None => {
+                let vault = execution.concerned_vault().vault.name();
+                execution.executor.history.saw(&execution.principal().id, vault, &execution.read, execution.time);
                 // What is no tool, some of which nobody asked for, says nothing of how a caller gets on.
                 if let Payload::Tool(_) = payload {
                     execution.executor.history.succeeded(&execution.principal().id);
@@ -65,6 +67,7 @@ fn repeated_refusal(execution: &Execution<'_>, outcome: &Outcome) -> Option<Reas
             | Reason::Disk { .. }
             | Reason::KeepsChanging { .. }
             | Reason::ApprovalPending { .. }
+            | Reason::TooMany { .. }
             | Reason::Internal(_)
     );
     if is_passing { None } else { check_repetition(execution, rendered) }

@@ -5,9 +5,10 @@ use lapidary_tools::{
     Context, Disk, Entry, Group, MemoryBudget, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation,
     Reason, RelayedCall, Walked, bug, prompts, render_answer,
 };
+use lapidary_vault::View;
 use serde_json::{Map, Value};
 
-use super::check::bad_argument;
+use super::{check::bad_argument, judge};
 use crate::{
     Decision, Progress,
     approvals::PROPOSAL_OPEN,
@@ -17,6 +18,7 @@ use crate::{
     digest::digest,
     execution::{Conclusion, Execution, Flow, Found, Plan},
     places::Places,
+    repetition::FilesRead,
 };
 
 /// The operation itself, as a pure function: an answer, or what it would change.
@@ -47,12 +49,15 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<Flow
     let view = execution.view.take();
     let planned = entry.tool.plan(&context, view.as_ref(), execution.arguments.clone());
     execution.walked = walked.get().or(execution.walked);
+    let planned = planned.map_err(|reason| judge::as_shown(execution, &[&entry.spec], reason));
     let (change, specs) = match planned? {
         Planned::Answer(answer) => {
             if execution.vault.is_some() {
                 execution.report(Progress::Done);
             }
-            return Ok(Flow::answer(render_answer(answer, &execution.notices())));
+            let rendered = render_answer(answer, &execution.notices());
+            execution.read = files_read(view.as_ref(), rendered.structured().len());
+            return Ok(Flow::answer(rendered));
         }
         Planned::Relay(call) => return relay(execution, entry, call),
         Planned::Change(change) => (change, Vec::new()),
@@ -68,6 +73,17 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<Flow
     execution.plan = Some(with_proposal(execution, entry, change, specs)?);
     execution.report(Progress::Planned);
     Ok(Flow::Next)
+}
+
+/// What an answer of so many bytes may have shown. A search reads many files and shows little of them, which is not
+/// worth their hashes.
+fn files_read(view: Option<&View>, answer: usize) -> FilesRead {
+    let files = view.map(View::files_read).unwrap_or_default();
+    let whole = files.iter().map(|(_, file)| file.content.len()).sum::<usize>() <= answer;
+    if !whole && files.len() > 1 {
+        return FilesRead::default();
+    }
+    FilesRead { hashes: files.into_iter().map(|(path, file)| (path, file.hash())).collect(), whole }
 }
 
 /// Starts again with the tool that was named, under its own rules. The log tells of that one.

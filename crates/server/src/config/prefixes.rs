@@ -3,12 +3,13 @@
 use super::raw::Raw;
 use super::refused::Refused;
 
-/// The prefixes as they are compared: `/` between names, lower case, nothing at the ends, each once, in their order.
+/// The prefixes in the spelling of the owner: `/` between names, nothing at the ends, each once in whatever case, in their
+/// order.
 pub(super) fn prefixes(raw: &Raw) -> Result<Vec<String>, Refused> {
     let mut prefixes: Vec<String> = Vec::new();
     for entry in raw.entries(',')? {
         let prefix = prefix(entry)?;
-        if !prefixes.contains(&prefix) {
+        if !prefixes.iter().any(|known| known.to_lowercase() == prefix.to_lowercase()) {
             prefixes.push(prefix);
         }
     }
@@ -40,7 +41,7 @@ fn prefix(entry: &str) -> Result<String, Refused> {
     if names.is_empty() {
         return Err(Refused::WholeVault { value: value() });
     }
-    Ok(names.join("/").to_lowercase())
+    Ok(names.join("/"))
 }
 
 fn is_absolute(entry: &str) -> bool {

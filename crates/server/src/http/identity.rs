@@ -61,7 +61,7 @@ struct Sessions {
 
 /// Clients come and go; whoever is forgotten opens a new session.
 const SESSIONS: usize = 10_000;
-const SESSION: &str = "mcp-session-id";
+pub(super) const SESSION: &str = "mcp-session-id";
 
 impl Tokens {
     pub(crate) fn new(known: Vec<(ContentHash, Identity)>) -> Self {
@@ -91,6 +91,11 @@ impl Tokens {
             None => true,
             Some(session) => self.sessions().owners.get(session).is_some_and(|owner| owner == name),
         }
+    }
+
+    /// How many sessions of a client are open, by whoever knows which are.
+    pub(super) fn count(&self, name: &str, is_open: impl Fn(&str) -> bool) -> usize {
+        self.sessions().owners.iter().filter(|(session, owner)| *owner == name && is_open(session)).count()
     }
 
     fn opened(&self, session: &str, name: &str) {

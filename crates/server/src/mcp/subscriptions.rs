@@ -1,9 +1,16 @@
 //! Tells clients of changes of the files that they follow, whoever made them.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use lapidary_pipeline::{Executor, Invocation, Principal};
-use lapidary_tools::{CheckSubscriptions, Payload, Resource, ResourceUri, Subscribe, Subscription};
+use lapidary_tools::{CheckSubscriptions, Payload, Reason, Resource, ResourceUri, Subscribe, Subscription};
 use parking_lot::Mutex;
 use rmcp::{
     ErrorData, RoleServer,
@@ -19,15 +26,27 @@ const EVERY: Duration = Duration::from_secs(1);
 /// More files than a person can follow.
 const MOST: usize = 1_000;
 
+/// Of all clients together.
+const MOST_IN_ALL: usize = 10_000;
+
+/// How many files all clients follow.
+pub(super) type Followed = Arc<AtomicUsize>;
+
 /// The files that one client follows, by the URIs it gave; clones share everything.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Subscriptions(Arc<Mutex<State>>);
 
-#[derive(Default)]
 struct State {
     files: BTreeMap<String, Subscription>,
     /// They are looked at every now and then.
     watched: bool,
+    followed: Followed,
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.followed.fetch_sub(self.files.len(), Ordering::Relaxed);
+    }
 }
 
 /// What came of a wish to follow a file.
@@ -35,21 +54,36 @@ enum Added {
     /// Now a watch has to begin.
     First,
     More,
-    TooMany,
+    TooMany {
+        limit: usize,
+    },
 }
 
 impl Subscriptions {
+    pub(super) fn new(followed: Followed) -> Self {
+        Self(Arc::new(Mutex::new(State { files: BTreeMap::new(), watched: false, followed })))
+    }
+
     fn add(&self, subscription: Subscription) -> Added {
         let mut state = self.0.lock();
-        if state.files.len() >= MOST && !state.files.contains_key(&subscription.uri) {
-            return Added::TooMany;
+        if !state.files.contains_key(&subscription.uri) {
+            if state.files.len() >= MOST {
+                return Added::TooMany { limit: MOST };
+            }
+            let one_more = |followed: usize| (followed < MOST_IN_ALL).then_some(followed + 1);
+            if state.followed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
+                return Added::TooMany { limit: MOST_IN_ALL };
+            }
         }
         state.files.insert(subscription.uri.clone(), subscription);
         if std::mem::replace(&mut state.watched, true) { Added::More } else { Added::First }
     }
 
     pub(super) fn remove(&self, uri: &str) {
-        self.0.lock().files.remove(uri);
+        let mut state = self.0.lock();
+        if state.files.remove(uri).is_some() {
+            state.followed.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// Tells of each file that has news, until nothing is followed any more or nobody is there to be told.
@@ -143,9 +177,9 @@ impl Mcp {
         };
         match self.subscriptions.add(subscription) {
             Added::More => {}
-            Added::TooMany => {
-                let message = format!("No more than {MOST} files can be followed at a time; unsubscribe from some.");
-                return Err(ErrorData::invalid_params(message, None));
+            Added::TooMany { limit } => {
+                let reason = Reason::TooMany { what: "subscriptions", limit };
+                return Err(refusal(&reason, &uri, context, &self.profile(context)));
             }
             Added::First => {
                 let (subscriptions, listener) = (self.subscriptions.clone(), Listener::Session(context.peer.clone()));
@@ -176,7 +210,7 @@ impl Mcp {
 
     /// As long as the client keeps its request open.
     pub(super) async fn watch_all(&self, context: &SubscriptionContext) {
-        let (executor, subscriptions) = (&self.shared.executor, Subscriptions::default());
+        let (executor, subscriptions) = (&self.shared.executor, Subscriptions::new(Arc::clone(&self.shared.followed)));
         let request = context.request_context();
         for uri in context.accepted().resource_subscriptions.iter().flatten() {
             // What is closed to the caller has no news, and the log says why.
@@ -189,5 +223,32 @@ impl Mcp {
             () = subscriptions.watch(executor, &principal, &listener) => context.cancelled().await,
             () = context.cancelled() => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_vault::{Sight, VaultPath};
+
+    use super::*;
+
+    #[test]
+    fn all_clients_together_follow_no_more_than_so_many_files_and_leave_nothing() {
+        let followed = Followed::new(AtomicUsize::new(MOST_IN_ALL - 2));
+        let file = |name: &str| Subscription {
+            uri: name.to_owned(),
+            vault: "v".to_owned(),
+            sight: Sight::new(VaultPath::parse(name).unwrap()),
+        };
+        let (one, other) = (Subscriptions::new(Arc::clone(&followed)), Subscriptions::new(Arc::clone(&followed)));
+        assert!(matches!(one.add(file("a")), Added::First));
+        assert!(matches!(one.add(file("a")), Added::More), "it is followed already");
+        assert!(matches!(other.add(file("a")), Added::First));
+        assert!(matches!(other.add(file("b")), Added::TooMany { limit: MOST_IN_ALL }));
+        one.remove("a");
+        one.remove("a");
+        assert!(matches!(other.add(file("b")), Added::More));
+        drop((one, other));
+        assert_eq!(followed.load(Ordering::Relaxed), MOST_IN_ALL - 2);
     }
 }

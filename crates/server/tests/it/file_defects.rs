@@ -118,7 +118,7 @@ fn edits() -> Vec<(&'static str, Value, &'static str, &'static str)> {
             "---\r\nid: 007\r\n---\r\n",
             "",
         ),
-        ("file_append", json!({ "content": "end" }), "- two ^i", "- two ^i\r\nend\r\n"),
+        ("file_append", json!({ "content": "end" }), "- two ^i", "- two ^i\r\n\r\nend\r\n"),
     ]
 }
 

@@ -143,6 +143,56 @@ impl Drop for HttpServer {
 }
 
 #[test]
+fn a_request_that_can_be_read_in_two_ways_is_refused() {
+    let vault = Vault::new(&[("a.md", b"one")]);
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
+    let own = server.address.clone();
+    let (plain, body) = modern("tools/list", json!({}));
+    let status = |target: &str, more: &[(&str, &str)]| {
+        let mut headers = plain.clone();
+        headers.retain(|(name, _)| !more.iter().any(|(given, _)| given == name));
+        headers.extend(more);
+        server.request("POST", target, &headers, &body).0
+    };
+    assert_eq!(status("/mcp", &[]), 200);
+    assert_eq!(status(&format!("http://{own}/mcp"), &[]), 200);
+    assert_eq!(status("/mcp", &[("Host", &own), ("Host", "evil.example")]), 400);
+    assert_eq!(status("/mcp", &[("Origin", "http://localhost:1"), ("Origin", "http://evil.example")]), 400);
+    assert_eq!(status("http://evil.example/mcp", &[]), 400);
+    for kind in ["application/jsonx", "text/plain", "application/json-patch+json"] {
+        assert_eq!(status("/mcp", &[("Content-Type", kind)]), 415, "{kind}");
+    }
+    assert_eq!(status("/mcp", &[("Content-Type", "application/json; charset=utf-8")]), 200);
+}
+
+#[test]
+fn a_client_has_no_more_sessions_open_than_it_may_and_an_ended_one_makes_room() {
+    const MOST: usize = 100;
+    let vault = Vault::new(&[("a.md", b"one")]);
+    let tokens = format!("one:curator:{0}; other:curator:{1}", "1".repeat(32), "2".repeat(32));
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[("LAPIDARY_TOKENS", &tokens)]);
+    let bearer = |digit: &str| format!("Bearer {}", digit.repeat(32));
+    let (one, other) = (bearer("1"), bearer("2"));
+    let (one, other) = (("Authorization", one.as_str()), ("Authorization", other.as_str()));
+    let sessions: Vec<String> = (0..MOST).map(|_| server.session_with(&[one])).collect();
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+    } });
+    let accept = ("Accept", "application/json, text/event-stream");
+    for more in [&[][..], &[("Mcp-Method", "initialize")]] {
+        let headers = [&[("Content-Type", "application/json"), accept, one], more].concat();
+        let (status, reply) = server.request("POST", "/mcp", &headers, &hello.to_string());
+        assert_eq!(status, 503, "{reply}");
+        assert!(reply.contains("too_many"), "{reply}");
+    }
+    server.session_with(&[other]);
+    assert!(server.ask_in(&sessions[1], &[one], "tools/list", &json!({}))["result"].is_object());
+    let ended = server.request("DELETE", "/mcp", &[one, ("mcp-session-id", &sessions[0])], "");
+    assert!(ended.0 < 300, "{ended:?}");
+    server.session_with(&[one]);
+}
+
+#[test]
 fn a_modern_call_is_answered_in_plain_json() {
     let vault = Vault::new(&[("a.md", b"one")]);
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);

@@ -27,6 +27,7 @@ mod logging;
 mod next_steps;
 mod notes;
 mod operations;
+mod overwrites;
 mod pending;
 mod periodic;
 mod policy;

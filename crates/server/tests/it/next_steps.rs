@@ -41,7 +41,7 @@ fn refusals_name_the_step_that_helps() {
             "obsidian_patch_note",
             json!({ "target": path("twice.md"), "section": section("Notes"), "operation": "append", "content": "x" }),
             &[
-                "Name one of: `P::Notes`. `Q::Notes` stands there several times: `heading_replace_body` takes an `occurrence`",
+                "Name one of: `P::Notes`. `Q::Notes` stands there several times: `obsidian_replace_in_note` finds one by its text, `heading_replace_body` by its `occurrence`",
             ],
         ),
         yes(

@@ -132,7 +132,7 @@ fn only_so_many_files_are_followed() {
     for number in 0..1000 {
         assert_eq!(follow(&mut server, &format!("obsidian://vault/{number}.md"))["result"], json!({}));
     }
-    assert_eq!(follow(&mut server, NOTE)["error"]["code"], -32602);
+    assert_eq!(follow(&mut server, NOTE)["error"]["code"], -32005);
     assert_eq!(follow(&mut server, "obsidian://vault/7.md")["result"], json!({}), "one that is followed already");
     vault.write("7.md", b"made");
     assert_eq!(uri_of(&server.message()), "obsidian://vault/7.md");

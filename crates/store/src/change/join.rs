@@ -5,7 +5,7 @@ use lapidary_note::{FileContent, quoted};
 use unicode_normalization::UnicodeNormalization;
 
 use super::{Change, ChangeSet};
-use crate::VaultPath;
+use crate::{Guard, VaultPath};
 
 /// Why a change cannot be made in one step with those before it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +75,7 @@ impl ChangeSet {
     fn add(&mut self, change: Change) {
         match change {
             Change::Write { path, before, guard, content } => match self.maker(&path) {
-                Some(index) => self.rewrite(index, &before, content),
+                Some(index) => self.rewrite(index, &before, guard, content),
                 None => self.changes.push(Change::Write { path, before, guard, content }),
             },
             Change::Create { path, content } => self.create(path, content),
@@ -133,7 +133,14 @@ impl ChangeSet {
         self.changes[index + 1..].iter().any(touches)
     }
 
-    fn rewrite(&mut self, index: usize, now: &std::sync::Arc<crate::File>, new: FileContent) {
+    fn rewrite(&mut self, index: usize, now: &std::sync::Arc<crate::File>, by: Guard, new: FileContent) {
+        // An edit before it does not vouch for what an overwrite replaces.
+        if let (Guard::Nobody, Change::Write { guard, .. } | Change::Move { guard, .. }) =
+            (by, &mut self.changes[index])
+            && *guard == Guard::Plan
+        {
+            *guard = by;
+        }
         let undone = match &mut self.changes[index] {
             Change::Write { before, content, .. } => {
                 *content = new;
@@ -241,7 +248,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{File, Guard, Trash};
+    use crate::{File, Trash};
 
     fn path(path: &str) -> VaultPath {
         VaultPath::parse(path).unwrap()

@@ -156,6 +156,14 @@ fn of_files() -> Vec<Reason> {
             all.push(Reason::Stale { path: path("a.md"), argument, expected: expected(), current });
         }
     }
+    for (argument, changed, lost) in [
+        (Some("expectedHash"), names(&["-old", "+new"]), Vec::new()),
+        (Some("expected_content_hash"), Vec::new(), names(&["a line"])),
+        (None, Vec::new(), Vec::new()),
+    ] {
+        let (path, current) = (path("a.md"), hash("now"));
+        all.push(Reason::Overtaken { path, argument, expected: expected(), current, changed, lost });
+    }
     for part in [Part::Section, Part::Block, Part::Range, Part::Frontmatter] {
         for found in [Some(hash("part")), None] {
             let (path, current) = (path("a.md"), hash("now"));

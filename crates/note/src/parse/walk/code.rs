@@ -98,7 +98,7 @@ fn wider_column(text: &str, item: &ListItem) -> Option<usize> {
     let line = line_start(text, item.marker.start);
     let before = &text[line..item.marker.start];
     let behind = text[item.marker.end..item.whole.end].strip_prefix(' ')?;
-    let odd = item.marker.len() == 2 && before.len() % 2 == 0 && !behind.starts_with([' ', '\t', '\n']);
+    let odd = item.marker.len() == 2 && before.len().is_multiple_of(2) && !behind.starts_with([' ', '\t', '\n']);
     let column = before.len() + 4;
     let reaches = |line: &str| {
         let words = line.trim_start_matches([' ', '\t']);

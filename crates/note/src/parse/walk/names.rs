@@ -89,10 +89,11 @@ impl Walk<'_, '_, '_> {
         let mut start = None;
         let mut escaped = false;
         for (at, byte) in text.as_bytes()[row.clone()].iter().enumerate().map(|(at, byte)| (row.start + at, byte)) {
-            if *byte == b'|' && !escaped {
-                if let Some(start) = start.replace(at + 1) {
-                    self.run(trim(text, start..at));
-                }
+            if *byte == b'|'
+                && !escaped
+                && let Some(start) = start.replace(at + 1)
+            {
+                self.run(trim(text, start..at));
             }
             escaped = *byte == b'\\' && !escaped;
         }

@@ -104,7 +104,7 @@ max_bytes = 3000
     assert_eq!((config.transport, config.repetition.noticed), (Transport::Http, false));
     assert_eq!(config.state_dir, Path::new("/home/me/state"));
     assert!(config.access.read_only && config.tools.dotted_names);
-    assert_eq!(config.access.read_paths, Some(vec!["notes, old".into(), "work".into()]));
+    assert_eq!(config.access.read_paths, Some(vec!["Notes, old".into(), "Work".into()]));
     assert_eq!(config.access.write_paths, Some(vec!["a".into(), "b".into()]));
     assert_eq!(
         (config.access.hide_excluded, config.access.skip_folders),

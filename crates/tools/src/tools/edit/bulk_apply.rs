@@ -184,7 +184,8 @@ impl BatchTool for BulkApply {
 /// A hash that was right before the batch is out of date behind an operation that changes the same file.
 fn next_hash(StepRefusal { reason, changed_before }: &StepRefusal) -> Option<String> {
     let (argument, now) = match reason {
-        Reason::Stale { argument, current: Some(current), .. } => (*argument, current),
+        Reason::Stale { argument, current: Some(current), .. }
+        | Reason::Overtaken { argument: Some(argument), current, .. } => (*argument, current),
         Reason::StalePart { part, found: Some(found), .. } => (part.argument(), found),
         _ => return None,
     };

@@ -249,7 +249,7 @@ fn destination(
     };
     match on_conflict {
         OnConflict::Overwrite if to != *from => {
-            let trash = out_of_the_way(view, to.clone(), there, Guard::Plan);
+            let trash = out_of_the_way(view, to.clone(), there, Guard::Nobody);
             Ok((to, Some(trash)))
         }
         OnConflict::Rename => {

@@ -42,7 +42,9 @@ impl WriteTool for FileReplace {
     type Output = Made;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
-        match EditTarget::begin(Self::DECLARATION.name, context, view, input.file)? {
+        let target = EditTarget::begin(Self::DECLARATION.name, context, view, input.file)
+            .map_err(|reason| reason.with_what_changed(view, input.content.as_bytes()))?;
+        match target {
             EditTarget::File(editing) if !editing.is_expected() => {
                 let problem = "is required where the file exists: the `contentHash` that `file_read` gives";
                 Err(editing.bad_argument(EXPECTED_CONTENT, problem))

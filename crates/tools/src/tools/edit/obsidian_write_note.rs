@@ -73,7 +73,11 @@ impl WriteTool for ObsidianWriteNote {
         let tool = Self::DECLARATION.name;
         let makes = if input.section.is_some() { Makes::PeriodicNotes } else { Makes::AnyNote };
         let writing =
-            NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)?;
+            NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)
+                .map_err(|reason| match input.section {
+                Some(_) => reason,
+                None => reason.with_what_changed(view, input.content.as_bytes()),
+            })?;
         if let Some(section) = &input.section {
             let wanted = Wanted {
                 tool,
@@ -98,7 +102,7 @@ impl WriteTool for ObsidianWriteNote {
             }
             Some(_) | None => writing.in_own_form(content)?,
         };
-        Ok(writing.plan_text(content, None))
+        Ok(writing.plan_whole(content))
     }
 
     fn text(&self, output: &NoteTextWritten) -> Option<String> {

@@ -1,0 +1,74 @@
+use lapidary_note::ExpectedHash;
+use lapidary_vault::{Diff, VaultPath, View};
+
+use super::Reason;
+
+/// As much of a change as shows what it is about; who has to know more reads the file.
+const SHOWN: usize = 300;
+
+/// Of one line.
+const SHOWN_OF_LINE: usize = 100;
+
+impl Reason {
+    /// That a file is not the one which a hash names, said to a caller that would replace all of it.
+    pub fn with_what_changed(self, view: &View, proposed: &[u8]) -> Self {
+        match self {
+            Self::Stale { path, argument, expected, current: Some(_) } => {
+                Self::overtaken(view, path, Some(argument), expected, proposed)
+            }
+            other => other,
+        }
+    }
+
+    /// The same of a file that the caller once read. What it may not read now is not shown.
+    pub fn overtaken(
+        view: &View,
+        path: VaultPath,
+        argument: Option<&'static str>,
+        expected: ExpectedHash,
+        proposed: &[u8],
+    ) -> Self {
+        let now = match view.read(&path) {
+            Ok(file) => file,
+            Err(_) => return Self::NoteMissing { path, suggestions: Vec::new() },
+        };
+        // History that cannot be read shows nothing, which is no reason to overwrite.
+        let seen = view.version(&path, &expected).ok().flatten();
+        let (changed, lost) = match &seen {
+            Some((_, seen)) => (lines(&path, seen, now.bytes(), &['-', '+']), Vec::new()),
+            None => (Vec::new(), lines(&path, now.bytes(), proposed, &['-'])),
+        };
+        let lost = lost.iter().map(|line| line[1..].to_owned()).collect();
+        Self::Overtaken { path, argument, expected, current: now.hash(), changed, lost }
+    }
+
+    /// Without what stands in the file, for a caller that may not read it.
+    #[must_use]
+    pub fn without_content(self) -> Self {
+        match self {
+            Self::Overtaken { path, argument, expected, current, .. } => {
+                Self::Overtaken { path, argument, expected, current, changed: Vec::new(), lost: Vec::new() }
+            }
+            other => other,
+        }
+    }
+}
+
+/// The first lines of a diff that begin with one of these marks.
+fn lines(path: &VaultPath, old: &[u8], new: &[u8], marks: &[char]) -> Vec<String> {
+    let mut diff = Diff::default();
+    diff.compare(path, Some(old), Some(new));
+    let mut left = SHOWN;
+    let mut shown = Vec::new();
+    // The first two lines name the file.
+    for line in diff.text.lines().skip(2).filter(|line| line.starts_with(marks) && !line[1..].trim().is_empty()) {
+        let clipped = match line.char_indices().nth(SHOWN_OF_LINE) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line.to_owned(),
+        };
+        let Some(rest) = left.checked_sub(clipped.len()) else { break };
+        left = rest;
+        shown.push(clipped);
+    }
+    shown
+}
