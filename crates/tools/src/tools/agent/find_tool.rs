@@ -19,7 +19,7 @@ pub(crate) struct Input {
     /// E.g. `rename a heading`.
     #[schemars(length(min = 1))]
     query: String,
-    /// How many tools to show; 5 by default, the best one whole.
+    /// How many tools to show; 5 by default.
     #[serde(default)]
     #[schemars(range(min = 1, max = 20))]
     limit: Option<usize>,
