@@ -107,8 +107,8 @@ async fn strict(request: Request, next: Next) -> Response {
 }
 
 /// Sessions that are open at a time: of one client that is known by its token, and of all together.
-const SESSIONS_OF_ONE: usize = 100;
-const SESSIONS: usize = 1_000;
+const SESSIONS_OF_ONE: usize = 500;
+const SESSIONS: usize = 2_000;
 
 /// Refuses to open one session more than anybody needs. Each keeps memory and a task until it ends or times out.
 async fn limit_sessions(

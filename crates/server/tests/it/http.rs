@@ -167,7 +167,7 @@ fn a_request_that_can_be_read_in_two_ways_is_refused() {
 
 #[test]
 fn a_client_has_no_more_sessions_open_than_it_may_and_an_ended_one_makes_room() {
-    const MOST: usize = 100;
+    const MOST: usize = 500;
     let vault = Vault::new(&[("a.md", b"one")]);
     let tokens = format!("one:curator:{0}; other:curator:{1}", "1".repeat(32), "2".repeat(32));
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[("LAPIDARY_TOKENS", &tokens)]);

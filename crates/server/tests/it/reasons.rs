@@ -193,6 +193,7 @@ fn no_declared_reason_is_left_out() {
         "cancelled",
         "approval_unavailable",
         "approval_pending",
+        "too_many",
         "approval_expired",
         "changed_meanwhile",
         "denied_by_rule",
