@@ -112,9 +112,11 @@ fn find_tool_finds_by_the_words_of_people_and_shows_only_what_is_on() {
     ] {
         let found = server.done("find_tool", json!({ "query": query }));
         assert_eq!(found["matches"][0]["name"], first, "{query}: {found:#}");
-        let schema = &found["matches"][0]["inputSchema"];
-        assert_eq!(schema["type"], "object");
-        assert!(found["matches"][0]["example"].is_object());
+        assert_eq!(found["fits"], true, "{query}: {found:#}");
+        // What the client has in its list it is not told again.
+        let told = found["matches"][0].get("listed").is_none();
+        assert_eq!(found["matches"][0]["arguments"].is_string(), told, "{query}: {found:#}");
+        assert_eq!(found["matches"][0]["example"].is_object(), told, "{query}: {found:#}");
     }
     let mut server = vault.serve_with(&["--read-only"], &[]).open(Era::Modern);
     let found = server.done("find_tool", json!({ "query": "create replace edit write note", "limit": 20 }));

@@ -1,8 +1,9 @@
+mod arguments;
 mod ranking;
 
 use lapidary_operation::{
-    AgentTool, Context, Declaration, Entry, Example, Family, Gives, Group, Kind, Needs, Prompt, Reason, Standing,
-    quote::quoted,
+    AgentTool, Catalogue, Context, Declaration, Entry, Example, Family, Gives, Group, Kind, Needs, Prompt, Reason,
+    Standing, quote::quoted,
 };
 use ranking::{Ranking, stems, wanted};
 use schemars::JsonSchema;
@@ -18,7 +19,7 @@ pub(crate) struct Input {
     /// E.g. `rename a heading`.
     #[schemars(length(min = 1))]
     query: String,
-    /// How many tools to show; 3 by default.
+    /// How many tools to show; 5 by default.
     #[serde(default)]
     #[schemars(range(min = 1, max = 20))]
     limit: Option<usize>,
@@ -27,6 +28,9 @@ pub(crate) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
+    /// Whether the first one does what is asked; if not, these are only the nearest.
+    fits: bool,
+    /// The best one whole, the others by a sentence; those that are listed are left out after the first.
     matches: Vec<Found>,
     total: usize,
     /// Playbooks of the person for such tasks; read one as a note.
@@ -55,16 +59,22 @@ struct Skill {
 #[serde(rename_all = "camelCase")]
 struct Found {
     name: &'static str,
-    description: String,
-    group: &'static str,
-    effect: &'static str,
+    /// In your list: call it directly.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     listed: bool,
-    input_schema: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effect: Option<&'static str>,
+    description: String,
+    /// Like `file: string, limit?: integer`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<Map<String, Value>>,
 }
 
-const SHOWN: usize = 3;
+const SHOWN: usize = 5;
+/// Of text, if nothing else is asked for: a question about tools costs less than the list that it saves.
+const BYTES: usize = 1024;
 
 impl AgentTool for FindTool {
     const DECLARATION: Declaration = Declaration {
@@ -84,36 +94,12 @@ impl AgentTool for FindTool {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, input: Input) -> Result<Output, Reason> {
-        // Whoever asks has these two already.
-        let others = context.catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name()));
-        let ranked = Ranking::of(others).best(&input.query);
-        let limit = input.limit.unwrap_or(SHOWN);
-        let skills = skills(context, &input.query, limit);
-        let total = ranked.len();
-        let matches = ranked.into_iter().take(limit).map(|entry| found(entry, context.vaults)).collect();
-        let relays = context.catalogue.on().any(|entry| entry.spec.name() == "call_tool");
-        Ok(Output { matches, total, skills, relays })
+        let skills = skills(context, &input.query, input.limit.unwrap_or(SHOWN));
+        Ok(Output { skills, ..answer(context.catalogue, context.vaults, &input.query, input.limit) })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        if output.matches.is_empty() && output.skills.is_empty() {
-            return Some("No tool fits these words. Try others, or fewer.".to_owned());
-        }
-        let one = |found: &Found| {
-            let how = match (found.listed, output.relays) {
-                (true, _) => "call it directly",
-                (false, true) => "run it with `call_tool`",
-                (false, false) => "call it by this name, though it is not listed",
-            };
-            let example = found
-                .example
-                .as_ref()
-                .map_or(String::new(), |example| format!("\nExample: `{}`", Value::Object(example.clone())));
-            let schema = Value::Object(found.input_schema.clone());
-            format!("### {} ({}, {how})\n{}\nInput: `{schema}`{example}", found.name, found.effect, found.description)
-        };
-        let shown: Vec<String> = output.matches.iter().map(one).collect();
-        let mut text = format!("**{} of {} tools**\n\n{}", output.matches.len(), output.total, shown.join("\n\n"));
+        let mut text = output.tools();
         if !output.skills.is_empty() {
             text += "\n\n**Playbooks** (notes; read one before you begin)";
             for Skill { path, vault, description, .. } in &output.skills {
@@ -134,7 +120,7 @@ impl AgentTool for FindTool {
                 gives: Gives::Including(json!({ "matches": [{
                     "name": "file_read",
                     "effect": "read",
-                    "listed": false,
+                    "arguments": "file: string",
                     "example": { "file": "Plan.md" },
                 }] })),
                 after: &[],
@@ -143,7 +129,7 @@ impl AgentTool for FindTool {
                 says: "Nothing fits",
                 before: &[],
                 input: json!({ "query": "zzz" }),
-                gives: Gives::Output(json!({ "matches": [], "total": 0 })),
+                gives: Gives::Output(json!({ "fits": false, "matches": [], "total": 0 })),
                 after: &[],
             },
             Example {
@@ -174,23 +160,101 @@ fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<Skill> {
     fitting.into_iter().take(limit).map(|(_, skill)| skill).collect()
 }
 
-fn found(entry: &Entry, vaults: &[String]) -> Found {
+fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<usize>) -> Output {
+    // Whoever asks has these two already.
+    let others = catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name()));
+    let ranking = Ranking::of(others);
+    let ranked = ranking.best(query);
+    let total = ranked.len();
+    let fits = total > 0 && ranking.understands(query);
+    let mut ranked = ranked.into_iter();
+    let best = ranked.next().map(|entry| if fits { whole(entry, vaults) } else { brief(entry) });
+    let others = ranked.filter(|entry| entry.standing != Standing::Listed).map(brief);
+    let matches = best.into_iter().chain(others).take(limit.unwrap_or(SHOWN)).collect();
+    let relays = catalogue.on().any(|entry| entry.spec.name() == "call_tool");
+    let mut output = Output { fits, matches, total, skills: Vec::new(), relays };
+    while limit.is_none() && output.matches.len() > 1 && output.tools().len() > BYTES {
+        output.matches.pop();
+    }
+    output
+}
+
+impl Output {
+    fn tools(&self) -> String {
+        let line = |found: &Found| format!("\n- {}: {}", found.name, found.description);
+        let Some((best, others)) = self.matches.split_first() else {
+            return "Nothing fits. Try other words, or fewer.".to_owned();
+        };
+        let lines: String = others.iter().map(line).collect();
+        if !self.fits {
+            return match best.listed {
+                true if others.is_empty() => format!("Nothing fits; the nearest is `{}` of your list.", best.name),
+                true => format!("Nothing fits; the nearest are `{}` of your list, and:{lines}", best.name),
+                false => format!("Nothing fits; the nearest are:{}{lines}", line(best)),
+            };
+        }
+        let mut text = match (best.listed, self.relays) {
+            (true, _) => format!("The best fit, `{}`, is in your list: call it directly.", best.name),
+            (false, relays) => {
+                let how =
+                    if relays { "run it with `call_tool`" } else { "call it by this name, though it is not listed" };
+                format!("**{}** ({}; {how})\n{}", best.name, best.effect.unwrap_or_default(), best.description)
+            }
+        };
+        text.extend(best.arguments.iter().map(|arguments| format!("\nArguments: `{arguments}`")));
+        text.extend(best.example.iter().map(|example| format!("\nExample: `{}`", Value::Object(example.clone()))));
+        if !others.is_empty() {
+            text += &format!("\n\nOthers (`find_tool` with a name shows one whole):{lines}");
+        }
+        text
+    }
+}
+
+/// By its first sentence.
+fn brief(entry: &Entry) -> Found {
+    let description = entry.spec.description();
+    let first = description.lines().next().unwrap_or_default();
+    // After `e.g.` goes on what began.
+    let ends = first.match_indices(". ").find(|(at, _)| first[at + 2..].starts_with(char::is_uppercase));
+    Found {
+        name: entry.spec.name(),
+        listed: entry.standing == Standing::Listed,
+        effect: None,
+        description: ends.map_or(first, |(at, _)| &first[..=at]).to_owned(),
+        arguments: None,
+        example: None,
+    }
+}
+
+/// With all that it takes to call it, unless the client has that already.
+fn whole(entry: &Entry, vaults: &[String]) -> Found {
+    let brief = brief(entry);
+    if brief.listed {
+        return brief;
+    }
+    // An example that is refused for want of it would be none.
+    let vault = vaults.first().filter(|_| vaults.len() > 1 && entry.spec.kind.needs_vault());
     let worked = |example: Example| match (example.gives.last(), example.input) {
         (Gives::Output(_) | Gives::Including(_), Value::Object(mut arguments)) => {
-            // An example that is refused for want of it would be none.
-            let vault = vaults.first().filter(|_| vaults.len() > 1 && entry.spec.kind.needs_vault());
             arguments.extend(vault.map(|vault| ("vault".to_owned(), json!(vault))));
             Some(arguments)
         }
         _ => None,
     };
+    let examples = entry.tool.examples().into_iter().filter_map(worked);
+    let shortest = examples.min_by_key(|example| Value::Object(example.clone()).to_string().len());
+    let mut arguments = arguments::of(entry.spec.input());
+    if vault.is_some() {
+        arguments += ", vault: string";
+    }
     Found {
-        name: entry.spec.name(),
+        effect: Some(entry.spec.effect.name()),
         description: entry.spec.description().to_owned(),
-        group: entry.spec.declaration.group.name(),
-        effect: entry.spec.effect.name(),
-        listed: entry.standing == Standing::Listed,
-        input_schema: entry.spec.input().clone(),
-        example: entry.tool.examples().into_iter().find_map(worked),
+        arguments: Some(arguments),
+        example: shortest,
+        ..brief
     }
 }
+
+#[cfg(test)]
+mod tests;

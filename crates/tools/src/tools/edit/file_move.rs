@@ -92,7 +92,7 @@ impl WriteTool for FileMove {
             PathArgument { pointer: "/to", role: Role::Write },
         ],
         reasons: &[Kind::NoteMissing, Kind::FileExists, Kind::StalePrecondition, Kind::EditRefused],
-        words: "rename a file, rename a folder, move a note, file folder directory, change its name or path, update links backlinks",
+        words: "rename a file, rename a note, rename a folder, move a note, file folder directory, change its name or path, update links backlinks",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;

@@ -97,7 +97,7 @@ impl ReadTool for MetadataRead {
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: Role::Read }],
         reasons: &[Kind::NoteMissing],
-        words: "metadata frontmatter properties headings tags aliases blocks tasks links size modified of a note",
+        words: "metadata frontmatter properties headings tags aliases blocks tasks links size of a note, when was it last modified",
     };
     type Input = Input;
     type Output = Output;

@@ -1,4 +1,6 @@
-//! Which tools fit a wish in somebody's own words.
+//! Which tools fit a wish in a person's own words.
+
+mod vocabulary;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,16 +15,21 @@ const IN_DESCRIPTION: f32 = 1.5;
 const IN_ARGUMENTS: f32 = 0.8;
 /// For two words that stand side by side in both.
 const SIDE_BY_SIDE: f32 = 3.0;
+/// What a word that is only meant counts against one that is said.
+const MEANT: f32 = 0.8;
 /// More than all words together.
 const EXACT: f32 = 1000.0;
 
-/// Words that stand in every wish and tell nothing.
-const EMPTY: &[&str] = &[
-    "a", "an", "the", "of", "in", "on", "to", "for", "and", "or", "is", "are", "be", "was", "were", "it", "its",
-    "this", "that", "these", "those", "my", "me", "i", "you", "your", "do", "does", "did", "can", "could", "how",
-    "please", "with", "by", "at", "as", "some", "one", "want", "would", "like", "need", "let", "us", "we", "from",
-    "into", "just", "so", "far", "about", "what", "which", "where", "when", "why", "who", "tool",
-];
+/// Words that stand in every wish and tell nothing; none that people say of a tool in particular (`get back`).
+const EMPTY: &str = "\
+    a an the of in on to for and or is are be was were it its this that these those my me i you your do does \
+    did can could how please with by at as some one want would like need let us we from into just so far \
+    about what which where when why who tool something someone anything thing things other up off out over \
+    give them they then than if but not no now will should have has had our mine also only wrong really \
+    very too \
+    der die das den dem des ein eine einen einer eines und oder im am auf aus mit von zu zum zur für ich mir \
+    mich mein meine meinen meiner wie bitte machen le la les un une du de et ou dans sur pour avec je mon ma \
+    mes comment el los las una unos y en con por para mi mis como";
 
 /// A set of tools, ready to be asked.
 pub(super) struct Ranking<'a> {
@@ -55,15 +62,28 @@ impl<'a> Ranking<'a> {
 
     /// Those that fit, the best first; between equals, the one that changes nothing, then the order of the list.
     pub(super) fn best(&self, wish: &str) -> Vec<&'a Entry> {
-        let wanted = wanted(wish);
+        let mut wanted: BTreeMap<String, f32> = wanted(wish).into_iter().map(|word| (word, 1.0)).collect();
+        for meant in vocabulary::meanings(wish) {
+            wanted.entry(stem(meant)).or_insert(MEANT);
+        }
+        // A word that tools use themselves is first of all that word.
+        let foreign: Vec<String> = words(wish).into_iter().filter(|w| !self.common.contains_key(&stem(w))).collect();
+        let meant: Vec<String> = vocabulary::meanings(&foreign.join(" ")).into_iter().map(stem).collect();
         let pairs = pairs(wish);
+        // Other languages have other orders of words.
+        let said_or_meant = |word: &String| wanted.contains_key(word);
+        let meant_together = |(one, other): &&(String, String)| {
+            (meant.contains(one) && said_or_meant(other)) || (meant.contains(other) && said_or_meant(one))
+        };
         let spelt: Vec<String> = words(wish);
         let mut ranked: Vec<(f32, &Entry)> = Vec::new();
         for (entry, fields) in &self.tools {
-            let mut score: f32 = wanted.iter().map(|word| self.tells(word) * fields.weight(word)).sum();
-            for pair in pairs.intersection(&fields.pairs) {
-                score += SIDE_BY_SIDE * (self.tells(&pair.0) + self.tells(&pair.1));
-            }
+            let mut score: f32 =
+                wanted.iter().map(|(word, counts)| counts * self.tells(word) * fields.weight(word)).sum();
+            let together = |pair: &(String, String)| SIDE_BY_SIDE * (self.tells(&pair.0) + self.tells(&pair.1));
+            score += pairs.intersection(&fields.pairs).map(together).sum::<f32>();
+            let unsaid = fields.pairs.difference(&pairs).filter(meant_together);
+            score += MEANT * unsaid.map(together).sum::<f32>();
             if spelt == words(entry.spec.name()) {
                 score += EXACT;
             }
@@ -76,6 +96,30 @@ impl<'a> Ranking<'a> {
         ranked.into_iter().map(|(_, entry)| entry).collect()
     }
 
+    /// Whether the tools know more than half of what the wish says: of `read a pdf`, none knows what a PDF is, and the
+    /// best answer to the rest would only pretend to be one. Names and topics are the person's own, and not counted.
+    pub(super) fn understands(&self, wish: &str) -> bool {
+        let unquoted: Vec<&str> = wish.split(['"', '`', '“', '”', '„']).step_by(2).collect();
+        let unquoted = unquoted.join(" ");
+        let said = unquoted.split_once(" about ").map_or(unquoted.as_str(), |(said, _)| said);
+        let (mut known, mut unknown) = (0_usize, 0_usize);
+        for (at, spelt) in said.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).enumerate() {
+            let mut letters = spelt.chars();
+            let named = at > 0
+                && letters.next().is_some_and(char::is_uppercase)
+                && letters.next().is_some_and(char::is_lowercase);
+            for word in telling(spelt) {
+                if self.common.contains_key(&word) || !vocabulary::meanings(spelt).is_empty() {
+                    known += 1;
+                } else if !named && !word.chars().all(char::is_numeric) {
+                    unknown += 1;
+                }
+            }
+        }
+        // Nothing but empty words: the ranking decides.
+        unknown == 0 || known > unknown
+    }
+
     fn tells(&self, word: &str) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "there are a few dozen tools")]
         let share = |count: usize| (self.tools.len() + 1) as f32 / (count + 1) as f32;
@@ -85,9 +129,11 @@ impl<'a> Ranking<'a> {
 
 impl Fields {
     fn weight(&self, word: &str) -> f32 {
+        // A title mostly repeats the name, and that says nothing new.
+        let title = if self.name.contains(word) { 0.0 } else { IN_TITLE };
         let fields = [
             (&self.name, IN_NAME),
-            (&self.title, IN_TITLE),
+            (&self.title, title),
             (&self.words, IN_WORDS),
             (&self.description, IN_DESCRIPTION),
             (&self.arguments, IN_ARGUMENTS),
@@ -122,7 +168,7 @@ pub(super) fn wanted(wish: &str) -> BTreeSet<String> {
 }
 
 fn telling(text: &str) -> impl Iterator<Item = String> {
-    words(text).into_iter().filter(|word| !EMPTY.contains(&word.as_str())).map(|word| stem(&word))
+    words(text).into_iter().filter(|word| !EMPTY.split(' ').any(|empty| empty == word)).map(|word| stem(&word))
 }
 
 /// Those that follow each other.
@@ -154,13 +200,13 @@ mod tests {
     use super::*;
     use crate::TOOL_SET;
 
-    #[test]
-    fn everyday_wishes_find_their_tool_among_the_first_three() {
+    /// Of the phrasings in a list: how many there are, and those whose tool is not among the first three.
+    fn missed(list: &str) -> (usize, Vec<String>) {
         let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
-        let ranking = Ranking::of(catalogue.on());
-        let set = include_str!("phrasings.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+        let ranking =
+            Ranking::of(catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name())));
         let (mut asked, mut missed) = (0, Vec::new());
-        for line in set {
+        for line in list.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
             let (phrase, right) = line.split_once(" => ").unwrap();
             let right: Vec<&str> = right.split(' ').collect();
             for tool in &right {
@@ -168,12 +214,39 @@ mod tests {
             }
             asked += 1;
             let found: Vec<&str> = ranking.best(phrase).iter().take(3).map(|entry| entry.spec.name()).collect();
-            if !found.iter().any(|name| right.contains(name)) {
-                missed.push(format!("{phrase}: {found:?}"));
+            if !found.iter().any(|name| right.contains(name)) || !ranking.understands(phrase) {
+                missed.push(format!("{phrase}: {found:?}, understood: {}", ranking.understands(phrase)));
             }
         }
+        (asked, missed)
+    }
+
+    #[test]
+    fn everyday_wishes_find_their_tool_among_the_first_three() {
+        let (asked, missed) = missed(include_str!("phrasings.txt"));
         assert!(asked >= 60, "{asked}");
         assert!(missed.len() * 20 <= asked, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
+    }
+
+    #[test]
+    fn so_do_wishes_that_were_written_down_before_the_vocabulary_was_used() {
+        let (asked, missed) = missed(include_str!("held_out.txt"));
+        assert!(asked >= 60, "{asked}");
+        assert!(missed.len() * 20 <= asked, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
+    }
+
+    #[test]
+    fn what_no_tool_does_is_not_understood_and_names_and_topics_do_not_matter() {
+        let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let ranking = Ranking::of(catalogue.on());
+        for wish in
+            ["read a pdf", "PDF lesen", "overdue tasks", "überfällige Aufgaben", "send an email", "translate a note"]
+        {
+            assert!(!ranking.understands(wish), "{wish}");
+        }
+        for wish in ["rename Foo to Bar", "rename \"old plan\" to \"new zebra\"", "find my note about zebra taxes"] {
+            assert!(ranking.understands(wish), "{wish}");
+        }
     }
 
     #[test]

@@ -1,0 +1,79 @@
+use lapidary_operation::{Catalogue, ProfileRules, Selection};
+
+use super::*;
+use crate::TOOL_SET;
+
+fn catalogue() -> Catalogue {
+    Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap()
+}
+
+fn phrasings() -> impl Iterator<Item = &'static str> {
+    let lines = include_str!("phrasings.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once(" => ")).map(|(phrase, _)| phrase)
+}
+
+#[test]
+fn an_answer_is_at_most_a_kilobyte_and_repeats_nothing_that_is_listed() {
+    let catalogue = catalogue();
+    for phrase in phrasings() {
+        let output = answer(&catalogue, &[], phrase, None);
+        let text = FindTool.text(&output).unwrap();
+        let structured = serde_json::to_string(&output).unwrap();
+        assert!(text.len() <= BYTES && structured.len() <= BYTES + 200, "{phrase}: {} {text}", structured.len());
+        for line in text.lines().filter_map(|line| line.strip_prefix("- ")) {
+            let (name, _) = line.split_once(": ").unwrap();
+            assert_eq!(catalogue.find(name).unwrap().standing, Standing::Deferred, "{phrase}: {text}");
+        }
+        assert!(output.fits, "{phrase}: {text}");
+    }
+}
+
+#[test]
+fn every_tool_that_is_not_listed_is_shown_whole_within_a_kilobyte() {
+    let catalogue = catalogue();
+    for entry in catalogue.on().filter(|entry| entry.standing == Standing::Deferred) {
+        let text = FindTool.text(&answer(&catalogue, &[], entry.spec.name(), None)).unwrap();
+        assert!(text.len() <= BYTES, "{} {text}", text.len());
+        for part in
+            [&format!("**{}** (", entry.spec.name()), "run it with `call_tool`", "\nArguments: `", "\nExample: `{"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}
+
+#[test]
+fn one_that_is_listed_is_only_pointed_to() {
+    let text = FindTool.text(&answer(&catalogue(), &[], "fix a typo", None)).unwrap();
+    assert!(text.starts_with("The best fit, `str_replace`, is in your list: call it directly."), "{text}");
+    assert!(!text.contains("Arguments"), "{text}");
+}
+
+#[test]
+fn where_nothing_fits_that_is_said() {
+    for wish in ["read a pdf", "overdue tasks", "zzz"] {
+        let output = answer(&catalogue(), &[], wish, None);
+        let text = FindTool.text(&output).unwrap();
+        assert!(!output.fits && text.starts_with("Nothing fits"), "{wish}: {text}");
+        assert!(text.len() <= BYTES && !text.contains("Arguments"), "{wish}: {text}");
+    }
+}
+
+#[test]
+fn arguments_are_a_line() {
+    let schema = json!({
+        "properties": {
+            "occurrence": { "anyOf": [{ "enum": ["unique", "all"] }, { "type": "integer" }] },
+            "file": { "type": "string" },
+            "edits": { "type": "array", "items": { "type": "object", "required": ["find"], "properties": {
+                "find": { "type": "string" }, "times": { "type": ["integer", "null"] },
+            } } },
+        },
+        "required": ["file", "edits"],
+    });
+    let shown = arguments::of(schema.as_object().unwrap());
+    for part in ["file: string", "edits: { find: string, times?: integer|null }[]", ", occurrence?: unique|all|integer"]
+    {
+        assert!(shown.contains(part), "{shown}");
+    }
+}
