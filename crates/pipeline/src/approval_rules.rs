@@ -95,9 +95,11 @@ impl Rules {
     /// about reading are about that.
     pub(crate) fn on_showing(&self, spec: &Spec) -> Decision {
         let about = |rule: &&Rule| {
-            (rule.effect, &rule.path) == (Some(Effect::Read), &None)
-                && rule.group.is_none_or(|group| group == spec.declaration.group)
-                && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+            let of_tool = rule.group.is_none_or(|group| group == spec.declaration.group)
+                && rule.tool.as_ref().is_none_or(|tool| tool == spec.name());
+            // Who may not use the tools that read may not read by way of those that write.
+            let of_reading = rule.effect.is_none() && rule.group == Some(Group::Read) && rule.tool.is_none();
+            rule.path.is_none() && (rule.effect == Some(Effect::Read) && of_tool || of_reading)
         };
         self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
     }

@@ -1,6 +1,6 @@
 //! Old versions of files, as far as a caller may read those files.
 
-use std::time::SystemTime;
+use std::{collections::BTreeSet, time::SystemTime};
 
 use lapidary_note::{ContentHash, ExpectedHash};
 use lapidary_store::{History, rebased};
@@ -178,7 +178,11 @@ fn late_saves(history: &dyn History, scope: &Scope) -> Result<Vec<LateSave>, Led
 /// The part of it that the caller may read; `None` if that is nothing.
 fn narrowed(record: CheckpointRecord, scope: &Scope) -> Option<CheckpointRecord> {
     let open = |path: &VaultPath| scope.may_read(path).is_ok();
-    let entries = record.entries.into_iter().filter(|entry| open(&entry.path));
+    // A file that came from a closed place was moved, not made: taken for new, its undoing would take the only copy away.
+    let came: BTreeSet<VaultPath> =
+        record.entries.iter().filter(|entry| !open(&entry.path)).filter_map(|entry| entry.moved_to.clone()).collect();
+    let is_arrival = |entry: &EntryRecord| entry.before.is_none() && came.contains(&entry.path);
+    let entries = record.entries.into_iter().filter(|entry| open(&entry.path) && !is_arrival(entry));
     let entries: Vec<EntryRecord> =
         entries.map(|entry| EntryRecord { moved_to: entry.moved_to.clone().filter(|to| open(to)), ..entry }).collect();
     (!entries.is_empty()).then_some(CheckpointRecord { entries, ..record })

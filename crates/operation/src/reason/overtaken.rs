@@ -1,7 +1,7 @@
 use lapidary_note::ExpectedHash;
 use lapidary_vault::{Diff, VaultPath, View};
 
-use super::Reason;
+use super::{Candidates, Reason};
 
 /// As much of a change as shows what it is about; who has to know more reads the file.
 const SHOWN: usize = 300;
@@ -48,6 +48,22 @@ impl Reason {
         match self {
             Self::Overtaken { path, argument, expected, current, .. } => {
                 Self::Overtaken { path, argument, expected, current, changed: Vec::new(), lost: Vec::new() }
+            }
+            Self::TextMissing { path, preview, .. } => Self::TextMissing { path, preview, near: None },
+            Self::SectionMissing { path, section_type, target, .. } => {
+                Self::SectionMissing { path, section_type, target, available: Vec::new() }
+            }
+            Self::SectionTargetMissing { path, section_type, target, .. } => {
+                Self::SectionTargetMissing { path, section_type, target, available: Vec::new() }
+            }
+            Self::AmbiguousSection { path, target, .. } => {
+                Self::AmbiguousSection { path, target, candidates: Vec::new() }
+            }
+            Self::Ambiguous { path, target, .. } => {
+                Self::Ambiguous { path, target, candidates: Candidates::Headings(Vec::new()) }
+            }
+            Self::InStep { list, index, reason } => {
+                Self::InStep { list, index, reason: Box::new(reason.without_content()) }
             }
             other => other,
         }

@@ -177,8 +177,8 @@ mod tests {
         ]);
         let token = token.unwrap().remove(0);
         assert_eq!(token.vaults, Some(vec!["Home".to_owned(), "Work".to_owned()]));
-        assert_eq!(token.read_paths, Some(vec!["inbox".to_owned(), "notes".to_owned()]));
-        assert_eq!((token.write_paths, token.read_only), (Some(vec!["inbox".to_owned()]), true));
+        assert_eq!(token.read_paths, Some(vec!["Inbox".to_owned(), "Notes".to_owned()]));
+        assert_eq!((token.write_paths, token.read_only), (Some(vec!["Inbox".to_owned()]), true));
         assert!(own(&[("read_paths", text("*.md"))]).is_err(), "folders, not patterns");
         assert!(own(&[("read_pahts", text("a"))]).unwrap_err().to_string().contains("did you mean `read_paths`"));
     }

@@ -31,7 +31,8 @@ impl Mcp {
         let session = session.map(|id| id.chars().take(SESSION_START).collect::<String>());
         let is_single_client = session.is_some();
         let client = || context.client_info().map(|client| client.name.chars().take(CLIENT_NAME).collect());
-        let id = session.or_else(client).unwrap_or_default();
+        // A program chooses its name; it must not be able to choose the beginning of a session that is not its own.
+        let id = session.or_else(|| client().map(|name: String| format!("~{name}"))).unwrap_or_default();
         let name = identity.map_or_else(|| Principal::HTTP.to_owned(), Identity::principal_name);
         Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, caller, is_single_client }
     }

@@ -271,8 +271,8 @@ fn over_http_the_token_that_a_client_presents_chooses_the_profile() {
     drop(server);
     let log = vault.log();
     let line = |ok: bool| log.iter().find(|line| line["tool"] == "str_replace" && line["ok"] == ok).unwrap();
-    assert_eq!((&line(true)["client_id"], &line(true)["profile"]), (&json!("http:desk:test"), &json!("curator")));
-    assert_eq!((&line(false)["client_id"], &line(false)["profile"]), (&json!("http:phone:test"), &json!("reader")));
+    assert_eq!((&line(true)["client_id"], &line(true)["profile"]), (&json!("http:desk:~test"), &json!("curator")));
+    assert_eq!((&line(false)["client_id"], &line(false)["profile"]), (&json!("http:phone:~test"), &json!("reader")));
     assert!(!log.iter().any(|line| line.to_string().contains("a-token")), "secrets are not in the log");
 }
 

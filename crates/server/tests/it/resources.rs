@@ -180,7 +180,7 @@ fn refusals_are_errors_with_code_data_and_hint() {
         }
         let forbidden = refused(&mut server, "obsidian://vault/secret/b.md");
         assert_eq!(forbidden["data"]["subreason"], "outside_read_paths");
-        assert_eq!(forbidden["data"]["activeScope"], json!(["folder", "big.md", "none"]));
+        assert_eq!(forbidden["data"]["activeScope"], json!(["Folder", "big.md", "none"]));
         assert_eq!(refused(&mut server, "obsidian://vault/Folder/A.md")["data"]["suggestions"], json!(["Folder/a.md"]));
     }
 }

@@ -98,8 +98,8 @@ fn links_are_the_same_from_both_ends_before_and_after_everything_is_indexed() {
     assert_eq!(
         backlinks(0),
         [
-            "Areas/Plan 2.md:wiki",
             "Areas/Plan 2.md:markdown",
+            "Areas/Plan 2.md:wiki",
             "Other.md:wiki",
             "board.canvas:embed",
             "board.canvas:wiki"

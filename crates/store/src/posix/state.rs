@@ -302,11 +302,12 @@ fn lock(file: &File, go_on: &dyn Fn() -> bool) -> io::Result<()> {
 
 fn whole_lines(file: &mut File, position: &mut u64) -> io::Result<Vec<String>> {
     file.seek(SeekFrom::Start(*position))?;
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     *position += whole as u64;
-    Ok(text[..whole].lines().map(str::to_owned).collect())
+    // One damaged line must not hide all the others.
+    Ok(String::from_utf8_lossy(&bytes[..whole]).lines().map(str::to_owned).collect())
 }
 
 pub(super) fn private_folder(folder: &Path) -> io::Result<()> {

@@ -137,15 +137,16 @@ impl WriteTool for TagRename {
     fn text(&self, output: &Output) -> Option<String> {
         let Output { from, to, replaced_count, files_changed, files, left, files_left, dry_run, .. } = output;
         let dry = if *dry_run { "Dry run: " } else { "" };
-        let mut text = format!("{dry}#{from} → #{to}: {replaced_count} in {files_changed} notes");
+        let (from, to) = (quoted(from), quoted(to));
+        let mut text = format!("{dry}{from} → {to}: {replaced_count} in {files_changed} notes");
         for FileOutput { file, replaced_count } in files.iter().take(SHOWN_NAMES) {
-            text += &format!("\n{file} {replaced_count}");
+            text += &format!("\n{} {replaced_count}", quoted(file));
         }
         if *files_changed > files.len().min(SHOWN_NAMES) {
             text += &format!("\n… {} more", files_changed - files.len().min(SHOWN_NAMES));
         }
         for LeftOutput { file, why } in left.iter().take(SHOWN_NAMES) {
-            text += &format!("\nLeft: {file}: {why}");
+            text += &format!("\nLeft: {}: {why}", quoted(file));
         }
         let unnamed = files_left.unwrap_or_default().saturating_sub(left.len().min(SHOWN_NAMES));
         if unnamed > 0 {

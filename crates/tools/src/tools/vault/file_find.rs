@@ -1,5 +1,6 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted_path,
+    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    quote::{quoted, quoted_path},
 };
 use lapidary_query::nearest_several;
 use lapidary_toolkit::{
@@ -140,7 +141,7 @@ impl ReadTool for FileFind {
     fn text(&self, output: &Output) -> Option<String> {
         let mut text = format!("{} found", output.total);
         for found in &output.matches {
-            text += &format!("\n{}", found.path);
+            text += &format!("\n{}", quoted(&found.path));
         }
         text += &output.next_offset.map_or_else(String::new, |next| format!("\n… go on with `offset: {next}`"));
         Some(text)

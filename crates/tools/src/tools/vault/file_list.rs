@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    quote::quoted,
 };
 use lapidary_toolkit::{
     folder::{Folder, relative},
@@ -117,8 +118,8 @@ impl ReadTool for FileList {
         let mut text = format!("{} in all", output.total);
         for Entry { path, r#type, size_bytes, mtime_ms } in &output.entries {
             text += &match r#type {
-                Type::Directory => format!("\n{path}/"),
-                Type::File => format!("\n{path} {size_bytes} {}", minute(*mtime_ms)),
+                Type::Directory => format!("\n{}", quoted(&format!("{path}/"))),
+                Type::File => format!("\n{} {size_bytes} {}", quoted(path), minute(*mtime_ms)),
             };
         }
         text += &output.next_offset.map_or_else(String::new, |next| format!("\n… go on with `offset: {next}`"));

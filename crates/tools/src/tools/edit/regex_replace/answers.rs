@@ -186,7 +186,7 @@ impl Output {
         let count = self.replaced_preview_count.or(self.replaced_count).unwrap_or_default();
         let done = if self.dry_run { "would be replaced" } else { "replaced" };
         let place = match (&self.file, self.files_changed) {
-            (Some(file), _) => file.clone(),
+            (Some(file), _) => quoted(file).to_string(),
             (None, files) => format!("{} files", files.unwrap_or_default()),
         };
         let mut text = format!("{count} {done} in {place}");
@@ -195,7 +195,7 @@ impl Output {
         }
         text += &self.example.as_ref().map_or_else(String::new, LineOutput::text);
         for FileOutput { file, replaced_count, example, .. } in self.files.iter().flatten().take(SHOWN_FILES) {
-            text += &format!("\n{file}: {replaced_count}");
+            text += &format!("\n{}: {replaced_count}", quoted(file));
             text += &example.as_ref().map_or_else(String::new, LineOutput::text);
         }
         let more = self.files_changed.unwrap_or_default().saturating_sub(SHOWN_FILES);
@@ -203,7 +203,7 @@ impl Output {
             text += &format!("\n… {more} more files");
         }
         for LeftOutput { file, why } in self.left.iter().take(SHOWN_FILES) {
-            text += &format!("\nLeft: {file}: {why}");
+            text += &format!("\nLeft: {}: {}", quoted(file), why);
         }
         text += &self.hint.map_or_else(String::new, |hint| format!("\n{hint}"));
         text += &self.next_offset.map_or_else(String::new, |next| format!(" `nextOffset` is {next}."));
