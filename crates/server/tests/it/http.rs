@@ -200,7 +200,7 @@ fn a_modern_call_is_answered_in_plain_json() {
     let (status, body) = server.post(&[], "tools/call", Some("file_read"), params);
     assert_eq!(status, 200, "{body}");
     assert!(body.contains("\"content\":\"one\""), "{body}");
-    assert_eq!(vault.log()[0]["client_id"], "http:test");
+    assert_eq!(vault.log()[0]["client_id"], "http:~test");
 }
 
 #[test]

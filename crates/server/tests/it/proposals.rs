@@ -124,7 +124,7 @@ fn a_change_of_any_size_is_shown_in_part_and_made_whole() {
     assert_eq!((&proposal["filesChanged"], &proposal["replaced_preview_count"]), (&json!(151), &json!(61_500)));
     assert_eq!(proposal["files"].as_array().unwrap().len(), 100);
     let text = result["content"][0]["text"].as_str().unwrap();
-    assert!(text.len() < 3_000 && text.contains("n/000.md: 10") && text.contains("131 more files"), "{text}");
+    assert!(text.len() < 3_000 && text.contains("`n/000.md`: 10") && text.contains("131 more files"), "{text}");
     let shown = server.done("regex_replace", with(wanted.clone(), "dry_run", &json!(true)));
     assert!(shown["diff"].as_str().unwrap().ends_with(" lines)\n"), "{shown}");
     let done = server.call("regex_replace", with(wanted, "proposal_token", &proposal["proposal_token"]));

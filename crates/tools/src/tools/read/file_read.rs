@@ -61,7 +61,7 @@ impl ReadTool for FileRead {
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: Role::Read }],
         reasons: &[Kind::NoteMissing],
-        words: "read open show get content text of a file or note, cat",
+        words: "read open show get content text of a file or note, cat, read a whole file, show all of a file",
     };
     type Input = Input;
     type Output = Output;
