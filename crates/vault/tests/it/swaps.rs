@@ -29,15 +29,21 @@ fn prepared() -> Scratch {
     scratch
 }
 
-/// `work` becomes a link to the closed folder, and is kept beside.
+/// `work` becomes a link to the closed folder, and is kept beside. In one step: while there is no `work`, a commit that
+/// runs at the same time may make it anew.
 fn swap(root: &std::path::Path) {
-    std::fs::rename(root.join("work"), root.join("kept")).unwrap();
-    std::os::unix::fs::symlink(".closed", root.join("work")).unwrap();
+    std::os::unix::fs::symlink(".closed", root.join("kept")).unwrap();
+    exchange(root);
 }
 
 fn swap_back(root: &std::path::Path) {
-    std::fs::remove_file(root.join("work")).unwrap();
-    std::fs::rename(root.join("kept"), root.join("work")).unwrap();
+    exchange(root);
+    std::fs::remove_file(root.join("kept")).unwrap();
+}
+
+fn exchange(root: &std::path::Path) {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    renameat_with(CWD, root.join("work"), CWD, root.join("kept"), RenameFlags::EXCHANGE).unwrap();
 }
 
 fn closed(scratch: &Scratch) -> std::collections::BTreeMap<PathBuf, crate::scratch::Found> {
