@@ -9,8 +9,8 @@ mod target;
 mod tests;
 mod written;
 
-pub use follow::{BlockRename, Followed, HeadingRename};
-pub(crate) use labels::Labels;
+pub use follow::{BlockRename, HeadingRename, LinkOutcome};
+pub(crate) use labels::ReferenceLabels;
 pub(crate) use written::{InlineParts, definition, inline_parts, wiki};
 
 /// How a link is written.

@@ -1,6 +1,6 @@
 //! Text at the end of a note. A block id counts only at the end of its block, so a line right behind it would take it away.
 
-use lapidary_note::{Document, EditError, Edited};
+use lapidary_note::{Document, EditError, EditResult};
 use lapidary_operation::quote::quoted;
 
 pub struct Appended {
@@ -15,7 +15,7 @@ pub fn appended(
     document: &Document,
     content: &str,
     whole_lines: bool,
-    add: impl Fn(&str) -> Result<Edited, EditError>,
+    add: impl Fn(&str) -> Result<EditResult, EditError>,
 ) -> Result<Appended, EditError> {
     let edited = add(content)?.document;
     let Some(id) = lost_id(document, &edited) else { return Ok(Appended { document: edited, notice: None }) };

@@ -1,6 +1,6 @@
 //! Edits of properties, under the hash of the frontmatter.
 
-use lapidary_note::{Document, EditError, PropertyEdit, PropertyError, PropertyPath, Value};
+use lapidary_note::{Document, EditError, PropertyEdit, PropertyError, PropertyPath, YamlValue};
 use lapidary_operation::{Part, Plan, Reason};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ impl FrontmatterInput {
 
 /// One change of the properties.
 pub enum Step {
-    Set(PropertyPath, Value),
+    Set(PropertyPath, YamlValue),
     /// A map or list that is empty without it goes with it.
     Delete(PropertyPath),
 }
@@ -85,7 +85,7 @@ pub fn plan(editing: FileEdit, steps: &[Step]) -> Result<Plan<FrontmatterOutput>
 }
 
 /// What a caller sent, as a property can hold it.
-pub fn value(editing: &FileEdit, argument: &str, given: &Json) -> Result<Value, Reason> {
+pub fn value(editing: &FileEdit, argument: &str, given: &Json) -> Result<YamlValue, Reason> {
     let problem = "holds a number that YAML cannot hold exactly; send it as a string";
     properties::from_json(given).ok_or_else(|| editing.bad_argument(argument, problem))
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_note::{
-    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, Note, PropertyPath, Retarget,
+    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, Note, PropertyPath,
     canvas_values, with_canvas_values,
 };
 use lapidary_operation::{Context, Reason, Refused};
@@ -202,7 +202,7 @@ impl<'v> Moving<'v> {
             // Each is an edit of all properties.
             context.check()?;
             let path = PropertyPath::parse(key).map_err(|error| refusal(source, error.into()))?;
-            let Some(retarget) = Retarget::link(link, &rewritten.linkpath) else { continue };
+            let Some(retarget) = LinkRetarget::link(link, &rewritten.linkpath) else { continue };
             let retarget = retarget.with_alias(link, rewritten.alias.as_deref());
             let edited = document.retarget_property_link(&path, &retarget);
             document = edited.map_err(|error| refusal(source, error))?.document;
@@ -272,7 +272,7 @@ struct Found {
 fn retargeted(document: &Document, found: &[Found]) -> Result<Document, EditError> {
     let links = found.iter().filter_map(|found| {
         let Found { link, to } = found;
-        Some(Retarget::link(link, &to.linkpath)?.with_alias(link, to.alias.as_deref()))
+        Some(LinkRetarget::link(link, &to.linkpath)?.with_alias(link, to.alias.as_deref()))
     });
     Ok(document.retarget_links(&links.collect::<Vec<_>>())?.document)
 }

@@ -1,4 +1,6 @@
-use lapidary_note::{EditError, Operation, PatchContent, Patched, PropertyError, SectionPatch, SectionPatchError};
+use lapidary_note::{
+    EditError, PatchContent, PatchOperation, PatchResult, PropertyError, SectionPatch, SectionPatchError,
+};
 use lapidary_operation::{Reason, clipped, quote::Prose};
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
@@ -24,7 +26,7 @@ pub enum ContentType {
 pub struct Wanted<'a> {
     pub tool: &'static str,
     pub section: &'a Section,
-    pub operation: Operation,
+    pub operation: PatchOperation,
     pub content: &'a str,
     pub content_type: ContentType,
     pub create: bool,
@@ -33,7 +35,7 @@ pub struct Wanted<'a> {
 }
 
 /// The note with one section changed.
-pub fn patched(writing: &NoteEdit, wanted: &Wanted<'_>) -> Result<Patched, Reason> {
+pub fn patched(writing: &NoteEdit, wanted: &Wanted<'_>) -> Result<PatchResult, Reason> {
     let document = writing.document()?;
     let value = match wanted.content_type {
         ContentType::Markdown => None,

@@ -1,6 +1,6 @@
 use std::{ops::Range, sync::Arc};
 
-use lapidary_note::{ContentHash, Document, Eol, Note, shown_text};
+use lapidary_note::{ContentHash, Document, LineEnding, Note, shown_text};
 use lapidary_operation::{Reason, clipped};
 use lapidary_vault::{File, ReadError, VaultPath, View, store::StoreError};
 
@@ -169,12 +169,12 @@ pub fn form(eol: Option<&str>, bom: bool) -> String {
     format!("{eol}{}", if bom { ", bom" } else { "" })
 }
 
-fn eol_name(eol: Eol) -> Option<&'static str> {
+fn eol_name(eol: LineEnding) -> Option<&'static str> {
     match eol {
-        Eol::Lf => None,
-        Eol::CrLf => Some("crlf"),
-        Eol::Cr => Some("cr"),
-        Eol::Mixed => Some("mixed"),
+        LineEnding::Lf => None,
+        LineEnding::CrLf => Some("crlf"),
+        LineEnding::Cr => Some("cr"),
+        LineEnding::Mixed => Some("mixed"),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 use lapidary_note::{
-    CanvasKind, Document, EditError, FileContent, Followed, Link, LinkDefinition, Note, Place, PropertyPath, Relocate,
-    canvas_values, with_canvas_values,
+    CanvasKind, Document, EditError, FileContent, Link, LinkDefinition, LinkOutcome, LinkRelocation, Note, Place,
+    PropertyPath, canvas_values, with_canvas_values,
 };
 use lapidary_operation::{Context, Reason, bug, clipped};
 use lapidary_vault::{Change, Guard, Notes, VaultPath, View};
@@ -75,7 +75,7 @@ pub(crate) fn links_followed(updated: usize, files: usize, left: usize, unread: 
 }
 
 /// Says what a link to a place in the note has to say from now on.
-pub(crate) type Follow<'f> = &'f dyn Fn(&Place<'_>) -> Followed;
+pub(crate) type Follow<'f> = &'f dyn Fn(&Place<'_>) -> LinkOutcome;
 
 /// The links of a vault to one of its notes.
 pub struct References<'v> {
@@ -171,26 +171,27 @@ impl<'v> References<'v> {
                 return None;
             }
             match follow(&Place::of(&subpath)) {
-                Followed::Stays => None,
-                Followed::Becomes(place) => {
+                LinkOutcome::Stays => None,
+                LinkOutcome::Becomes(place) => {
                     found.bytes = found.bytes.saturating_add(place.len());
                     (found.bytes <= MOST_BYTES).then_some(place)
                 }
-                Followed::Lost => {
+                LinkOutcome::Lost => {
                     found.lost.push(subpath.into_owned());
                     None
                 }
             }
         };
-        let mut in_text: Vec<Relocate> =
-            note.links.iter().filter_map(|link| Relocate::link(link, followed(note.text, link)?)).collect();
-        let of_definition =
-            |definition: &LinkDefinition| Relocate::definition(definition, followed(note.text, &definition.as_link())?);
+        let mut in_text: Vec<LinkRelocation> =
+            note.links.iter().filter_map(|link| LinkRelocation::link(link, followed(note.text, link)?)).collect();
+        let of_definition = |definition: &LinkDefinition| {
+            LinkRelocation::definition(definition, followed(note.text, &definition.as_link())?)
+        };
         in_text.extend(note.definitions.iter().filter_map(of_definition));
         in_text.sort_by_key(|link| link.destination.start);
         let in_properties = note.property_links().into_iter().filter_map(|property| {
             let place = followed(&property.value, &property.link)?;
-            Some((property.key, Relocate::link(&property.link, place)?))
+            Some((property.key, LinkRelocation::link(&property.link, place)?))
         });
         (found.in_properties, found.in_text) = (in_properties.collect(), in_text);
         found
@@ -208,9 +209,9 @@ impl<'v> References<'v> {
                         continue;
                     }
                     match follow(&Place::of(&value.value)) {
-                        Followed::Stays => {}
-                        Followed::Becomes(place) => found.in_cards.push((value.span, Card::Place(place))),
-                        Followed::Lost => found.lost.push(value.value),
+                        LinkOutcome::Stays => {}
+                        LinkOutcome::Becomes(place) => found.in_cards.push((value.span, Card::Place(place))),
+                        LinkOutcome::Lost => found.lost.push(value.value),
                     }
                 }
                 CanvasKind::Text => {
@@ -229,9 +230,9 @@ impl<'v> References<'v> {
 /// The links of one file that have to change.
 #[derive(Default)]
 struct Found {
-    in_text: Vec<Relocate>,
+    in_text: Vec<LinkRelocation>,
     /// With the way to the property.
-    in_properties: Vec<(String, Relocate)>,
+    in_properties: Vec<(String, LinkRelocation)>,
     /// Of a canvas, with where the value stands.
     in_cards: Vec<(Range<usize>, Card)>,
     /// Places that no link could name any more.

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lapidary_note::{
-    Content, ContentHash, Frontmatter, Note, PromptSlot, Value as Property, filled_prompt, prompt_slots,
-};
+use lapidary_note::{ContentHash, Frontmatter, NodeContent, Note, PromptSlot, YamlValue, filled_prompt, prompt_slots};
 use lapidary_operation::{
     ArgumentProblem, Completed, Context, FilledPrompt, Prompt, PromptArgument, Reason, bug, clipped,
 };
@@ -202,9 +200,11 @@ fn first_line(text: &str) -> Option<String> {
     Some(line.chars().take(200).collect())
 }
 
-fn described(node: &lapidary_note::Node) -> Option<String> {
+fn described(node: &lapidary_note::YamlNode) -> Option<String> {
     match &node.content {
-        Content::Scalar(Property::Text(text)) | Content::Alias(Property::Text(text)) => Some(text.trim().to_owned()),
+        NodeContent::Scalar(YamlValue::Text(text)) | NodeContent::Alias(YamlValue::Text(text)) => {
+            Some(text.trim().to_owned())
+        }
         _ => None,
     }
     .filter(|text| !text.is_empty())

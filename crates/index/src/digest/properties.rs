@@ -1,4 +1,4 @@
-use lapidary_note::{Node, Note, Value as YamlValue};
+use lapidary_note::{Note, YamlNode, YamlValue};
 use lapidary_query::{FrontmatterState, Number, Value};
 
 use crate::packed::{Packer, Unpacker};
@@ -25,7 +25,7 @@ pub(super) fn pack(note: &Note<'_>, packer: &mut Packer<'_>) {
             packer.byte(1);
             for property in properties {
                 packer.text(&property.key);
-                pack_value(&Node::to_value(&property.value), packer, 0);
+                pack_value(&YamlNode::to_value(&property.value), packer, 0);
             }
         }
     }

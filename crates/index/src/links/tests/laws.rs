@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use lapidary_note::{Document, LinkForm, Retarget};
+use lapidary_note::{Document, LinkForm, LinkRetarget};
 use proptest::{
     collection::{btree_set, vec},
     prelude::*,
@@ -68,7 +68,7 @@ fn through_a_note(linkpath: &str, form: LinkForm) -> String {
         LinkForm::Markdown => "[x](old)\n",
     };
     let document = Document::open(note.to_owned()).unwrap();
-    let retarget = Retarget::link(&document.note().links[0], linkpath).unwrap();
+    let retarget = LinkRetarget::link(&document.note().links[0], linkpath).unwrap();
     let edited = document.retarget_links(&[retarget]).unwrap().document;
     edited.note().links[0].target(edited.shown()).into_owned()
 }

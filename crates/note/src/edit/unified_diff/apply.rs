@@ -1,7 +1,7 @@
 use super::{Hunk, Line, Mark, Patch, PatchError, PatchFailure, PatchMismatch};
 use crate::{
     Document,
-    edit::{Change, Edited},
+    edit::{EditResult, TextChange},
 };
 
 const NO_NEWLINE: &str = "\\ No newline at end of file";
@@ -10,8 +10,8 @@ impl Document {
     /// Makes the changes of a patch if every old line stands where the patch says; else none of them.
     ///
     /// Whether the last line of the file has a line end stays as it is, unless the patch speaks of it.
-    pub fn apply_patch(&self, patch: &Patch) -> Result<Edited, PatchFailure> {
-        let target = Target::of(self.shown());
+    pub fn apply_patch(&self, patch: &Patch) -> Result<EditResult, PatchFailure> {
+        let target = PatchedFile::of(self.shown());
         let mut changes = Vec::new();
         let mut done = 0;
         for (index, hunk) in patch.hunks.iter().enumerate() {
@@ -40,14 +40,14 @@ impl Hunk {
 }
 
 /// The file that a patch is applied to.
-struct Target<'t> {
+struct PatchedFile<'t> {
     shown: &'t str,
     lines: Vec<&'t str>,
     /// Where each line begins, and the end.
     starts: Vec<usize>,
 }
 
-impl<'t> Target<'t> {
+impl<'t> PatchedFile<'t> {
     fn of(shown: &'t str) -> Self {
         let lines: Vec<&str> = shown.split_inclusive('\n').collect();
         let mut starts = vec![0];
@@ -115,7 +115,7 @@ impl<'t> Target<'t> {
     }
 
     /// Each run of removed and added lines is one change, so that kept lines keep their bytes.
-    fn changes(&self, hunk: &Hunk, changes: &mut Vec<Change>) {
+    fn changes(&self, hunk: &Hunk, changes: &mut Vec<TextChange>) {
         let mut at = hunk.first();
         let mut lines = &hunk.lines[..];
         while !lines.is_empty() {
@@ -132,7 +132,7 @@ impl<'t> Target<'t> {
         }
     }
 
-    fn change(&self, at: usize, removed: usize, run: &[Line]) -> Change {
+    fn change(&self, at: usize, removed: usize, run: &[Line]) -> TextChange {
         let added: Vec<&Line> = run.iter().filter(|line| line.mark == Mark::Added).collect();
         let mut text: String = added.iter().map(|line| format!("{}\n", line.text)).collect();
         let span = self.starts[at]..self.starts[at + removed];
@@ -147,6 +147,6 @@ impl<'t> Target<'t> {
                 text.insert(0, '\n');
             }
         }
-        Change::new(span, text)
+        TextChange::new(span, text)
     }
 }

@@ -9,7 +9,7 @@ impl Patch {
         let mut at = lines.iter().position(|line| line.starts_with("@@")).ok_or(PatchError::NoHunk)?;
         let mut hunks = Vec::new();
         while at < lines.len() {
-            let (hunk, next) = Reader { lines: &lines, hunk: hunks.len() }.hunk(at)?;
+            let (hunk, next) = DiffReader { lines: &lines, hunk: hunks.len() }.hunk(at)?;
             hunks.push(hunk);
             at = next;
             // Blank lines behind a hunk are how the patch was sent, not what it says.
@@ -25,12 +25,12 @@ impl Patch {
     }
 }
 
-struct Reader<'p> {
+struct DiffReader<'p> {
     lines: &'p [&'p str],
     hunk: usize,
 }
 
-impl Reader<'_> {
+impl DiffReader<'_> {
     /// The hunk whose header stands on a line, and the line behind it.
     fn hunk(&self, header: usize) -> Result<(Hunk, usize), PatchError> {
         let bad_header = PatchError::Header { hunk: self.hunk, line: header + 1 };

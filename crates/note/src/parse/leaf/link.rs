@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use pulldown_cmark::LinkType;
 
-use super::{OpenLink, Scan};
+use super::{InlineScan, OpenLink};
 use crate::{Link, LinkKind, links, tags::is_space};
 
-impl Scan<'_, '_, '_> {
+impl InlineScan<'_, '_, '_> {
     pub(super) fn link(&mut self, link_type: LinkType, image: bool, span: Range<usize>, inner_end: usize) {
         if matches!(link_type, LinkType::Autolink | LinkType::Email) {
             let inner = span.start + 1..span.end - 1;

@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, PropertyPath, Value};
+use lapidary_note::{ContentHash, PropertyPath, YamlValue};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool, bug,
 };
@@ -64,7 +64,7 @@ impl WriteTool for FrontmatterUpdate {
         let document = editing.document()?;
         input.frontmatter.check(&editing, &document)?;
         let properties = Properties::of(&document).value();
-        let Value::Map(set) = frontmatter::value(&editing, "set", &Json::Object(input.set))? else {
+        let YamlValue::Map(set) = frontmatter::value(&editing, "set", &Json::Object(input.set))? else {
             return Err(bug!("the properties to set are no map"));
         };
         if set.iter().any(|(name, _)| name.is_empty()) {
@@ -147,17 +147,17 @@ fn from_the_back(mut paths: Vec<PropertyPath>) -> impl Iterator<Item = PropertyP
 }
 
 /// The properties that are not among those that shall be there.
-fn gone(properties: &Value, set: &[(String, Value)]) -> Vec<Step> {
-    let Value::Map(entries) = properties else { return Vec::new() };
+fn gone(properties: &YamlValue, set: &[(String, YamlValue)]) -> Vec<Step> {
+    let YamlValue::Map(entries) = properties else { return Vec::new() };
     let is_gone = |name: &&String| !set.iter().any(|(kept, _)| kept == *name);
     entries.iter().map(|(name, _)| name).filter(is_gone).map(|name| Step::Delete(PropertyPath::name(name))).collect()
 }
 
 /// A map goes into the map that is there, key by key; anything else takes the place of what is there.
-fn merge(way: &[String], value: Value, properties: &Value, steps: &mut Vec<Step>) {
+fn merge(way: &[String], value: YamlValue, properties: &YamlValue, steps: &mut Vec<Step>) {
     let Some(path) = PropertyPath::of(way.to_vec()) else { return };
     match (value, path.find(properties)) {
-        (Value::Map(entries), Some(Value::Map(there))) if !there.is_empty() && !entries.is_empty() => {
+        (YamlValue::Map(entries), Some(YamlValue::Map(there))) if !there.is_empty() && !entries.is_empty() => {
             for (name, value) in entries {
                 let way: Vec<String> = way.iter().cloned().chain([name]).collect();
                 merge(&way, value, properties, steps);

@@ -1,4 +1,4 @@
-use lapidary_note::{Blanks, ContentHash, Heading, Section, SectionPart};
+use lapidary_note::{BlankLines, ContentHash, Heading, SectionEdit, SectionPart};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
     WriteTool, clipped,
@@ -84,7 +84,7 @@ impl WriteTool for HeadingReplaceBody {
             Scope::Subtree => SectionPart::Subtree,
             Scope::Own => SectionPart::Own,
         };
-        let section = Section { heading, part, blanks: Blanks::Kept };
+        let section = SectionEdit { heading, part, blanks: BlankLines::Kept };
         let edited = document.replace_body(&section, &input.content).map_err(|error| editing.refusal(error))?;
         if let Some(outside) = edited.heading_outside(heading) {
             let (path, target) = (editing.path().clone(), clipped(&heading.text));

@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Lines};
+use lapidary_note::{ContentHash, LineRange};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
     WriteTool, quote::Prose,
@@ -72,7 +72,7 @@ impl WriteTool for LinesReplace {
             return Err(editing.bad_argument("to", Prose::ours(format_args!("must be >= {} (`from`)", input.from))));
         }
         let document = editing.document()?;
-        let lines = Lines { from: input.from, to: input.to };
+        let lines = LineRange { from: input.from, to: input.to };
         let span = lines.span(document.shown()).map_err(|_| Reason::LineOutOfRange {
             path: editing.path().clone(),
             argument: "from",
@@ -87,7 +87,7 @@ impl WriteTool for LinesReplace {
             false => Places::of(new.shown()).last_line(edited.span.end),
         };
         let new_range = RangeOutput { from: input.from, to };
-        let range_hash = new.hash_of_lines(Lines { from: input.from, to }).to_string();
+        let range_hash = new.hash_of_lines(LineRange { from: input.from, to }).to_string();
         Ok(editing.plan(&new, |written| Output { written, new_range, range_hash }))
     }
 

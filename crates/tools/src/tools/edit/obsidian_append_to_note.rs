@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, FileContent, Operation, Side};
+use lapidary_note::{ContentHash, FileContent, InsertSide, PatchOperation};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
 };
@@ -79,7 +79,7 @@ impl WriteTool for ObsidianAppendToNote {
             let wanted = Wanted {
                 tool,
                 section,
-                operation: Operation::Add(Side::Behind),
+                operation: PatchOperation::Add(InsertSide::Behind),
                 content: &input.content,
                 content_type: input.content_type,
                 create: input.create_target_if_missing,

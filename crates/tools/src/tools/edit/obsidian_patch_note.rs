@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Operation, Side};
+use lapidary_note::{ContentHash, InsertSide, PatchOperation};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
     quote::quoted,
@@ -125,9 +125,9 @@ impl WriteTool for ObsidianPatchNote {
             tool,
             section: &input.section,
             operation: match input.operation {
-                Change::Append => Operation::Add(Side::Behind),
-                Change::Prepend => Operation::Add(Side::Before),
-                Change::Replace => Operation::Replace,
+                Change::Append => PatchOperation::Add(InsertSide::Behind),
+                Change::Prepend => PatchOperation::Add(InsertSide::Before),
+                Change::Replace => PatchOperation::Replace,
             },
             content: &input.content,
             content_type: input.content_type,

@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Operation};
+use lapidary_note::{ContentHash, PatchOperation};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
 };
@@ -82,7 +82,7 @@ impl WriteTool for ObsidianWriteNote {
             let wanted = Wanted {
                 tool,
                 section,
-                operation: Operation::Replace,
+                operation: PatchOperation::Replace,
                 content: &input.content,
                 content_type: input.content_type,
                 create: false,

@@ -1,4 +1,4 @@
-use lapidary_note::{ContentHash, Lines};
+use lapidary_note::{ContentHash, LineRange};
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
     fence::fenced,
@@ -79,7 +79,7 @@ impl ReadTool for FileReadRange {
         let text = shown.text();
         let total_lines = shown.lines();
         // Behind the last line there is nothing, and that is an answer.
-        let span = Lines { from: input.from, to: input.to }.span(text).unwrap_or(text.len()..text.len());
+        let span = LineRange { from: input.from, to: input.to }.span(text).unwrap_or(text.len()..text.len());
         let range_hash = match span.is_empty() {
             true => Some(ContentHash::of(b"")),
             false => shown.hash_of(span.clone()),

@@ -418,7 +418,7 @@ mod tests {
         time::Duration,
     };
 
-    use lapidary_note::{Document, Lines};
+    use lapidary_note::{Document, LineRange};
     use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ScanLimits, Selection};
     use lapidary_vault::{Scope, Vault, store::MemoryStore};
 
@@ -460,7 +460,7 @@ mod tests {
                 .zip(1..)
                 .filter(|(line, _)| line.contains("needle"))
                 .map(|(_, number)| {
-                    let hash = document.hash_of_lines(Lines::one(number)).to_string();
+                    let hash = document.hash_of_lines(LineRange::one(number)).to_string();
                     (number, hash::short(&hash).to_owned())
                 })
                 .collect();
