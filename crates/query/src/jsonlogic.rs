@@ -14,7 +14,7 @@ use lapidary_note::quoted;
 use serde_json::Value as Json;
 
 use crate::{PatternError, PatternKind, PatternOptions, Replacer, Row, Value, nearest};
-use reads::Reads;
+use reads::RuleReads;
 
 pub use coerce::is_truthy;
 
@@ -99,7 +99,7 @@ pub struct Logic {
     rule: Value,
     /// Those that stand in the rule as they are.
     patterns: BTreeMap<(Kind, String), Replacer>,
-    reads: Reads,
+    reads: RuleReads,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,7 +111,7 @@ enum Kind {
 impl Logic {
     pub fn parse(rule: &Json) -> Result<Self, LogicError> {
         let rule = Value::from(rule);
-        let mut parser = Parser { values: 0, patterns: BTreeMap::new(), reads: Reads::default() };
+        let mut parser = Parser { values: 0, patterns: BTreeMap::new(), reads: RuleReads::default() };
         if let Value::Object(entries) = &rule
             && entries.is_empty()
         {
@@ -148,7 +148,7 @@ impl Logic {
 struct Parser {
     values: usize,
     patterns: BTreeMap<(Kind, String), Replacer>,
-    reads: Reads,
+    reads: RuleReads,
 }
 
 impl Parser {

@@ -17,7 +17,7 @@ pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};
 pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::{nearest, nearest_several};
 pub use pattern::{
-    Case, ExpressionFlags, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions,
+    Case, ExpressionFlags, LineCount, LineMatch, MatchingLines, Pattern, PatternError, PatternKind, PatternOptions,
     ReplaceError, Replacement, Replacer, Undecided, lines_after, lines_before,
 };
 pub use row::{
@@ -25,9 +25,9 @@ pub use row::{
     item_fields, line_fields,
 };
 pub use search::{
-    Answers, Bounds, Fuzzy, Leaf, Lexicon, Node, PathFilter, Piece, PropertyFilter, Resolver, SearchQuery, Starts,
-    TaskState, TextFilter, Token, Unit, Word, Words, evaluate, folded, has_tag, holds, search_tokens, search_words,
-    word_forms,
+    AnswerBounds, Answers, FuzzyWord, KeptWord, LeafResolver, Lexicon, Node, PathFilter, Piece, PropertyFilter,
+    QueryLeaf, SearchQuery, Starts, TaskState, TextFilter, TextUnit, Token, Words, evaluate, folded, has_tag, holds,
+    search_tokens, search_words, word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use value::{

@@ -25,27 +25,31 @@ enum Nearness {
 ///
 /// Case and `-`, `_`, `.` do not count. Of equally near names the alphabetically first is answered, whatever their order.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = Name::new(word)?;
-    known.into_iter().filter_map(|name| Some((nearness(&word, &Name::new(name)?)?, name))).min().map(|(_, name)| name)
+    let word = ComparedName::new(word)?;
+    known
+        .into_iter()
+        .filter_map(|name| Some((nearness(&word, &ComparedName::new(name)?)?, name)))
+        .min()
+        .map(|(_, name)| name)
 }
 
 /// The known names that are nearest to `word`, the nearest first; only those that are a few typing errors away, or hold it.
 pub fn nearest_several<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
-    let Some(word) = Name::new(word) else { return Vec::new() };
+    let Some(word) = ComparedName::new(word) else { return Vec::new() };
     let mut found: Vec<(Nearness, &str)> =
-        known.into_iter().filter_map(|name| Some((nearness(&word, &Name::new(name)?)?, name))).collect();
+        known.into_iter().filter_map(|name| Some((nearness(&word, &ComparedName::new(name)?)?, name))).collect();
     found.sort_unstable();
     found.dedup();
     found.into_iter().take(most).map(|(_, name)| name).collect()
 }
 
 /// A name as it is compared.
-struct Name {
+struct ComparedName {
     letters: Vec<char>,
     words: Vec<String>,
 }
 
-impl Name {
+impl ComparedName {
     fn new(text: &str) -> Option<Self> {
         if text.chars().take(LONGEST + 1).count() > LONGEST {
             return None;
@@ -71,7 +75,7 @@ impl Name {
     }
 }
 
-fn nearness(word: &Name, known: &Name) -> Option<Nearness> {
+fn nearness(word: &ComparedName, known: &ComparedName) -> Option<Nearness> {
     let apart = word.letters.len().abs_diff(known.letters.len());
     if word.letters == known.letters {
         return Some(Nearness::Spelling);

@@ -22,13 +22,13 @@ use std::collections::HashSet;
 use crate::Pattern;
 use function_words::is_function_word;
 
-pub use answers::{Answers, Bounds};
-pub use evaluate::{Leaf, Resolver, evaluate, holds};
+pub use answers::{AnswerBounds, Answers};
+pub use evaluate::{LeafResolver, QueryLeaf, evaluate, holds};
 pub use forms::word_forms;
-pub use fuzzy::Fuzzy;
+pub use fuzzy::FuzzyWord;
 pub use property::PropertyFilter;
-pub use tokens::{Token, Word, folded, search_tokens, search_words};
-pub use unit::{Lexicon, Starts, Unit, has_tag};
+pub use tokens::{KeptWord, Token, folded, search_tokens, search_words};
+pub use unit::{Lexicon, Starts, TextUnit, has_tag};
 
 /// A query as it was understood.
 pub struct SearchQuery {

@@ -10,7 +10,8 @@ use std::{
 
 use lapidary_index::{FileRow, FileState, Files, GoOn};
 use lapidary_query::{
-    Bounds, Leaf, Lexicon, Node, Pattern, Piece, Resolver, SearchQuery, Starts, TextFilter, Words, evaluate, has_tag,
+    AnswerBounds, LeafResolver, Lexicon, Node, Pattern, Piece, QueryLeaf, SearchQuery, Starts, TextFilter, Words,
+    evaluate, has_tag,
 };
 use rayon::prelude::*;
 
@@ -91,7 +92,7 @@ impl<'s> Search<'s> {
 
     /// Those of which one piece fulfils a part of the query.
     fn in_pieces(&self, piece: Piece, node: &Node, within: &Bits) -> Result<Bits, IndexError> {
-        let possible = match evaluate(node, &Bounds::exactly(within.clone()), &InSomePiece(self)) {
+        let possible = match evaluate(node, &AnswerBounds::exactly(within.clone()), &InSomePiece(self)) {
             Ok(bounds) => bounds.possible,
             Err(never) => match never {},
         };
@@ -148,46 +149,48 @@ impl Lexicon for Search<'_> {
 }
 
 /// Documents of the index.
-impl Resolver for Search<'_> {
+impl LeafResolver for Search<'_> {
     type Answers = Bits;
     type Error = IndexError;
 
-    fn leaf(&self, leaf: Leaf<'_>, within: &Bits) -> Result<Bits, IndexError> {
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &Bits) -> Result<Bits, IndexError> {
         if !(self.go_on)() {
             return Err(IndexError::Stopped);
         }
         match leaf {
-            Leaf::Words(words) => Ok(self.holding(words, within)),
-            Leaf::Text(filter) => self.keep(within, |state| self.holds_text(filter, state)),
-            Leaf::Path(filter) => self.keep(within, |state| filter.holds(state.path.as_str())),
-            Leaf::Tag(wanted) => self.keep(within, |state| has_tag(&self.row(state), wanted)),
-            Leaf::Property(filter) => self.keep(within, |state| filter.holds(&self.row(state))),
-            Leaf::Within(piece, node) => self.in_pieces(piece, node, within),
+            QueryLeaf::Words(words) => Ok(self.holding(words, within)),
+            QueryLeaf::Text(filter) => self.keep(within, |state| self.holds_text(filter, state)),
+            QueryLeaf::Path(filter) => self.keep(within, |state| filter.holds(state.path.as_str())),
+            QueryLeaf::Tag(wanted) => self.keep(within, |state| has_tag(&self.row(state), wanted)),
+            QueryLeaf::Property(filter) => self.keep(within, |state| filter.holds(&self.row(state))),
+            QueryLeaf::Within(piece, node) => self.in_pieces(piece, node, within),
         }
     }
 
     /// What takes a look at every document comes last, when few are left.
     fn is_costly(&self, node: &Node) -> bool {
-        node.any_leaf(&mut |leaf| !matches!(leaf, Leaf::Words(_)))
+        node.any_leaf(&mut |leaf| !matches!(leaf, QueryLeaf::Words(_)))
     }
 }
 
 /// Documents of which a piece may fulfil a part of the query: it has the words that are asked for, wherever they stand.
 struct InSomePiece<'s>(&'s Search<'s>);
 
-impl Resolver for InSomePiece<'_> {
-    type Answers = Bounds<Bits>;
+impl LeafResolver for InSomePiece<'_> {
+    type Answers = AnswerBounds<Bits>;
     type Error = Infallible;
 
-    fn leaf(&self, leaf: Leaf<'_>, within: &Bounds<Bits>) -> Result<Bounds<Bits>, Infallible> {
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &AnswerBounds<Bits>) -> Result<AnswerBounds<Bits>, Infallible> {
         match leaf {
             // That it has them does not say that a piece has, nor that no piece is without.
-            Leaf::Words(words) => {
-                let unknown = Bounds::unknown(within);
-                Ok(Bounds { possible: self.0.holding(words, &within.possible), ..unknown })
+            QueryLeaf::Words(words) => {
+                let unknown = AnswerBounds::unknown(within);
+                Ok(AnswerBounds { possible: self.0.holding(words, &within.possible), ..unknown })
             }
-            Leaf::Within(_, node) => evaluate(node, within, self),
-            Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => Ok(Bounds::unknown(within)),
+            QueryLeaf::Within(_, node) => evaluate(node, within, self),
+            QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => {
+                Ok(AnswerBounds::unknown(within))
+            }
         }
     }
 }
@@ -196,9 +199,9 @@ impl Resolver for InSomePiece<'_> {
 pub(super) fn put_words<'n>(node: &'n Node, words: &mut Vec<&'n Words>) {
     node.any_leaf(&mut |leaf| {
         match leaf {
-            Leaf::Words(found) => words.push(found),
-            Leaf::Within(_, node) => put_words(node, words),
-            Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => {}
+            QueryLeaf::Words(found) => words.push(found),
+            QueryLeaf::Within(_, node) => put_words(node, words),
+            QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => {}
         }
         false
     });

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, convert::Infallible, sync::Arc};
 
-use lapidary_query::{Leaf, Lexicon, Node, Resolver, SearchQuery, Unit, Words, holds};
+use lapidary_query::{LeafResolver, Lexicon, Node, QueryLeaf, SearchQuery, TextUnit, Words, holds};
 
 use super::evaluate::surely_matches;
 use lapidary_index::{FileState, Files};
@@ -42,16 +42,16 @@ fn asks_for_paths(node: &Node) -> bool {
 /// Answers for a file of which nothing is known but its path.
 struct ByPath<'p>(&'p str);
 
-impl Resolver for ByPath<'_> {
+impl LeafResolver for ByPath<'_> {
     type Answers = bool;
     type Error = Infallible;
 
-    fn leaf(&self, leaf: Leaf<'_>, within: &bool) -> Result<bool, Infallible> {
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &bool) -> Result<bool, Infallible> {
         let fits = match leaf {
-            Leaf::Words(words) => !words.content && !Unit::new(self.0).find(words, &Typed).is_empty(),
-            Leaf::Text(filter) => !filter.content && surely_matches(&filter.pattern, self.0),
-            Leaf::Path(filter) => filter.holds(self.0),
-            Leaf::Tag(_) | Leaf::Property(_) | Leaf::Within(..) => false,
+            QueryLeaf::Words(words) => !words.content && !TextUnit::new(self.0).find(words, &Typed).is_empty(),
+            QueryLeaf::Text(filter) => !filter.content && surely_matches(&filter.pattern, self.0),
+            QueryLeaf::Path(filter) => filter.holds(self.0),
+            QueryLeaf::Tag(_) | QueryLeaf::Property(_) | QueryLeaf::Within(..) => false,
         };
         Ok(*within && fits)
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_note::Frontmatter;
-use lapidary_query::{RowHeading, Starts, Unit, folded};
+use lapidary_query::{RowHeading, Starts, TextUnit, folded};
 
 use super::{best::Found, evaluate::Search};
 use lapidary_index::FileState;
@@ -93,7 +93,7 @@ impl Search<'_> {
 
     fn put_words_of_path(&self, ranked: &mut Ranked, starts: &Starts<'_>) {
         let Ranked { path, words, .. } = ranked;
-        for (_, span) in Unit::new(path.as_str()).matches(starts, self) {
+        for (_, span) in TextUnit::new(path.as_str()).matches(starts, self) {
             put_word(words, &path.as_str()[span]);
         }
     }
@@ -106,7 +106,7 @@ impl Search<'_> {
         starts: &Starts<'_>,
         size: PassageSize,
     ) {
-        let mut found = Unit::new(text).matches(starts, self);
+        let mut found = TextUnit::new(text).matches(starts, self);
         found.sort_unstable_by_key(|(number, span)| (span.start, span.end, *number));
         let best = best(&found, size.context);
         let passage = &found[best.clone()];

@@ -1,14 +1,14 @@
 //! Whether a query is true of one piece of a note: a line, a block, a section or a task.
 
 use lapidary_index::{FileRow, FileState};
-use lapidary_query::{Node, Piece, Unit};
+use lapidary_query::{Node, Piece, TextUnit};
 
 use super::evaluate::{Search, digest_of};
 
 impl Search<'_> {
     /// Whether a part of the query is true of one piece of a note.
     pub(super) fn in_one_piece(&self, row: &FileRow<'_>, state: &FileState, piece: Piece, node: &Node) -> bool {
-        let fulfils = |text: &str| Unit::new(text).fulfils(node, self, Some(row));
+        let fulfils = |text: &str| TextUnit::new(text).fulfils(node, self, Some(row));
         let structure = digest_of(state).structure();
         if let Piece::Task(wanted) = piece {
             return structure.tasks.iter().filter(|task| wanted.accepts(task.status)).any(|task| fulfils(task.text));

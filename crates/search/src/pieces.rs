@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, ops::Range};
 
-use lapidary_query::{Leaf, Node, Piece, Resolver, Words, evaluate, holds};
+use lapidary_query::{LeafResolver, Node, Piece, QueryLeaf, Words, evaluate, holds};
 use rayon::prelude::*;
 
 use super::{
@@ -134,24 +134,24 @@ impl Spots {
 /// Whether it asks for nothing but words.
 fn is_of_words(node: &Node) -> bool {
     !node.any_leaf(&mut |leaf| match leaf {
-        Leaf::Words(words) => words.number >= u64::BITS as usize,
-        Leaf::Within(_, node) => !is_of_words(node),
-        Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => true,
+        QueryLeaf::Words(words) => words.number >= u64::BITS as usize,
+        QueryLeaf::Within(_, node) => !is_of_words(node),
+        QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => true,
     })
 }
 
 /// A unit of which nothing is known but which words it has, by their numbers. It is asked of words only.
 struct HeldWords(u64);
 
-impl Resolver for HeldWords {
+impl LeafResolver for HeldWords {
     type Answers = bool;
     type Error = Infallible;
 
-    fn leaf(&self, leaf: Leaf<'_>, within: &bool) -> Result<bool, Infallible> {
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &bool) -> Result<bool, Infallible> {
         match leaf {
-            Leaf::Words(words) => Ok(*within && self.0 >> words.number & 1 == 1),
-            Leaf::Within(_, node) => evaluate(node, within, self),
-            Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => Ok(false),
+            QueryLeaf::Words(words) => Ok(*within && self.0 >> words.number & 1 == 1),
+            QueryLeaf::Within(_, node) => evaluate(node, within, self),
+            QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => Ok(false),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What words weigh in the documents that hold them.
 
-use lapidary_query::{Fuzzy, Words, word_forms};
+use lapidary_query::{FuzzyWord, Words, word_forms};
 
 use super::{
     bits::Bits,
@@ -94,7 +94,7 @@ impl Weighing<'_> {
 
     /// The nearest words that a readable document holds. Whether there are any.
     fn put_meant(&mut self, term: &str) -> bool {
-        let Some(fuzzy) = Fuzzy::new(term) else { return false };
+        let Some(fuzzy) = FuzzyWord::new(term) else { return false };
         let mut near: Vec<(usize, String)> = Vec::new();
         for (part, _) in self.corpus.parts() {
             let terms = part.segment.alike(term, 2 * fuzzy.limit()).map(|term| part.segment.term(term));

@@ -15,9 +15,9 @@ use regex_automata::{
 
 use super::{
     Case, MAX_AUTOMATON_TEXT, PatternError, PatternKind, PatternOptions,
-    automaton::{Ends, MAX_AUTOMATON_BYTES, MAX_MEMORY_BYTES, build, parse_regex},
-    backtracker::{Backtracker, Groups},
-    engine::Halt,
+    automaton::{AnchorEnds, MAX_AUTOMATON_BYTES, MAX_MEMORY_BYTES, build, parse_regex},
+    backtracker::{Backtracker, GroupSpans},
+    engine::SearchHalt,
     syntax,
 };
 
@@ -104,7 +104,7 @@ impl Replacer {
         Self::of(&syntax::translate_with_groups(search)?.with_flags(&letters), &options)
     }
 
-    fn of(regex: &syntax::Translated, options: &PatternOptions) -> Result<Self, PatternError> {
+    fn of(regex: &syntax::TranslatedPattern, options: &PatternOptions) -> Result<Self, PatternError> {
         let (engine, names) = if regex.backtracks {
             let backtracker = Backtracker::new(regex, options)?;
             let names = named(backtracker.group_names());
@@ -114,7 +114,7 @@ impl Replacer {
                 .which_captures(WhichCaptures::All)
                 .nfa_size_limit(Some(MAX_AUTOMATON_BYTES))
                 .hybrid_cache_capacity(MAX_MEMORY_BYTES);
-            let regex = build(config, &parse_regex(regex, options, Ends::OfText)?)?;
+            let regex = build(config, &parse_regex(regex, options, AnchorEnds::OfText)?)?;
             let names = named(regex.group_info().pattern_names(regex_automata::PatternID::ZERO));
             (Engine::Automaton(regex), names)
         };
@@ -167,7 +167,7 @@ impl Replacer {
         }
     }
 
-    fn find(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<Groups>, ReplaceError> {
+    fn find(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<GroupSpans>, ReplaceError> {
         match &self.engine {
             Engine::Automaton(regex) => {
                 let mut groups = regex.create_captures();
@@ -177,8 +177,8 @@ impl Replacer {
             }
             Engine::Backtracker(_) if text.len() > LONGEST_TRIED => Err(ReplaceError::TooLong),
             Engine::Backtracker(backtracker) => backtracker.find_groups(text, from, stop).map_err(|halt| match halt {
-                Halt::Stopped => ReplaceError::Stopped,
-                Halt::Undecided => ReplaceError::Undecided,
+                SearchHalt::Stopped => ReplaceError::Stopped,
+                SearchHalt::Undecided => ReplaceError::Undecided,
             }),
         }
     }

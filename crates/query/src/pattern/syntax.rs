@@ -3,7 +3,7 @@
 use super::PatternError;
 
 /// A regular expression in the spelling of the engines.
-pub(super) struct Translated {
+pub(super) struct TranslatedPattern {
     pub(super) text: String,
     /// It has lookaround, backreferences or atomic groups.
     pub(super) backtracks: bool,
@@ -14,7 +14,7 @@ pub(super) struct Translated {
     places: Vec<(usize, usize)>,
 }
 
-impl Translated {
+impl TranslatedPattern {
     /// The byte of the given pattern that stands behind one of the translated pattern.
     pub(super) fn given_place(&self, at: usize) -> usize {
         let piece = self.places.partition_point(|(here, _)| *here <= at).checked_sub(1);
@@ -35,7 +35,7 @@ impl Translated {
 
 /// Translates a pattern. Faults that the engines find themselves are left to them; what they would read differently
 /// from each other, or in a way that nobody means, is translated or refused.
-pub(super) fn translate(given: &str) -> Result<Translated, PatternError> {
+pub(super) fn translate(given: &str) -> Result<TranslatedPattern, PatternError> {
     let translated = translate_with(given, true)?;
     if translated.refers_back || !translated.backtracks {
         return Ok(translated);
@@ -45,12 +45,12 @@ pub(super) fn translate(given: &str) -> Result<Translated, PatternError> {
 }
 
 /// The same for somebody who asks where the groups are.
-pub(super) fn translate_with_groups(given: &str) -> Result<Translated, PatternError> {
+pub(super) fn translate_with_groups(given: &str) -> Result<TranslatedPattern, PatternError> {
     translate_with(given, true)
 }
 
 /// A text that stands for itself. With `loose_space`, every run of white space in it finds any other.
-pub(super) fn literal(text: &str, loose_space: bool) -> Result<Translated, PatternError> {
+pub(super) fn literal(text: &str, loose_space: bool) -> Result<TranslatedPattern, PatternError> {
     let mut written = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| loose_space && c.is_whitespace()) {
@@ -61,16 +61,23 @@ pub(super) fn literal(text: &str, loose_space: bool) -> Result<Translated, Patte
     translate_with(&(written + &regex_syntax::escape(rest)), true)
 }
 
-fn translate_with(given: &str, keeps_groups: bool) -> Result<Translated, PatternError> {
-    let out = Translated {
+fn translate_with(given: &str, keeps_groups: bool) -> Result<TranslatedPattern, PatternError> {
+    let out = TranslatedPattern {
         text: String::new(),
         backtracks: false,
         loose: String::new(),
         refers_back: false,
         places: Vec::new(),
     };
-    let mut translator =
-        Translator { given, at: 0, keeps_groups, out, groups: Vec::new(), captures: Vec::new(), ahead: Vec::new() };
+    let mut translator = PatternTranslator {
+        given,
+        at: 0,
+        keeps_groups,
+        out,
+        groups: Vec::new(),
+        captures: Vec::new(),
+        ahead: Vec::new(),
+    };
     while let Some(c) = translator.begin_piece() {
         match c {
             '\\' => translator.escape(false)?,
@@ -87,11 +94,11 @@ fn translate_with(given: &str, keeps_groups: bool) -> Result<Translated, Pattern
     Ok(translator.out)
 }
 
-struct Translator<'g> {
+struct PatternTranslator<'g> {
     given: &'g str,
     at: usize,
     keeps_groups: bool,
-    out: Translated,
+    out: TranslatedPattern,
     /// The groups that are open.
     groups: Vec<Open>,
     /// The groups that can be referred to.
@@ -117,7 +124,7 @@ enum Reference<'g> {
     Name(&'g str),
 }
 
-impl<'g> Translator<'g> {
+impl<'g> PatternTranslator<'g> {
     fn rest(&self) -> &'g str {
         &self.given[self.at..]
     }

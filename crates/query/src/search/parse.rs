@@ -15,14 +15,14 @@ const SHORTEST_BEGINNING: usize = 2;
 /// The numbers of its words begin with `first`.
 pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
     let mut parser =
-        Parser { text, at: 0, depth: 0, words: first, last_loose: None, no_expressions: Vec::new(), cut: false };
+        QueryParser { text, at: 0, depth: 0, words: first, last_loose: None, no_expressions: Vec::new(), cut: false };
     let mut nodes = Vec::new();
     while parser.at < text.len() {
-        nodes.push(parser.alternatives(Setting::default()));
+        nodes.push(parser.alternatives(OperatorSetting::default()));
         // A bracket that closes nothing.
         parser.at += 1;
     }
-    let Parser { words, no_expressions, cut, .. } = parser;
+    let QueryParser { words, no_expressions, cut, .. } = parser;
     let mut root = flat(nodes);
     if let Node::All(nodes) = &mut root {
         leave_out_function_words(nodes);
@@ -63,15 +63,15 @@ fn open(node: &mut Node, number: usize) {
 
 /// What the operators around a word make of it.
 #[derive(Clone, Copy)]
-struct Setting {
-    place: Place,
+struct OperatorSetting {
+    place: WordPlace,
     match_case: bool,
     /// Words that are excluded are meant as they are.
     excluded: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum WordPlace {
     Anywhere,
     Content,
     Path,
@@ -80,13 +80,13 @@ enum Place {
     Tag,
 }
 
-impl Default for Setting {
+impl Default for OperatorSetting {
     fn default() -> Self {
-        Self { place: Place::Anywhere, match_case: false, excluded: false }
+        Self { place: WordPlace::Anywhere, match_case: false, excluded: false }
     }
 }
 
-struct Parser<'t> {
+struct QueryParser<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
@@ -97,7 +97,7 @@ struct Parser<'t> {
     cut: bool,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> QueryParser<'t> {
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -110,7 +110,7 @@ impl<'t> Parser<'t> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    fn alternatives(&mut self, setting: Setting) -> Node {
+    fn alternatives(&mut self, setting: OperatorSetting) -> Node {
         let mut any = vec![self.sequence(setting)];
         while self.takes_or() {
             any.push(self.sequence(setting));
@@ -136,7 +136,7 @@ impl<'t> Parser<'t> {
         self.rest().strip_prefix("OR").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '(']))
     }
 
-    fn sequence(&mut self, setting: Setting) -> Node {
+    fn sequence(&mut self, setting: OperatorSetting) -> Node {
         let mut all = Vec::new();
         loop {
             self.skip_space();
@@ -151,19 +151,19 @@ impl<'t> Parser<'t> {
         if all.len() == 1 { all.pop().unwrap_or(Node::All(Vec::new())) } else { Node::All(all) }
     }
 
-    fn item(&mut self, setting: Setting) -> Node {
+    fn item(&mut self, setting: OperatorSetting) -> Node {
         let rest = self.rest();
         // Several dashes exclude as one does.
         let after = rest.trim_start_matches('-');
         if after.len() < rest.len() && after.starts_with(|c: char| !c.is_whitespace() && c != ')') {
             self.at += rest.len() - after.len();
-            let node = self.plain_item(Setting { excluded: true, ..setting });
+            let node = self.plain_item(OperatorSetting { excluded: true, ..setting });
             return if is_nothing(&node) { node } else { Node::Not(Box::new(node)) };
         }
         self.plain_item(setting)
     }
 
-    fn plain_item(&mut self, setting: Setting) -> Node {
+    fn plain_item(&mut self, setting: OperatorSetting) -> Node {
         match self.peek() {
             Some('(') => self.group(setting),
             Some('"') => {
@@ -177,7 +177,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn group(&mut self, setting: Setting) -> Node {
+    fn group(&mut self, setting: OperatorSetting) -> Node {
         self.at += 1;
         if self.depth == DEEPEST {
             return Node::All(Vec::new());
@@ -211,7 +211,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Only if it is closed before a space or the end, so that a path is not taken for one.
-    fn expression(&mut self, setting: Setting) -> Option<Node> {
+    fn expression(&mut self, setting: OperatorSetting) -> Option<Node> {
         let inside = self.rest().strip_prefix('/')?;
         let ends =
             |at: usize| inside[at + 1..].starts_with(|c: char| c.is_whitespace() || c == ')') || at + 1 == inside.len();
@@ -229,10 +229,10 @@ impl<'t> Parser<'t> {
         self.at += end + 2;
         self.last_loose = None;
         Some(match setting.place {
-            Place::Path => Node::Path(PathFilter::PathMatches(pattern)),
-            Place::Name | Place::Extension => Node::Path(PathFilter::NameMatches(pattern)),
-            Place::Anywhere | Place::Content | Place::Tag => {
-                Node::Text(TextFilter { pattern, content: setting.place == Place::Content })
+            WordPlace::Path => Node::Path(PathFilter::PathMatches(pattern)),
+            WordPlace::Name | WordPlace::Extension => Node::Path(PathFilter::NameMatches(pattern)),
+            WordPlace::Anywhere | WordPlace::Content | WordPlace::Tag => {
+                Node::Text(TextFilter { pattern, content: setting.place == WordPlace::Content })
             }
         })
     }
@@ -249,17 +249,17 @@ impl<'t> Parser<'t> {
         Some(Node::Property(filter))
     }
 
-    fn operator(&mut self, setting: Setting) -> Option<Node> {
+    fn operator(&mut self, setting: OperatorSetting) -> Option<Node> {
         let (name, operand) = self.rest().split_once(':')?;
         let piece = |piece| (setting, Some(piece));
         let (setting, piece) = match name.to_ascii_lowercase().as_str() {
-            "file" => (Setting { place: Place::Name, ..setting }, None),
-            "path" => (Setting { place: Place::Path, ..setting }, None),
-            "ext" => (Setting { place: Place::Extension, ..setting }, None),
-            "content" => (Setting { place: Place::Content, ..setting }, None),
-            "tag" => (Setting { place: Place::Tag, ..setting }, None),
-            "match-case" => (Setting { match_case: true, ..setting }, None),
-            "ignore-case" => (Setting { match_case: false, ..setting }, None),
+            "file" => (OperatorSetting { place: WordPlace::Name, ..setting }, None),
+            "path" => (OperatorSetting { place: WordPlace::Path, ..setting }, None),
+            "ext" => (OperatorSetting { place: WordPlace::Extension, ..setting }, None),
+            "content" => (OperatorSetting { place: WordPlace::Content, ..setting }, None),
+            "tag" => (OperatorSetting { place: WordPlace::Tag, ..setting }, None),
+            "match-case" => (OperatorSetting { match_case: true, ..setting }, None),
+            "ignore-case" => (OperatorSetting { match_case: false, ..setting }, None),
             "line" => piece(Piece::Line),
             "block" => piece(Piece::Block),
             "section" => piece(Piece::Section),
@@ -290,7 +290,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn word(&mut self, setting: Setting) -> Node {
+    fn word(&mut self, setting: OperatorSetting) -> Node {
         let ends = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"');
         let rest = self.rest();
         // The first character belongs to it in any case, or nobody would get on.
@@ -300,7 +300,7 @@ impl<'t> Parser<'t> {
         self.leaf(&rest[..end], false, setting)
     }
 
-    fn leaf(&mut self, text: &str, quoted: bool, setting: Setting) -> Node {
+    fn leaf(&mut self, text: &str, quoted: bool, setting: OperatorSetting) -> Node {
         self.last_loose = None;
         let nothing = Node::All(Vec::new());
         let trimmed = text.trim();
@@ -308,13 +308,13 @@ impl<'t> Parser<'t> {
             return nothing;
         }
         match setting.place {
-            Place::Path => return Node::Path(PathFilter::Path(folded(trimmed))),
-            Place::Name => return Node::Path(PathFilter::Name(folded(trimmed))),
-            Place::Extension => return Node::Path(PathFilter::Extension(folded(trimmed.trim_start_matches('.')))),
-            Place::Tag => return Node::Tag(folded(trimmed.trim_matches(|c| matches!(c, '#' | '/')))),
-            Place::Anywhere | Place::Content => {}
+            WordPlace::Path => return Node::Path(PathFilter::Path(folded(trimmed))),
+            WordPlace::Name => return Node::Path(PathFilter::Name(folded(trimmed))),
+            WordPlace::Extension => return Node::Path(PathFilter::Extension(folded(trimmed.trim_start_matches('.')))),
+            WordPlace::Tag => return Node::Tag(folded(trimmed.trim_matches(|c| matches!(c, '#' | '/')))),
+            WordPlace::Anywhere | WordPlace::Content => {}
         }
-        if let Some(name) = tag(trimmed).filter(|_| !quoted && setting.place == Place::Anywhere) {
+        if let Some(name) = tag(trimmed).filter(|_| !quoted && setting.place == WordPlace::Anywhere) {
             return Node::Tag(folded(name));
         }
         let (text, starred) = match text.strip_suffix('*').filter(|_| !quoted) {
@@ -346,7 +346,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Nothing if there is no letter or digit in it.
-    fn words(&self, text: &str, setting: Setting) -> Option<Words> {
+    fn words(&self, text: &str, setting: OperatorSetting) -> Option<Words> {
         let (mut terms, mut tail, mut single) = (Vec::new(), false, false);
         search_tokens(text, |token| {
             tail = token.tail;
@@ -358,14 +358,14 @@ impl<'t> Parser<'t> {
         }
         // Of a script without spaces, a single character begins every pair in which it is the first.
         let open = single && !tail;
-        let content = setting.place == Place::Content;
+        let content = setting.place == WordPlace::Content;
         let also = without_umlauts(text).filter(|_| terms.len() == 1);
         (!terms.is_empty()).then_some(Words { number: self.words, terms, exact: false, open, content, also })
     }
 }
 
 /// What is searched for letter by letter.
-fn literal(text: &str, whole: bool, setting: Setting) -> Option<Node> {
+fn literal(text: &str, whole: bool, setting: OperatorSetting) -> Option<Node> {
     let pattern = Box::new(compiled(text, PatternKind::Literal, setting.match_case, whole)?);
-    Some(Node::Text(TextFilter { pattern, content: setting.place == Place::Content }))
+    Some(Node::Text(TextFilter { pattern, content: setting.place == WordPlace::Content }))
 }
