@@ -1,7 +1,7 @@
 //! What operations answer, as values: a transport makes its reply of them.
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{Checkpoint, Sight, VaultPath, View};
+use lapidary_vault::{Checkpoint, LastSeen, VaultPath, View};
 
 use crate::{Kind, Rendered};
 
@@ -115,7 +115,7 @@ pub struct FilledPrompt {
 pub struct Subscription {
     pub uri: String,
     pub vault: String,
-    pub sight: Sight,
+    pub sight: LastSeen,
 }
 
 /// The prompts at the last look.

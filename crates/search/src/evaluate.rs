@@ -15,11 +15,11 @@ use lapidary_query::{
 };
 use rayon::prelude::*;
 
-use super::{bits::Bits, corpus::Corpus, shown::with_shown, weigh::TermScores};
+use super::{bits::DocumentSet, corpus::ReadableCorpus, shown::with_shown, weigh::TermScores};
 use crate::{Digest, IndexError};
 
-pub(super) struct Search<'s> {
-    pub(super) corpus: Corpus<'s>,
+pub(super) struct RankedSearch<'s> {
+    pub(super) corpus: ReadableCorpus<'s>,
     pub(super) query: SearchQuery,
     /// By the numbers of the words.
     scores: Vec<Option<TermScores>>,
@@ -29,8 +29,8 @@ pub(super) struct Search<'s> {
     pub(super) undecided: AtomicBool,
 }
 
-impl<'s> Search<'s> {
-    pub(super) fn new(corpus: Corpus<'s>, query: SearchQuery, files: &'s Files, go_on: GoOn<'s>) -> Self {
+impl<'s> RankedSearch<'s> {
+    pub(super) fn new(corpus: ReadableCorpus<'s>, query: SearchQuery, files: &'s Files, go_on: GoOn<'s>) -> Self {
         let mut search = Self { corpus, query, scores: Vec::new(), files, go_on, undecided: AtomicBool::new(false) };
         search.weigh();
         search
@@ -69,9 +69,9 @@ impl<'s> Search<'s> {
     }
 
     /// All that fulfil the query.
-    pub(super) fn found(&self) -> Result<Bits, IndexError> {
+    pub(super) fn found(&self) -> Result<DocumentSet, IndexError> {
         match self.query.is_empty() {
-            true => Ok(Bits::none(self.corpus.total())),
+            true => Ok(DocumentSet::none(self.corpus.total())),
             false => evaluate(&self.query.root, self.corpus.visible(), self),
         }
     }
@@ -91,7 +91,7 @@ impl<'s> Search<'s> {
     }
 
     /// Those of which one piece fulfils a part of the query.
-    fn in_pieces(&self, piece: Piece, node: &Node, within: &Bits) -> Result<Bits, IndexError> {
+    fn in_pieces(&self, piece: Piece, node: &Node, within: &DocumentSet) -> Result<DocumentSet, IndexError> {
         let possible = match evaluate(node, &AnswerBounds::exactly(within.clone()), &InSomePiece(self)) {
             Ok(bounds) => bounds.possible,
             Err(never) => match never {},
@@ -110,14 +110,18 @@ impl<'s> Search<'s> {
         })
     }
 
-    fn holding(&self, words: &Words, within: &Bits) -> Bits {
+    fn holding(&self, words: &Words, within: &DocumentSet) -> DocumentSet {
         match self.scores(words) {
             Some(scores) => scores.documents.clone().and(within),
-            None => Bits::none(self.corpus.total()),
+            None => DocumentSet::none(self.corpus.total()),
         }
     }
 
-    fn keep(&self, within: &Bits, fits: impl Fn(&Arc<FileState>) -> bool + Sync) -> Result<Bits, IndexError> {
+    fn keep(
+        &self,
+        within: &DocumentSet,
+        fits: impl Fn(&Arc<FileState>) -> bool + Sync,
+    ) -> Result<DocumentSet, IndexError> {
         let documents: Vec<usize> = within.iter().collect();
         let look = |document: &usize| {
             if !(self.go_on)() {
@@ -126,7 +130,7 @@ impl<'s> Search<'s> {
             Ok(self.state(*document).is_some_and(&fits))
         };
         let kept: Vec<bool> = documents.par_iter().map(look).collect::<Result<_, _>>()?;
-        let mut bits = Bits::none(self.corpus.total());
+        let mut bits = DocumentSet::none(self.corpus.total());
         documents.iter().zip(kept).filter(|(_, kept)| *kept).for_each(|(document, _)| bits.set(*document));
         Ok(bits)
     }
@@ -137,7 +141,7 @@ impl<'s> Search<'s> {
     }
 }
 
-impl Lexicon for Search<'_> {
+impl Lexicon for RankedSearch<'_> {
     fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
         let Some(wanted) = words.terms.get(at) else { return false };
         let last = at + 1 == words.terms.len();
@@ -149,11 +153,11 @@ impl Lexicon for Search<'_> {
 }
 
 /// Documents of the index.
-impl LeafResolver for Search<'_> {
-    type Answers = Bits;
+impl LeafResolver for RankedSearch<'_> {
+    type Answers = DocumentSet;
     type Error = IndexError;
 
-    fn leaf(&self, leaf: QueryLeaf<'_>, within: &Bits) -> Result<Bits, IndexError> {
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &DocumentSet) -> Result<DocumentSet, IndexError> {
         if !(self.go_on)() {
             return Err(IndexError::Stopped);
         }
@@ -174,13 +178,17 @@ impl LeafResolver for Search<'_> {
 }
 
 /// Documents of which a piece may fulfil a part of the query: it has the words that are asked for, wherever they stand.
-struct InSomePiece<'s>(&'s Search<'s>);
+struct InSomePiece<'s>(&'s RankedSearch<'s>);
 
 impl LeafResolver for InSomePiece<'_> {
-    type Answers = AnswerBounds<Bits>;
+    type Answers = AnswerBounds<DocumentSet>;
     type Error = Infallible;
 
-    fn leaf(&self, leaf: QueryLeaf<'_>, within: &AnswerBounds<Bits>) -> Result<AnswerBounds<Bits>, Infallible> {
+    fn leaf(
+        &self,
+        leaf: QueryLeaf<'_>,
+        within: &AnswerBounds<DocumentSet>,
+    ) -> Result<AnswerBounds<DocumentSet>, Infallible> {
         match leaf {
             // That it has them does not say that a piece has, nor that no piece is without.
             QueryLeaf::Words(words) => {

@@ -9,7 +9,7 @@ use std::{
 use lapidary_store::maintenance::run_aside;
 use parking_lot::Mutex;
 
-use super::{SegmentCache, corpus::Readable, index::Index};
+use super::{SegmentCache, corpus::ReadableCounts, index::WordIndex};
 use lapidary_index::{FileId, FileState, GoOn, Live, Snapshot, SortedMap};
 
 use crate::{FileEntry, Files, IndexError, Scope, lock};
@@ -23,26 +23,26 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// The newest index of a vault.
 #[derive(Default)]
 pub struct SearchKeeper {
-    newest: Mutex<Newest>,
+    newest: Mutex<KeptIndex>,
     cache: Option<SegmentCache>,
     /// Whether somebody is making one aside.
     building: AtomicBool,
 }
 
 #[derive(Default)]
-struct Newest {
-    index: Option<Arc<Index>>,
+struct KeptIndex {
+    index: Option<Arc<WordIndex>>,
     /// What callers who asked lately may read of it, the latest first.
-    counted: Vec<Counted>,
+    counted: Vec<ScopeCounts>,
 }
 
 /// What was counted in an index for a scope.
-struct Counted {
-    index: Arc<Index>,
+struct ScopeCounts {
+    index: Arc<WordIndex>,
     scope: Arc<Scope>,
     /// With these files it is up to date for this scope, whatever has changed of others.
     files: SortedMap<FileId, Arc<FileState>>,
-    readable: Arc<Readable>,
+    readable: Arc<ReadableCounts>,
     /// Those of the files that no index knows, once somebody has asked for them.
     others: Option<Arc<[Arc<FileState>]>>,
 }
@@ -69,13 +69,17 @@ impl SearchKeeper {
         newest.is_counted(&index, files) || index.missing(files) <= MANY
     }
 
-    fn recall(&self, snapshot: &Snapshot) -> Index {
+    fn recall(&self, snapshot: &Snapshot) -> WordIndex {
         self.cache.as_ref().map(|cache| cache.recall(snapshot)).unwrap_or_default()
     }
 
     /// An index in which these files are exactly as somebody sees them, and what is counted in it among the notes that
     /// it may read. That of changes that are only planned is not kept.
-    pub(super) fn index(&self, files: &Files, go_on: GoOn<'_>) -> Result<(Arc<Index>, Arc<Readable>), IndexError> {
+    pub(super) fn index(
+        &self,
+        files: &Files,
+        go_on: GoOn<'_>,
+    ) -> Result<(Arc<WordIndex>, Arc<ReadableCounts>), IndexError> {
         let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
         let index = newest.index.clone().unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
         if !files.is_planned() {
@@ -130,7 +134,7 @@ impl SearchKeeper {
         others
     }
 
-    fn newest(&self) -> Option<Arc<Index>> {
+    fn newest(&self) -> Option<Arc<WordIndex>> {
         lock(&self.newest, &|| true)?.index.clone()
     }
 
@@ -172,18 +176,18 @@ impl SearchKeeper {
     /// Forgets everything; it comes back with the next question.
     pub fn rest(&self) {
         if let Some(mut newest) = lock(&self.newest, &|| false) {
-            *newest = Newest::default();
+            *newest = KeptIndex::default();
         }
     }
 }
 
-impl Newest {
-    fn is_counted(&self, index: &Arc<Index>, files: &Files) -> bool {
+impl KeptIndex {
+    fn is_counted(&self, index: &Arc<WordIndex>, files: &Files) -> bool {
         self.counted.iter().any(|counted| Arc::ptr_eq(&counted.index, index) && counted.is_of(files))
     }
 
     /// What is counted among the notes that somebody may read.
-    fn readable(&mut self, index: &Arc<Index>, files: &Files) -> Arc<Readable> {
+    fn readable(&mut self, index: &Arc<WordIndex>, files: &Files) -> Arc<ReadableCounts> {
         let known = &mut self.counted;
         known.retain(|known| Arc::ptr_eq(&known.index, index));
         let now = files.snapshot().files_by_id().clone();
@@ -198,16 +202,16 @@ impl Newest {
         let readable = count(index, files);
         known.truncate(REMEMBERED - 1);
         let (index, scope) = (Arc::clone(index), Arc::clone(files.scope()));
-        known.insert(0, Counted { index, scope, files: now, readable: Arc::clone(&readable), others: None });
+        known.insert(0, ScopeCounts { index, scope, files: now, readable: Arc::clone(&readable), others: None });
         readable
     }
 }
 
-fn count(index: &Index, files: &Files) -> Arc<Readable> {
-    Arc::new(Readable::new(index, &|id| files.shows(id)))
+fn count(index: &WordIndex, files: &Files) -> Arc<ReadableCounts> {
+    Arc::new(ReadableCounts::new(index, &|id| files.shows(id)))
 }
 
-impl Counted {
+impl ScopeCounts {
     /// Whether it is of exactly these files, as this scope shows them.
     fn is_of(&self, files: &Files) -> bool {
         Arc::ptr_eq(&self.scope, files.scope()) && self.files.is_same(files.snapshot().files_by_id())
@@ -220,7 +224,7 @@ pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &Files) {
     if keeper.building.swap(true, Ordering::AcqRel) {
         return;
     }
-    let (building, scope) = (Building(Arc::clone(keeper)), Arc::clone(files.scope()));
+    let (building, scope) = (BuildingMark(Arc::clone(keeper)), Arc::clone(files.scope()));
     let live = Arc::clone(files.live());
     let started = run_aside("index-build", move || {
         let live = &live;
@@ -250,9 +254,9 @@ pub(super) fn to_rank(live: &Arc<Live>, scope: &Arc<Scope>, go_on: GoOn<'_>) -> 
 }
 
 /// However it ends, it is no longer being made.
-struct Building(Arc<SearchKeeper>);
+struct BuildingMark(Arc<SearchKeeper>);
 
-impl Drop for Building {
+impl Drop for BuildingMark {
     fn drop(&mut self) {
         self.0.building.store(false, Ordering::Release);
     }

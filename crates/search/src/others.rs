@@ -10,9 +10,9 @@ use lapidary_index::{FileState, Files};
 use crate::SearchKeeper;
 
 /// A path holds what was typed, and nothing that it may mean.
-struct Typed;
+struct TypedPath;
 
-impl Lexicon for Typed {
+impl Lexicon for TypedPath {
     fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
         let Some(wanted) = words.terms.get(at) else { return false };
         wanted == term || (words.open && at + 1 == words.terms.len() && term.starts_with(wanted.as_str()))
@@ -48,7 +48,7 @@ impl LeafResolver for ByPath<'_> {
 
     fn leaf(&self, leaf: QueryLeaf<'_>, within: &bool) -> Result<bool, Infallible> {
         let fits = match leaf {
-            QueryLeaf::Words(words) => !words.content && !TextUnit::new(self.0).find(words, &Typed).is_empty(),
+            QueryLeaf::Words(words) => !words.content && !TextUnit::new(self.0).find(words, &TypedPath).is_empty(),
             QueryLeaf::Text(filter) => !filter.content && surely_matches(&filter.pattern, self.0),
             QueryLeaf::Path(filter) => filter.holds(self.0),
             QueryLeaf::Tag(_) | QueryLeaf::Property(_) | QueryLeaf::Within(..) => false,

@@ -3,9 +3,9 @@
 use lapidary_index::{FileRow, FileState};
 use lapidary_query::{Node, Piece, TextUnit};
 
-use super::evaluate::{Search, digest_of};
+use super::evaluate::{RankedSearch, digest_of};
 
-impl Search<'_> {
+impl RankedSearch<'_> {
     /// Whether a part of the query is true of one piece of a note.
     pub(super) fn in_one_piece(&self, row: &FileRow<'_>, state: &FileState, piece: Piece, node: &Node) -> bool {
         let fulfils = |text: &str| TextUnit::new(text).fulfils(node, self, Some(row));

@@ -6,11 +6,11 @@ use lapidary_query::{LeafResolver, Node, Piece, QueryLeaf, Words, evaluate, hold
 use rayon::prelude::*;
 
 use super::{
-    bits::Bits,
-    evaluate::{Search, put_words},
-    index::Part,
-    lines::{Unit, Units},
-    phrase::{Phrase, Start},
+    bits::DocumentSet,
+    evaluate::{RankedSearch, put_words},
+    index::IndexPart,
+    lines::{LineUnit, UnitPositions},
+    phrase::{PhraseStart, PhraseTerms},
 };
 use crate::IndexError;
 
@@ -18,22 +18,27 @@ use crate::IndexError;
 const AT_ONCE: usize = 2048;
 
 /// Where words of a query stand in some documents of a part.
-struct Spots {
+struct WordSpots {
     /// The bit that says that they stand in a unit.
     bit: u64,
     length: u32,
-    starts: Vec<Start>,
+    starts: Vec<PhraseStart>,
     /// Those before belong to documents that were looked at.
     seen: usize,
 }
 
-impl Search<'_> {
+impl RankedSearch<'_> {
     /// Those among some documents in which one unit fulfils a part of the query. `None` if positions cannot tell.
-    pub(super) fn in_one_unit(&self, piece: Piece, node: &Node, possible: &Bits) -> Option<Result<Bits, IndexError>> {
+    pub(super) fn in_one_unit(
+        &self,
+        piece: Piece,
+        node: &Node,
+        possible: &DocumentSet,
+    ) -> Option<Result<DocumentSet, IndexError>> {
         let unit = match piece {
-            Piece::Line => Unit::Line,
-            Piece::Block => Unit::Block,
-            Piece::Section => Unit::Section,
+            Piece::Line => LineUnit::Line,
+            Piece::Block => LineUnit::Block,
+            Piece::Section => LineUnit::Section,
             Piece::Task(_) => return None,
         };
         // Units without any word are not known here.
@@ -46,7 +51,7 @@ impl Search<'_> {
             let count = part.segment.documents();
             (0..count).step_by(AT_ONCE).map(move |from| (part, base, from..(from + AT_ONCE).min(count)))
         });
-        let parts: Vec<(&Part, usize, Range<usize>)> = parts.collect();
+        let parts: Vec<(&IndexPart, usize, Range<usize>)> = parts.collect();
         let found = parts.into_par_iter().map(|(part, base, documents)| {
             if !(self.go_on)() {
                 return Err(IndexError::Stopped);
@@ -57,19 +62,26 @@ impl Search<'_> {
         });
         let found: Result<Vec<Vec<usize>>, IndexError> = found.collect();
         Some(found.map(|found| {
-            let mut bits = Bits::none(self.corpus.total());
+            let mut bits = DocumentSet::none(self.corpus.total());
             found.into_iter().flatten().for_each(|document| bits.set(document));
             bits
         }))
     }
 
     /// Those of some documents of a part, which are in order, that have such a unit.
-    fn with_unit(&self, part: &Part, mut wanted: Vec<usize>, unit: Unit, node: &Node, words: &[&Words]) -> Vec<usize> {
-        let mut spots: Vec<Spots> = words.iter().map(|words| self.spots(part, words, &wanted)).collect();
+    fn with_unit(
+        &self,
+        part: &IndexPart,
+        mut wanted: Vec<usize>,
+        unit: LineUnit,
+        node: &Node,
+        words: &[&Words],
+    ) -> Vec<usize> {
+        let mut spots: Vec<WordSpots> = words.iter().map(|words| self.spots(part, words, &wanted)).collect();
         wanted.retain(|document| {
             let (_, text_from) = part.segment.bounds(*document);
             spots.iter_mut().for_each(|spots| spots.begin(*document as u32));
-            Units::new(part.segment.lines(*document), text_from, unit).any(|unit| {
+            UnitPositions::new(part.segment.lines(*document), text_from, unit).any(|unit| {
                 let held = spots.iter_mut().fold(0, |held, spots| held | spots.within(*document as u32, &unit));
                 held != 0 && holds(node, &HeldWords(held))
             })
@@ -77,13 +89,17 @@ impl Search<'_> {
         wanted
     }
 
-    fn spots(&self, part: &Part, words: &Words, wanted: &[usize]) -> Spots {
+    fn spots(&self, part: &IndexPart, words: &Words, wanted: &[usize]) -> WordSpots {
         let segment = &part.segment;
-        let spots =
-            |starts: Vec<Start>| Spots { bit: 1 << words.number, length: words.terms.len() as u32, starts, seen: 0 };
+        let spots = |starts: Vec<PhraseStart>| WordSpots {
+            bit: 1 << words.number,
+            length: words.terms.len() as u32,
+            starts,
+            seen: 0,
+        };
         let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else { return spots(Vec::new()) };
         let [term] = words.terms.as_slice() else {
-            let found = Phrase::new(segment, words).map(|phrase| phrase.among(&(*first as u32..*last as u32 + 1)));
+            let found = PhraseTerms::new(segment, words).map(|phrase| phrase.among(&(*first as u32..*last as u32 + 1)));
             return spots(found.unwrap_or_default());
         };
         // The same that [`Lexicon::accepts`](lapidary_query::Lexicon::accepts) takes for it.
@@ -113,7 +129,7 @@ impl Search<'_> {
     }
 }
 
-impl Spots {
+impl WordSpots {
     /// Leaves out those in documents before this one.
     fn begin(&mut self, document: u32) {
         while self.starts.get(self.seen).is_some_and(|(found, _)| *found < document) {
@@ -126,7 +142,7 @@ impl Spots {
         while self.starts.get(self.seen).is_some_and(|spot| *spot < (document, unit.start)) {
             self.seen += 1;
         }
-        let fits = |(found, start): &Start| *found == document && start.saturating_add(self.length) <= unit.end;
+        let fits = |(found, start): &PhraseStart| *found == document && start.saturating_add(self.length) <= unit.end;
         if self.starts.get(self.seen).is_some_and(fits) { self.bit } else { 0 }
     }
 }

@@ -13,7 +13,7 @@ pub(super) const FORMAT: u32 = 3;
 
 /// What is kept of a document beside its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Document {
+pub(super) struct IndexedDocument {
     pub(super) stamp: Stamp,
     /// 0 if what was read may have been another state of the file.
     pub(super) read_at: i64,
@@ -46,7 +46,7 @@ pub(super) struct Segment {
 
 /// Makes the bytes of a segment. Documents come first, then terms in order.
 #[derive(Default)]
-pub(super) struct Writer {
+pub(super) struct SegmentWriter {
     documents: usize,
     document_table: Vec<u8>,
     term_table: Vec<u8>,
@@ -57,9 +57,9 @@ pub(super) struct Writer {
     positions: Vec<u8>,
 }
 
-impl Writer {
+impl SegmentWriter {
     /// With what says how its words are spread over lines.
-    pub(super) fn document(&mut self, path: &str, document: &Document, lines: &[u8]) {
+    pub(super) fn document(&mut self, path: &str, document: &IndexedDocument, lines: &[u8]) {
         self.paths.extend_from_slice(path.as_bytes());
         self.lines.extend_from_slice(lines);
         let Stamp { size, modified, changed, inode } = document.stamp;
@@ -68,7 +68,7 @@ impl Writer {
             self.document_table.extend_from_slice(&number.to_le_bytes());
         }
         let (path_end, lines_end) = (end(&self.paths), end(&self.lines));
-        let Document { name, headings, body, text_from, .. } = *document;
+        let IndexedDocument { name, headings, body, text_from, .. } = *document;
         for number in [name, headings, body, text_from, path_end, lines_end] {
             self.document_table.extend_from_slice(&number.to_le_bytes());
         }
@@ -143,13 +143,13 @@ impl Segment {
         bytes.map_or(0, u64::from_le_bytes)
     }
 
-    pub(super) fn document(&self, number: usize) -> Document {
+    pub(super) fn document(&self, number: usize) -> IndexedDocument {
         let at = self.document_table.start + number * DOCUMENT;
         let long = |field: usize| self.long(at + field * 8);
         let short = |field: usize| self.number(at + 40 + field * 4);
         let stamp =
             Stamp { size: long(0), modified: long(1).cast_signed(), changed: long(2).cast_signed(), inode: long(3) };
-        Document {
+        IndexedDocument {
             stamp,
             read_at: long(4).cast_signed(),
             name: short(0),
@@ -180,7 +180,7 @@ impl Segment {
         self.text(&self.paths, self.document_range(number, 56))
     }
 
-    /// How the words of a document are spread over lines, for [`Units`](super::lines::Units).
+    /// How the words of a document are spread over lines, for [`UnitPositions`](super::lines::Units).
     pub(super) fn lines(&self, number: usize) -> &[u8] {
         let range = self.document_range(number, 60);
         self.bytes.get(self.lines.start + range.start..self.lines.start + range.end).unwrap_or_default()

@@ -13,13 +13,13 @@ mod vault;
 mod view;
 
 pub use app_settings::DeletedFiles;
-pub use following::Sight;
+pub use following::LastSeen;
 pub use history::{Checkpoint, CheckpointError, LateSave};
 pub use lapidary_index::{
     Backlink, Budget, Digest, FileEntry, FileRow, Files, Hit, IndexError, NoteRows, Notes, ScanPlace, ScannedNotes,
     Skip, Stop, Window, links,
 };
-pub use lapidary_search::{PassageSize, Ranked, RankedNotes, RankedPage, RankedQuery};
+pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
 pub use lapidary_store::{
     Change, ChangeSet, Changed, CommitError, Denied, Diff, File, FolderNames, GlobError, Globs, Guard, InnerVault,
     JoinError, News, PathError, PathPrefix, Policy, Receipt, RuleProblem, RulesError, Scope, ScopeError, Trash, Turn,

@@ -10,7 +10,7 @@ use lapidary_store::Backend;
 
 use crate::{
     ChangeSet, Denied, File, Files, IndexError, Notes, PeriodicNotes, Scope, SettingsError, VaultPath,
-    ahead::{Ahead, There},
+    ahead::{PlannedEntry, PlannedOverlay},
     keeper::keep,
     settings,
     store::{Entry, EntryKind, Stamp, StoreError},
@@ -27,7 +27,7 @@ pub struct View {
     pub(crate) search: Arc<SearchKeeper>,
     pub(crate) waits_for_index: bool,
     /// What is taken for made; nothing but in a batch.
-    ahead: Ahead,
+    ahead: PlannedOverlay,
     /// Files that were read. A view belongs to one call, which is one thread.
     seen: RefCell<SortedMap<VaultPath, Arc<File>>>,
     files: OnceCell<Files>,
@@ -58,7 +58,7 @@ impl View {
             live,
             search,
             waits_for_index,
-            ahead: Ahead::default(),
+            ahead: PlannedOverlay::default(),
             seen: RefCell::default(),
             files: OnceCell::new(),
             notes: OnceCell::new(),
@@ -179,9 +179,9 @@ impl View {
         self.scope.may_read(path).map_err(denied)?;
         match self.ahead.at(path) {
             None => self.read_disk(path),
-            Some(There::Nothing) => Err(ReadError::Store(StoreError::Missing)),
-            Some(There::File(_, file)) => Ok(file),
-            Some(There::Elsewhere(place)) => self.read_disk(&place),
+            Some(PlannedEntry::Nothing) => Err(ReadError::Store(StoreError::Missing)),
+            Some(PlannedEntry::File(_, file)) => Ok(file),
+            Some(PlannedEntry::Elsewhere(place)) => self.read_disk(&place),
         }
     }
 

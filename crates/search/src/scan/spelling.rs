@@ -5,13 +5,13 @@ use lapidary_query::{Case, Pattern, PatternKind, PatternOptions, folded};
 use lapidary_index::GoOn;
 
 /// How a term of a query may stand in a text that nobody has cut into words yet.
-pub(super) struct Spelling {
+pub(super) struct TermSpelling {
     plain: Pattern,
     /// With accents; not for texts that have none.
     accented: Option<Pattern>,
 }
 
-impl Spelling {
+impl TermSpelling {
     /// What cannot be searched for by itself is left to the closer look.
     pub(super) fn of(term: &str) -> Option<Self> {
         let plain = compiled(term, PatternKind::Literal)?;
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn accents_are_found_and_not_needed() {
-        let lines = |term: &str, text: &str| Spelling::of(term).unwrap().count_lines(text.as_bytes(), &|| true);
+        let lines = |term: &str, text: &str| TermSpelling::of(term).unwrap().count_lines(text.as_bytes(), &|| true);
         for text in ["Café", "CAFE\u{301}", "cafe", "ein Café"] {
             assert_eq!(lines("cafe", text), 1, "{text}");
         }

@@ -103,8 +103,8 @@ proptest! {
         let (index, readable) = live.search.index(&files, &|| true).unwrap();
         for query in queries {
             let text = query.concat();
-            let corpus = Corpus::new(&index, Arc::clone(&readable));
-            let search = Search::new(corpus, SearchQuery::parse(&text), &files, &|| true);
+            let corpus = ReadableCorpus::new(&index, Arc::clone(&readable));
+            let search = RankedSearch::new(corpus, SearchQuery::parse(&text), &files, &|| true);
             if search.query.is_empty() {
                 continue;
             }

@@ -228,7 +228,7 @@ impl Mcp {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_vault::{Sight, VaultPath};
+    use lapidary_vault::{LastSeen, VaultPath};
 
     use super::*;
 
@@ -238,7 +238,7 @@ mod tests {
         let file = |name: &str| Subscription {
             uri: name.to_owned(),
             vault: "v".to_owned(),
-            sight: Sight::new(VaultPath::parse(name).unwrap()),
+            sight: LastSeen::new(VaultPath::parse(name).unwrap()),
         };
         let (one, other) = (Subscriptions::new(Arc::clone(&followed)), Subscriptions::new(Arc::clone(&followed)));
         assert!(matches!(one.add(file("a")), Added::First));

@@ -1,7 +1,7 @@
 use lapidary_operation::{
     Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, Subscription, VaultChoice,
 };
-use lapidary_vault::Sight;
+use lapidary_vault::LastSeen;
 use serde_json::{Map, Value, json};
 
 use super::read_resource::file_of;
@@ -44,7 +44,7 @@ impl ReadOperation for Subscribe {
         };
         let view = vaults.one()?;
         view.may_read(&path).map_err(|denied| Reason::closed(path.clone(), denied))?;
-        let mut sight = Sight::new(path);
+        let mut sight = LastSeen::new(path);
         view.has_changed(&mut sight);
         Ok(Payload::Subscribed(Subscription { uri: self.uri.clone(), vault: view.vault().to_owned(), sight }))
     }

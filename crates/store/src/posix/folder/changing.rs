@@ -8,7 +8,7 @@ use std::{
 };
 
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
-use lapidary_lease::{Asked, Lease};
+use lapidary_lease::{Lease, LeaseAnswer};
 use lapidary_note::ContentHash;
 
 use super::{
@@ -191,9 +191,9 @@ impl Steps for FolderStore {
             None => Held::Unknown,
             // Asked before it is read: from then on nobody can write into it unnoticed.
             Some(_) => match Lease::ask(file.try_clone()?) {
-                Asked::Granted(lease) => Held::Alone(Some(lease)),
-                Asked::InUse => Held::InUse,
-                Asked::Unknown => Held::Unknown,
+                LeaseAnswer::Granted(lease) => Held::Alone(Some(lease)),
+                LeaseAnswer::InUse => Held::InUse,
+                LeaseAnswer::Unknown => Held::Unknown,
             },
         };
         let mut bytes = Vec::new();

@@ -5,7 +5,7 @@ use lapidary_operation::{
     quote::{Prose, quoted, quoted_list},
 };
 use lapidary_toolkit::cursor::Cursor;
-use lapidary_vault::{PassageSize, Ranked, RankedNotes, RankedPage, RankedQuery, VaultPath, View};
+use lapidary_vault::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery, VaultPath, View};
 
 use super::{
     Input, ObsidianSearchNotes,
@@ -43,7 +43,7 @@ pub(super) fn search(
     }
     let max_matches = input.max_matches_per_hit.unwrap_or(USUAL_MATCHES);
     let size = PassageSize { context: input.context_length, max_matches };
-    let takes = |found: &Ranked| hit(found.clone(), false).bytes(1);
+    let takes = |found: &RankedNote| hit(found.clone(), false).bytes(1);
     let page = RankedPage { offset: cursor.offset, limit: cursor.limit, size, room: room(cursor.limit), takes };
     let found = view
         .ranked(RankedQuery { text: query, alternatives }, page, &|| context.cancel.check().is_ok())
@@ -58,7 +58,7 @@ pub(super) fn search(
     })
 }
 
-fn hit(found: Ranked, explain: bool) -> Hit {
+fn hit(found: RankedNote, explain: bool) -> Hit {
     let ranking = explain.then(|| ranking(&found));
     let matches = found.matches.into_iter().map(|found| Spot { r#match: found.text, offset: found.offset });
     Hit::Ranked {
@@ -74,7 +74,7 @@ fn hit(found: Ranked, explain: bool) -> Hit {
 }
 
 /// What each word gave to the score, and what the sum is multiplied by if not all words are there.
-fn ranking(found: &Ranked) -> String {
+fn ranking(found: &RankedNote) -> String {
     let parts: Vec<String> = found.parts.iter().map(|(word, part)| format!("{word} {part:.2}")).collect();
     let share = if found.coverage < 0.995 {
         format!(", × {:.2} of all words by weight", found.coverage)
