@@ -9,7 +9,7 @@ mod tests;
 use lapidary_note::LinkKind;
 use lapidary_query::{FrontmatterState, RowBlock, RowField, RowHeading, RowItem, RowTag};
 
-use super::packed::Unpacker;
+use super::packed::ByteUnpacker;
 
 pub use pack::digest;
 pub(crate) use properties::PackedValue;
@@ -74,7 +74,7 @@ pub struct Structure<'a> {
 impl<'a> Digest<'a> {
     /// `None` if these bytes are no digest.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
-        let mut unpacker = Unpacker::new(bytes);
+        let mut unpacker = ByteUnpacker::new(bytes);
         let mut lengths = [0; PARTS];
         for length in &mut lengths {
             *length = unpacker.length()?;
@@ -86,8 +86,8 @@ impl<'a> Digest<'a> {
         unpacker.rest().is_empty().then_some(Self { parts })
     }
 
-    fn part(&self, part: Part) -> Unpacker<'a> {
-        Unpacker::new(self.parts[part as usize])
+    fn part(&self, part: Part) -> ByteUnpacker<'a> {
+        ByteUnpacker::new(self.parts[part as usize])
     }
 
     /// Under which the files that its links may mean are found.
@@ -169,7 +169,7 @@ impl<'a> Digest<'a> {
 const IN_PROPERTIES: u8 = 1;
 const REPEATED: u8 = 2;
 
-fn unpack_structure<'a>(mut unpacker: Unpacker<'a>, structure: &mut Structure<'a>) -> Option<()> {
+fn unpack_structure<'a>(mut unpacker: ByteUnpacker<'a>, structure: &mut Structure<'a>) -> Option<()> {
     for _ in 0..unpacker.length()? {
         let (level, line) = (unpacker.byte()?, unpacker.length()?);
         structure.headings.push(RowHeading { level, line, text: unpacker.text()? });

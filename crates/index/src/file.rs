@@ -21,7 +21,7 @@ pub struct FileState {
 
 #[derive(Debug)]
 struct KnownDigest {
-    bytes: Slice,
+    bytes: SharedBytes,
     /// By the clock of the files; 0 if the state is only planned.
     read_at: i64,
     origin: DigestOrigin,
@@ -41,12 +41,12 @@ pub(crate) enum DigestOrigin {
 /// A part of a buffer that many share: a hundred thousand small texts cost no more than their bytes, and go back to the
 /// system in large pieces.
 #[derive(Clone, Debug)]
-pub struct Slice {
+pub struct SharedBytes {
     buffer: Arc<Vec<u8>>,
     range: Range<u32>,
 }
 
-impl Slice {
+impl SharedBytes {
     pub fn whole(bytes: Vec<u8>) -> Option<Self> {
         let buffer = Arc::new(bytes);
         Self::of(&buffer, 0..buffer.len())
@@ -61,13 +61,13 @@ impl Slice {
 }
 
 #[cfg(test)]
-impl From<Vec<u8>> for Slice {
+impl From<Vec<u8>> for SharedBytes {
     fn from(bytes: Vec<u8>) -> Self {
         Self::whole(bytes).unwrap()
     }
 }
 
-impl Deref for Slice {
+impl Deref for SharedBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -80,12 +80,12 @@ impl FileState {
         Self { id, path, stat, digest: OnceLock::new() }
     }
 
-    pub fn digest(&self) -> Option<&Slice> {
+    pub fn digest(&self) -> Option<&SharedBytes> {
         self.digest.get().map(|known| &known.bytes)
     }
 
     /// The first one stays.
-    pub(crate) fn set_digest(&self, bytes: Slice, read_at: i64, origin: DigestOrigin) {
+    pub(crate) fn set_digest(&self, bytes: SharedBytes, read_at: i64, origin: DigestOrigin) {
         self.digest.get_or_init(|| KnownDigest { bytes, read_at, origin });
     }
 
@@ -118,7 +118,7 @@ mod tests {
         let stat = Stat { stamp: Stamp { size: 1, modified: SECOND, changed: 5 * SECOND, inode: 7 }, created: None };
         let state = |read_at: i64| {
             let state = FileState::new(0, VaultPath::spelt("a.md").unwrap(), stat);
-            state.set_digest(Slice::of(&Arc::default(), 0..0).unwrap(), read_at, DigestOrigin::Content);
+            state.set_digest(SharedBytes::of(&Arc::default(), 0..0).unwrap(), read_at, DigestOrigin::Content);
             state
         };
         assert!(FileState::new(0, VaultPath::spelt("a.md").unwrap(), stat).still_is(&stat, None), "nobody has read it");

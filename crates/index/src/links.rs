@@ -10,8 +10,8 @@ mod resolve;
 mod tests;
 mod write;
 
-pub use fold::{Keys, folded_name, keys};
-pub use moves::{Move, Rewritten, WrittenLink};
+pub use fold::{LinkKeys, folded_name, keys};
+pub use moves::{FileMoves, RewrittenLink, WrittenLink};
 pub use resolve::resolve;
 pub use write::{LinkFormat, linkpath_for};
 

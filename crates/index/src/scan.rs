@@ -19,11 +19,11 @@ use lapidary_query::{LineCount, Pattern};
 use rayon::prelude::*;
 
 #[cfg(test)]
-use crate::Slice;
-use watch::Watch;
+use crate::SharedBytes;
+use watch::StopSignal;
 
-pub use hit::Hit;
-pub(crate) use searched::Searched;
+pub use hit::ScanHit;
+pub(crate) use searched::SearchedText;
 
 /// So many texts are counted before the results are put in order. More would waste work when the scan is stopped, fewer
 /// would let threads wait for each other.
@@ -33,21 +33,21 @@ const WAVE: usize = 128;
 const MAX_KEPT_BYTES: usize = 64 * 1024 * 1024;
 
 /// The texts to scan, in their order.
-pub(crate) trait Source: Sync {
+pub(crate) trait ScanSource: Sync {
     fn count(&self) -> usize;
 
     /// The bytes of one text, or `None` if it is gone or cannot be read. Asked once per scan.
-    fn text(&self, index: usize) -> Option<Searched>;
+    fn text(&self, index: usize) -> Option<SearchedText>;
 }
 
 #[cfg(test)]
-impl Source for [Slice] {
+impl ScanSource for [SharedBytes] {
     fn count(&self) -> usize {
         self.len()
     }
 
-    fn text(&self, index: usize) -> Option<Searched> {
-        self.get(index).cloned().map(Searched::new)
+    fn text(&self, index: usize) -> Option<SearchedText> {
+        self.get(index).cloned().map(SearchedText::new)
     }
 }
 
@@ -105,7 +105,7 @@ pub struct Scanned {
     /// Matching lines in all of them.
     pub total: usize,
     /// The lines of the window, in order. All of them are there unless the scan was cancelled.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<ScanHit>,
     pub files_scanned: usize,
     pub bytes_scanned: u64,
     /// Texts that are gone or could not be read.
@@ -119,8 +119,13 @@ pub struct Scanned {
 }
 
 /// Scans texts for matching lines.
-pub(crate) fn scan<S: Source + ?Sized>(source: &S, pattern: &Pattern, window: Window, budget: &Budget<'_>) -> Scanned {
-    let watch = Watch::new(budget.go_on);
+pub(crate) fn scan<S: ScanSource + ?Sized>(
+    source: &S,
+    pattern: &Pattern,
+    window: Window,
+    budget: &Budget<'_>,
+) -> Scanned {
+    let watch = StopSignal::new(budget.go_on);
     let mut scanned = Scanned {
         total: 0,
         hits: Vec::new(),
@@ -179,13 +184,13 @@ struct Counted {
     skipped: usize,
     gave_up: bool,
     /// Kept while it may belong to the page.
-    text: Option<Searched>,
+    text: Option<SearchedText>,
 }
 
 /// A text of the page and those of its matching lines that belong to it.
 struct PageFile {
     file: usize,
-    text: Searched,
+    text: SearchedText,
     lines: Range<usize>,
 }
 
@@ -222,9 +227,10 @@ impl Scanned {
 
     /// Finds the lines of the page again. A deadline does not end this, since it takes no longer than the count did and
     /// makes the answer useful; nobody waits for a cancelled one.
-    fn make_hits(&mut self, page: Vec<PageFile>, pattern: &Pattern, watch: &Watch<'_>) {
+    fn make_hits(&mut self, page: Vec<PageFile>, pattern: &Pattern, watch: &StopSignal<'_>) {
         let cancelled = || watch.cancelled();
-        let found: Vec<Option<Vec<Hit>>> = page.into_par_iter().map(|file| file.hits(pattern, &cancelled)).collect();
+        let found: Vec<Option<Vec<ScanHit>>> =
+            page.into_par_iter().map(|file| file.hits(pattern, &cancelled)).collect();
         for hits in found {
             match hits {
                 Some(hits) => self.hits.extend(hits),
@@ -239,17 +245,17 @@ impl Scanned {
 
 impl PageFile {
     /// The hits, or `None` if they were stopped.
-    fn hits(self, pattern: &Pattern, stop: &dyn Fn() -> bool) -> Option<Vec<Hit>> {
+    fn hits(self, pattern: &Pattern, stop: &dyn Fn() -> bool) -> Option<Vec<ScanHit>> {
         let mut lines = pattern.lines(self.text.lines(), stop);
         let wanted = lines.by_ref().skip(self.lines.start).take(self.lines.len());
-        let hit = |(number, line)| Hit::new(self.file, number, self.text.clone(), line);
-        let hits: Vec<Hit> = self.lines.clone().zip(wanted).map(hit).collect();
+        let hit = |(number, line)| ScanHit::new(self.file, number, self.text.clone(), line);
+        let hits: Vec<ScanHit> = self.lines.clone().zip(wanted).map(hit).collect();
         (!lines.stopped()).then_some(hits)
     }
 }
 
 /// Counts in some texts, in parallel, with the outcomes in their order.
-fn count_wave<S: Source + ?Sized>(
+fn count_wave<S: ScanSource + ?Sized>(
     source: &S,
     pattern: &Pattern,
     wave: Range<usize>,
@@ -257,7 +263,7 @@ fn count_wave<S: Source + ?Sized>(
     surely: usize,
     keeps_texts: bool,
     window: Window,
-    watch: &Watch<'_>,
+    watch: &StopSignal<'_>,
 ) -> Vec<Outcome> {
     let first = wave.start;
     let kept = AtomicUsize::new(0);

@@ -7,7 +7,7 @@ use super::{
     index::{IndexPart, WordIndex},
     segment::{FORMAT, Segment},
 };
-use lapidary_index::{Slice, Snapshot};
+use lapidary_index::{SharedBytes, Snapshot};
 
 use crate::posix::CacheFile;
 
@@ -43,7 +43,7 @@ impl SegmentCache {
             Vec::new()
         });
         let intact = |row: crate::posix::CacheRow| {
-            (xxh3_64(&row.bytes) == row.checksum).then(|| Segment::open(Slice::whole(row.bytes)?)).flatten()
+            (xxh3_64(&row.bytes) == row.checksum).then(|| Segment::open(SharedBytes::whole(row.bytes)?)).flatten()
         };
         let segments: Vec<Segment> = rows.into_par_iter().filter_map(intact).collect();
         let index = WordIndex::recalled(segments, snapshot);

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use lapidary_index::{FileRow, FileState, Files, GoOn};
+use lapidary_index::{FileRow, FileState, GoOn, VisibleFiles};
 use lapidary_query::{
     AnswerBounds, LeafResolver, Lexicon, Node, Pattern, Piece, QueryLeaf, SearchQuery, Starts, TextFilter, Words,
     evaluate, has_tag,
@@ -23,14 +23,19 @@ pub(super) struct RankedSearch<'s> {
     pub(super) query: SearchQuery,
     /// By the numbers of the words.
     scores: Vec<Option<TermScores>>,
-    pub(super) files: &'s Files,
+    pub(super) files: &'s VisibleFiles,
     pub(super) go_on: GoOn<'s>,
     /// An expression has given up on a note.
     pub(super) undecided: AtomicBool,
 }
 
 impl<'s> RankedSearch<'s> {
-    pub(super) fn new(corpus: ReadableCorpus<'s>, query: SearchQuery, files: &'s Files, go_on: GoOn<'s>) -> Self {
+    pub(super) fn new(
+        corpus: ReadableCorpus<'s>,
+        query: SearchQuery,
+        files: &'s VisibleFiles,
+        go_on: GoOn<'s>,
+    ) -> Self {
         let mut search = Self { corpus, query, scores: Vec::new(), files, go_on, undecided: AtomicBool::new(false) };
         search.weigh();
         search

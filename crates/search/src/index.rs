@@ -10,9 +10,9 @@ use super::{
     segment::Segment,
     shown::with_shown,
 };
-use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, Source, digest};
+use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, TextSource, digest};
 
-use crate::{Digest, Files, IndexError};
+use crate::{Digest, IndexError, VisibleFiles};
 
 /// A document whose note has changed or is gone.
 pub(super) const GONE: FileId = FileId::MAX;
@@ -115,7 +115,7 @@ impl WordIndex {
     }
 
     /// Of some notes alone.
-    pub(super) fn of(states: &[Arc<FileState>], source: &Source<'_>, go_on: GoOn<'_>) -> Result<Self, IndexError> {
+    pub(super) fn of(states: &[Arc<FileState>], source: &TextSource<'_>, go_on: GoOn<'_>) -> Result<Self, IndexError> {
         let mut known: Vec<(FileId, Arc<FileState>)> =
             states.iter().map(|state| (state.id, Arc::clone(state))).collect();
         known.sort_unstable_by_key(|(id, _)| *id);
@@ -130,7 +130,7 @@ impl WordIndex {
     }
 
     /// How many of the notes that somebody may see have to be taken in first.
-    pub(super) fn missing(&self, files: &Files) -> usize {
+    pub(super) fn missing(&self, files: &VisibleFiles) -> usize {
         let changes = self.known.changes(files.snapshot().files_by_id(), Arc::ptr_eq);
         let new = changes.iter().filter_map(|(_, state)| *state);
         new.filter(|state| state.path.is_searched() && files.shows(state.id)).count()
@@ -138,7 +138,7 @@ impl WordIndex {
 
     /// The index of another snapshot, as far as somebody sees it; only the notes that differ are read. What it does not
     /// see stays as it was. Nothing if that is all the same.
-    pub(super) fn advanced(&self, files: &Files, go_on: GoOn<'_>) -> Result<Option<Self>, IndexError> {
+    pub(super) fn advanced(&self, files: &VisibleFiles, go_on: GoOn<'_>) -> Result<Option<Self>, IndexError> {
         let now = files.snapshot().files_by_id();
         let changes = self.known.changes(now, Arc::ptr_eq);
         let all = changes.len();
@@ -155,7 +155,7 @@ impl WordIndex {
         &self,
         changes: Vec<IndexChange<'_>>,
         known: SortedMap<FileId, Arc<FileState>>,
-        source: &Source<'_>,
+        source: &TextSource<'_>,
         go_on: GoOn<'_>,
     ) -> Result<Self, IndexError> {
         let mut next = self.clone();
@@ -281,7 +281,7 @@ fn cut<'n, 's>(new: &'n [&'s Arc<FileState>]) -> Vec<&'n [&'s Arc<FileState>]> {
     pieces
 }
 
-fn piece_of(states: &[&Arc<FileState>], source: &Source<'_>, go_on: GoOn<'_>) -> Result<IndexPart, IndexError> {
+fn piece_of(states: &[&Arc<FileState>], source: &TextSource<'_>, go_on: GoOn<'_>) -> Result<IndexPart, IndexError> {
     let mut builder = SegmentBuilder::default();
     let (mut buffer, mut made) = (Vec::new(), Vec::new());
     for state in states {

@@ -33,7 +33,7 @@ mod weigh;
 use lapidary_query::SearchQuery;
 use rayon::prelude::*;
 
-use lapidary_index::{Digest, FileEntry, Files, GoOn, IndexError};
+use lapidary_index::{Digest, FileEntry, GoOn, IndexError, VisibleFiles};
 use lapidary_store::{Scope, Stamp, VaultPath, lock, posix};
 
 use corpus::ReadableCorpus;
@@ -111,7 +111,7 @@ impl SearchKeeper {
     /// The notes among these that a query fits, the best first.
     pub fn ranked<'q>(
         &self,
-        files: &Files,
+        files: &VisibleFiles,
         query: impl Into<RankedQuery<'q>>,
         page: RankedPage,
         go_on: GoOn<'_>,
@@ -125,7 +125,7 @@ impl SearchKeeper {
 fn search(
     corpus: ReadableCorpus<'_>,
     keeper: &SearchKeeper,
-    files: &Files,
+    files: &VisibleFiles,
     query: RankedQuery<'_>,
     page: RankedPage,
     go_on: GoOn<'_>,

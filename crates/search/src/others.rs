@@ -5,7 +5,7 @@ use std::{cmp::Reverse, convert::Infallible, sync::Arc};
 use lapidary_query::{LeafResolver, Lexicon, Node, QueryLeaf, SearchQuery, TextUnit, Words, holds};
 
 use super::evaluate::surely_matches;
-use lapidary_index::{FileState, Files};
+use lapidary_index::{FileState, VisibleFiles};
 
 use crate::SearchKeeper;
 
@@ -20,7 +20,7 @@ impl Lexicon for TypedPath {
 }
 
 /// Those that fit, the one that was changed last first.
-pub(super) fn other_files(keeper: &SearchKeeper, files: &Files, query: &SearchQuery) -> Vec<Arc<FileState>> {
+pub(super) fn other_files(keeper: &SearchKeeper, files: &VisibleFiles, query: &SearchQuery) -> Vec<Arc<FileState>> {
     if !asks_for_paths(&query.root) {
         return Vec::new();
     }

@@ -12,9 +12,9 @@ use super::{
     ByScan, RankedNotes, RankedPage, RankedQuery, SearchKeeper, corpus::ReadableCorpus, index::WordIndex, search,
     shown::with_shown,
 };
-use lapidary_index::{FileRow, FileState, GoOn, Wanted};
+use lapidary_index::{FileRow, FileState, GoOn, TextDemand};
 
-use crate::{Files, IndexError, VaultPath};
+use crate::{IndexError, VaultPath, VisibleFiles};
 use decide::{AtHand, may_fit, needs_digest, needs_words};
 use spelling::TermSpelling;
 
@@ -35,7 +35,7 @@ struct ScanCandidate {
 /// The notes that a query fits, found without an index.
 pub fn search_by_scan<'q>(
     keeper: &SearchKeeper,
-    files: &Files,
+    files: &VisibleFiles,
     query: impl Into<RankedQuery<'q>>,
     page: RankedPage,
     go_on: GoOn<'_>,
@@ -62,7 +62,7 @@ pub fn search_by_scan<'q>(
 }
 
 /// The notes that hold one of the words, if it takes any, and are not ruled out by anything else.
-fn candidates(files: &Files, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec<ScanCandidate>, IndexError> {
+fn candidates(files: &VisibleFiles, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec<ScanCandidate>, IndexError> {
     if query.is_empty() {
         return Ok(Vec::new());
     }
@@ -101,10 +101,10 @@ fn candidates(files: &Files, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec
 }
 
 /// Looks into the notes among these, as far as nobody has.
-fn digest(files: &Files, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Result<(), IndexError> {
+fn digest(files: &VisibleFiles, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Result<(), IndexError> {
     let unknown = states.iter().filter(|state| state.path.is_note() && state.digest().is_none());
     let unknown: Vec<Arc<FileState>> = unknown.cloned().collect();
     let _under_way = files.live().progress.begin(unknown.len());
-    let reading = files.source().digest(&unknown, Wanted::AnyState, go_on);
+    let reading = files.source().digest(&unknown, TextDemand::AnyState, go_on);
     if reading.stopped { Err(IndexError::Stopped) } else { Ok(()) }
 }

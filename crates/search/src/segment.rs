@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::postings::{Postings, PostingsWriter, end};
-use lapidary_index::Slice;
+use lapidary_index::SharedBytes;
 
 use crate::Stamp;
 
@@ -32,7 +32,7 @@ const TERM: usize = 4 * 4;
 /// Documents and the words in them. Positions count over all fields of a document, with gaps where no phrase may go across.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
-    bytes: Slice,
+    bytes: SharedBytes,
     documents: usize,
     terms: usize,
     document_table: Range<usize>,
@@ -95,13 +95,13 @@ impl SegmentWriter {
         bytes.extend_from_slice(&self.term_table);
         // Given back one by one, so that the whole is never there twice.
         parts.into_iter().for_each(|part| bytes.extend_from_slice(&part));
-        Segment::open(Slice::whole(bytes)?)
+        Segment::open(SharedBytes::whole(bytes)?)
     }
 }
 
 impl Segment {
     /// `None` if these bytes are no segment. That they are undamaged has to be known already.
-    pub(super) fn open(bytes: Slice) -> Option<Self> {
+    pub(super) fn open(bytes: SharedBytes) -> Option<Self> {
         let count = |at: usize| {
             let number = bytes.get(at * 8..at * 8 + 8)?.try_into().ok()?;
             usize::try_from(u64::from_le_bytes(number)).ok()

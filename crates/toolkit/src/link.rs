@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use lapidary_note::{CanvasKind, Link, LinkKind, Note, Place, canvas_values};
-use lapidary_vault::{Files, VaultPath};
+use lapidary_vault::{VaultPath, VisibleFiles};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -79,7 +79,7 @@ pub struct OutLink {
 }
 
 /// The links of a note as they are written, properties first.
-pub fn out_links(note: &Note<'_>, source: &VaultPath, files: &Files) -> Vec<OutLink> {
+pub fn out_links(note: &Note<'_>, source: &VaultPath, files: &VisibleFiles) -> Vec<OutLink> {
     let places = Places::of(note.text);
     let mut found: Vec<OutLink> = Vec::new();
     for property in note.property_links() {
@@ -106,7 +106,7 @@ pub struct CanvasLink {
 
 /// The cards of a canvas that show files, and the links in its texts. One that cannot be read as a canvas has none. Lines and
 /// columns are those of the file.
-pub fn canvas_links(text: &str, source: &VaultPath, files: &Files) -> Vec<CanvasLink> {
+pub fn canvas_links(text: &str, source: &VaultPath, files: &VisibleFiles) -> Vec<CanvasLink> {
     let places = Places::of(text);
     let mut found: Vec<CanvasLink> = Vec::new();
     for value in canvas_values(text).unwrap_or_default() {
@@ -165,7 +165,7 @@ fn place(subpath: &str) -> (Option<String>, Option<String>) {
     }
 }
 
-fn out_link(text: &str, link: &Link, source: &VaultPath, files: &Files) -> OutLink {
+fn out_link(text: &str, link: &Link, source: &VaultPath, files: &VisibleFiles) -> OutLink {
     let subpath = link.subpath.clone().map(|subpath| &text[subpath]);
     let kind = Kind::of(link.kind, link.embed, subpath);
     let target = link.target(text);

@@ -11,8 +11,8 @@ use lapidary_note::{
 };
 use lapidary_operation::{Context, Reason, Refused};
 use lapidary_vault::{
-    Change, File, Files, Guard, Notes, VaultPath, View,
-    links::{LinkFormat, Move, Names, Rewritten, WrittenLink, folded_name},
+    Change, File, Guard, VaultPath, View, VisibleFiles, VisibleNotes,
+    links::{FileMoves, LinkFormat, Names, RewrittenLink, WrittenLink, folded_name},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,7 +55,7 @@ fn is_zero(number: &usize) -> bool {
 
 /// Files on their way to other paths.
 pub struct Moving<'v> {
-    notes: &'v Notes,
+    notes: &'v VisibleNotes,
     after: After<'v>,
     format: LinkFormat,
     output: LinksOutput,
@@ -63,7 +63,7 @@ pub struct Moving<'v> {
 
 /// The names of the vault once everything has moved.
 struct After<'v> {
-    notes: &'v Notes,
+    notes: &'v VisibleNotes,
     moved: BTreeMap<VaultPath, VaultPath>,
     gone: BTreeSet<VaultPath>,
     by_name: BTreeMap<String, Vec<VaultPath>>,
@@ -159,7 +159,7 @@ impl<'v> Moving<'v> {
         sources
     }
 
-    fn rewritten(&self, text: &str, link: &Link, source: &VaultPath) -> Option<Rewritten> {
+    fn rewritten(&self, text: &str, link: &Link, source: &VaultPath) -> Option<RewrittenLink> {
         let form = match link.kind {
             LinkKind::Wiki => LinkForm::Wiki,
             LinkKind::Markdown => LinkForm::Markdown,
@@ -172,9 +172,15 @@ impl<'v> Moving<'v> {
         self.rewrite(form, &link.target(text), alias, source)
     }
 
-    fn rewrite(&self, form: LinkForm, linkpath: &str, alias: Option<&str>, source: &VaultPath) -> Option<Rewritten> {
+    fn rewrite(
+        &self,
+        form: LinkForm,
+        linkpath: &str,
+        alias: Option<&str>,
+        source: &VaultPath,
+    ) -> Option<RewrittenLink> {
         let moved_to = |path: &VaultPath| self.after.moved.get(path).unwrap_or(path).clone();
-        let all = Move { before: self.notes, after: &self.after, moved_to: &moved_to, format: self.format };
+        let all = FileMoves { before: self.notes, after: &self.after, moved_to: &moved_to, format: self.format };
         all.rewrite(WrittenLink { form, linkpath, alias }, source)
     }
 
@@ -184,7 +190,7 @@ impl<'v> Moving<'v> {
         let Ok(shown) = reading::show(source, before) else { return Ok(None) };
         let note = shown.note();
         let found = self.found(&note, source);
-        let properties: Vec<(String, Link, Rewritten)> = note
+        let properties: Vec<(String, Link, RewrittenLink)> = note
             .property_links()
             .into_iter()
             .filter_map(|property| {
@@ -266,7 +272,7 @@ type Relinked = (usize, Option<FileContent>);
 /// A link or a definition, and what it has to say.
 struct Found {
     link: Link,
-    to: Rewritten,
+    to: RewrittenLink,
 }
 
 fn retargeted(document: &Document, found: &[Found]) -> Result<Document, EditError> {
@@ -281,7 +287,7 @@ fn retargeted(document: &Document, found: &[Found]) -> Result<Document, EditErro
 /// alone: what the caller may not see in it moves along, and must neither come to light by that nor be noticed.
 pub fn files_of_folder(
     view: &View,
-    files: &Files,
+    files: &VisibleFiles,
     from: &VaultPath,
     to: &VaultPath,
 ) -> Result<BTreeMap<VaultPath, VaultPath>, Reason> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use lapidary_operation::{Context, Reason, quote::quoted_path};
 use lapidary_query::nearest_several;
 use lapidary_vault::{
-    File, Files, ReadError, VaultPath, View,
+    File, ReadError, VaultPath, View, VisibleFiles,
     links::folded_name,
     store::{EntryKind, StoreError},
 };
@@ -133,7 +133,7 @@ fn clip(mut paths: Vec<VaultPath>) -> Vec<VaultPath> {
     paths
 }
 
-pub(crate) fn suggestions(files: &Files, path: &VaultPath) -> Vec<VaultPath> {
+pub(crate) fn suggestions(files: &VisibleFiles, path: &VaultPath) -> Vec<VaultPath> {
     let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
     let wanted = folded_name(&stem(path.name())).into_owned();
     let (mut same, mut others): (Vec<&VaultPath>, Vec<(String, &VaultPath)>) = (Vec::new(), Vec::new());

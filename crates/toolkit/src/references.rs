@@ -7,7 +7,7 @@ use lapidary_note::{
     PropertyPath, canvas_values, with_canvas_values,
 };
 use lapidary_operation::{Context, Reason, bug, clipped};
-use lapidary_vault::{Change, Guard, Notes, VaultPath, View};
+use lapidary_vault::{Change, Guard, VaultPath, View, VisibleNotes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +79,7 @@ pub(crate) type Follow<'f> = &'f dyn Fn(&Place<'_>) -> LinkOutcome;
 
 /// The links of a vault to one of its notes.
 pub struct References<'v> {
-    notes: &'v Notes,
+    notes: &'v VisibleNotes,
     /// The note, by the name that it has on disk.
     target: VaultPath,
     output: ReferencesOutput,

@@ -16,8 +16,8 @@ pub use app_settings::DeletedFiles;
 pub use following::LastSeen;
 pub use history::{Checkpoint, CheckpointError, LateSave};
 pub use lapidary_index::{
-    Backlink, Budget, Digest, FileEntry, FileRow, Files, Hit, IndexError, NoteRows, Notes, ScanPlace, ScannedNotes,
-    Skip, Stop, Window, links,
+    Backlink, Budget, Digest, FileEntry, FileRow, IndexError, NoteRows, ScanHit, ScanPlace, ScannedNotes, Skip, Stop,
+    VisibleFiles, VisibleNotes, Window, links,
 };
 pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
 pub use lapidary_store::{

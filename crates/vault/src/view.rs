@@ -3,13 +3,13 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_index::{Live, PlannedIndex, SortedMap};
+use lapidary_index::{PlannedIndex, SortedMap, VaultIndex};
 use lapidary_query::Period;
 use lapidary_search::SearchKeeper;
 use lapidary_store::Backend;
 
 use crate::{
-    ChangeSet, Denied, File, Files, IndexError, Notes, PeriodicNotes, Scope, SettingsError, VaultPath,
+    ChangeSet, Denied, File, IndexError, PeriodicNotes, Scope, SettingsError, VaultPath, VisibleFiles, VisibleNotes,
     ahead::{PlannedEntry, PlannedOverlay},
     keeper::keep,
     settings,
@@ -23,15 +23,15 @@ pub struct View {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) scope: Arc<Scope>,
     max_file_bytes: u64,
-    pub(crate) live: Arc<Live>,
+    pub(crate) live: Arc<VaultIndex>,
     pub(crate) search: Arc<SearchKeeper>,
     pub(crate) waits_for_index: bool,
     /// What is taken for made; nothing but in a batch.
     ahead: PlannedOverlay,
     /// Files that were read. A view belongs to one call, which is one thread.
     seen: RefCell<SortedMap<VaultPath, Arc<File>>>,
-    files: OnceCell<Files>,
-    notes: OnceCell<Notes>,
+    files: OnceCell<VisibleFiles>,
+    notes: OnceCell<VisibleNotes>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl View {
         backend: Arc<dyn Backend>,
         scope: Arc<Scope>,
         max_file_bytes: u64,
-        live: Arc<Live>,
+        live: Arc<VaultIndex>,
         search: Arc<SearchKeeper>,
         waits_for_index: bool,
     ) -> Self {
@@ -127,7 +127,7 @@ impl View {
 
     /// The files of the vault as they were when the call first asked. Looking through a large vault takes a while, so it
     /// can be called off.
-    pub fn files(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Files, IndexError> {
+    pub fn files(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&VisibleFiles, IndexError> {
         if let Some(files) = self.files.get() {
             return Ok(files);
         }
@@ -136,11 +136,11 @@ impl View {
         }
         keep(&self.live, &self.search);
         let snapshot = self.live.files(go_on)?;
-        Ok(self.files.get_or_init(|| Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
+        Ok(self.files.get_or_init(|| VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
     }
 
     /// The same for somebody who is going to search them.
-    pub fn files_to_search(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Files, IndexError> {
+    pub fn files_to_search(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&VisibleFiles, IndexError> {
         if let Some(files) = self.files.get() {
             return Ok(files);
         }
@@ -149,7 +149,7 @@ impl View {
         }
         keep(&self.live, &self.search);
         let snapshot = self.live.files_to_search(go_on)?;
-        Ok(self.files.get_or_init(|| Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
+        Ok(self.files.get_or_init(|| VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
     }
 
     /// Looks into all notes while nobody waits for it, so that whoever asks next finds them known.
@@ -160,19 +160,19 @@ impl View {
     }
 
     /// The same, with what stands in each note.
-    pub fn notes(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Notes, IndexError> {
+    pub fn notes(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&VisibleNotes, IndexError> {
         if let Some(notes) = self.notes.get() {
             return Ok(notes);
         }
         keep(&self.live, &self.search);
         let (live, scope) = (Arc::clone(&self.live), Arc::clone(&self.scope));
         let files = if self.ahead.is_empty() {
-            Files::new(live, scope, self.live.notes(go_on)?)
+            VisibleFiles::new(live, scope, self.live.notes(go_on)?)
         } else {
             let base = || Ok(PlannedIndex::new(self.live.notes(go_on)?, &self.live));
-            Files::ahead(live, scope, self.ahead.index(base)?)
+            VisibleFiles::ahead(live, scope, self.ahead.index(base)?)
         };
-        Ok(self.notes.get_or_init(|| Notes::new(files)))
+        Ok(self.notes.get_or_init(|| VisibleNotes::new(files)))
     }
 
     pub fn read(&self, path: &VaultPath) -> Result<Arc<File>, ReadError> {
@@ -200,7 +200,7 @@ impl View {
     /// caller may see them. Without an index there are none.
     pub fn similar(&self, path: &VaultPath) -> Vec<VaultPath> {
         let Ok(snapshot) = self.live.files(&|| true) else { return Vec::new() };
-        let files = Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot);
+        let files = VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot);
         let similar = files.similar(path);
         if self.ahead.is_empty() {
             return similar;

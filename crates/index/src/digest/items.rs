@@ -3,7 +3,7 @@
 use lapidary_note::{LineTable, ListItem, Note};
 use lapidary_query::{FoundField, RowField, RowItem, item_fields, line_fields};
 
-use crate::packed::{Packer, Unpacker};
+use crate::packed::{BytePacker, ByteUnpacker};
 
 /// The markers that take no text, by the lowest bits of the flags.
 const BULLETS: [&str; 3] = ["-", "*", "+"];
@@ -11,7 +11,7 @@ const OTHER_MARKER: u8 = 3;
 const IS_TASK: u8 = 4;
 const HAS_PARENT: u8 = 8;
 
-pub(super) fn pack(note: &Note<'_>, lines: &LineTable, items: &mut Packer<'_>, fields: &mut Packer<'_>) {
+pub(super) fn pack(note: &Note<'_>, lines: &LineTable, items: &mut BytePacker<'_>, fields: &mut BytePacker<'_>) {
     let rows: Vec<RowItem<'_>> = note.items.iter().map(|item| row(note, lines, item)).collect();
     rows.iter().enumerate().for_each(|(number, item)| pack_item(number, item, items));
     let mut found = fields_of_items(note, &rows);
@@ -40,7 +40,7 @@ fn row<'n>(note: &Note<'n>, lines: &LineTable, item: &ListItem) -> RowItem<'n> {
     }
 }
 
-fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut Packer<'_>) {
+fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut BytePacker<'_>) {
     let bullet = BULLETS.iter().position(|bullet| *bullet == item.marker);
     let marker = bullet.map_or(OTHER_MARKER, |bullet| bullet as u8);
     let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
@@ -60,7 +60,7 @@ fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut Packer<'_>) {
     packer.length(item.span.len());
 }
 
-pub(super) fn unpack_items<'a>(mut unpacker: Unpacker<'a>) -> Vec<RowItem<'a>> {
+pub(super) fn unpack_items<'a>(mut unpacker: ByteUnpacker<'a>) -> Vec<RowItem<'a>> {
     let mut items: Vec<RowItem<'a>> = Vec::new();
     while let Some(item) = unpack_item(&mut unpacker, &items) {
         items.push(item);
@@ -68,7 +68,7 @@ pub(super) fn unpack_items<'a>(mut unpacker: Unpacker<'a>) -> Vec<RowItem<'a>> {
     items
 }
 
-fn unpack_item<'a>(unpacker: &mut Unpacker<'a>, before: &[RowItem<'a>]) -> Option<RowItem<'a>> {
+fn unpack_item<'a>(unpacker: &mut ByteUnpacker<'a>, before: &[RowItem<'a>]) -> Option<RowItem<'a>> {
     let flags = unpacker.byte()?;
     let marker = match flags & OTHER_MARKER {
         OTHER_MARKER => unpacker.text()?,
@@ -91,7 +91,7 @@ fn unpack_item<'a>(unpacker: &mut Unpacker<'a>, before: &[RowItem<'a>]) -> Optio
     Some(RowItem { line, line_count, depth, parent, marker, status, span: start..start.checked_add(length)? })
 }
 
-pub(super) fn unpack_fields<'a>(mut unpacker: Unpacker<'a>) -> Vec<RowField<'a>> {
+pub(super) fn unpack_fields<'a>(mut unpacker: ByteUnpacker<'a>) -> Vec<RowField<'a>> {
     let mut next = || {
         let (line, item) = (unpacker.length()?, unpacker.length()?);
         Some(RowField { key: unpacker.text()?, value: unpacker.text()?, line, item: item.checked_sub(1) })
@@ -100,13 +100,13 @@ pub(super) fn unpack_fields<'a>(mut unpacker: Unpacker<'a>) -> Vec<RowField<'a>>
 }
 
 /// Line, item, key and value.
-type Found = (usize, Option<usize>, String, String);
+type DigestField = (usize, Option<usize>, String, String);
 
-fn found(line: usize, item: Option<usize>, field: &FoundField<'_>) -> Found {
+fn found(line: usize, item: Option<usize>, field: &FoundField<'_>) -> DigestField {
     (line, item, field.key.to_owned(), field.value.to_owned())
 }
 
-fn fields_of_items(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<Found> {
+fn fields_of_items(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<DigestField> {
     let mut fields = Vec::new();
     for (number, item) in items.iter().enumerate() {
         let written = &note.text[item.span.clone()];
@@ -122,7 +122,7 @@ fn fields_of_items(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<Found> {
 }
 
 /// Those of all lines outside lists, code and frontmatter included, as Dataview looks at them.
-fn fields_of_lines(note: &Note<'_>) -> Vec<Found> {
+fn fields_of_lines(note: &Note<'_>) -> Vec<DigestField> {
     if !note.text.contains("::") {
         return Vec::new();
     }

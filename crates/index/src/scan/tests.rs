@@ -19,8 +19,8 @@ fn regex(text: &str) -> Pattern {
     Pattern::compile(text, &PatternOptions { kind: PatternKind::Regex, ..PatternOptions::default() }).unwrap()
 }
 
-fn texts<T: AsRef<[u8]>>(texts: &[T]) -> Vec<Slice> {
-    texts.iter().map(|text| Slice::from(text.as_ref().to_vec())).collect()
+fn texts<T: AsRef<[u8]>>(texts: &[T]) -> Vec<SharedBytes> {
+    texts.iter().map(|text| SharedBytes::from(text.as_ref().to_vec())).collect()
 }
 
 fn unlimited() -> Budget<'static> {
@@ -63,13 +63,13 @@ fn nothing_to_scan_is_no_stop() {
 
 struct Gone;
 
-impl Source for Gone {
+impl ScanSource for Gone {
     fn count(&self) -> usize {
         300
     }
 
-    fn text(&self, index: usize) -> Option<Searched> {
-        (!index.is_multiple_of(3)).then(|| Searched::new(Slice::from(b"x\n".to_vec())))
+    fn text(&self, index: usize) -> Option<SearchedText> {
+        (!index.is_multiple_of(3)).then(|| SearchedText::new(SharedBytes::from(b"x\n".to_vec())))
     }
 }
 
@@ -199,15 +199,15 @@ fn a_text_that_was_given_up_is_named() {
 /// Changes with each reading, as a file on the disk may.
 struct Restless(Mutex<Vec<usize>>);
 
-impl Source for Restless {
+impl ScanSource for Restless {
     fn count(&self) -> usize {
         10
     }
 
-    fn text(&self, index: usize) -> Option<Searched> {
+    fn text(&self, index: usize) -> Option<SearchedText> {
         let mut read = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         read[index] += 1;
-        Some(Searched::new(Slice::from("x\n".repeat(read[index]).into_bytes())))
+        Some(SearchedText::new(SharedBytes::from("x\n".repeat(read[index]).into_bytes())))
     }
 }
 
@@ -220,15 +220,15 @@ fn count_and_hits_come_from_the_same_reading() {
 }
 
 /// So large that a wave cannot keep all of them.
-struct Large(Slice);
+struct Large(SharedBytes);
 
-impl Source for Large {
+impl ScanSource for Large {
     fn count(&self) -> usize {
         40
     }
 
-    fn text(&self, _: usize) -> Option<Searched> {
-        Some(Searched::new(self.0.clone()))
+    fn text(&self, _: usize) -> Option<SearchedText> {
+        Some(SearchedText::new(self.0.clone()))
     }
 }
 
@@ -236,7 +236,7 @@ impl Source for Large {
 fn large_texts_are_scanned_in_smaller_waves() {
     let mut text = vec![b'a'; 8 * 1024 * 1024];
     text.extend_from_slice(b"\nx\n");
-    let scanned = scan(&Large(Slice::from(text)), &literal("x"), Window { limit: 30, ..ALL }, &unlimited());
+    let scanned = scan(&Large(SharedBytes::from(text)), &literal("x"), Window { limit: 30, ..ALL }, &unlimited());
     assert_eq!((scanned.total, scanned.files_scanned, scanned.stopped), (40, 40, None));
     assert_eq!(found(&scanned), (0..30).map(|file| (file, 2)).collect::<Vec<_>>());
 }
@@ -265,7 +265,7 @@ proptest! {
 
         let mut expected = Vec::new();
         for (file, text) in texts.iter().enumerate().skip(start) {
-            expected.extend(pattern.lines(Searched::new(text.clone()).lines(), &|| false).map(|line| (file, line.number)));
+            expected.extend(pattern.lines(SearchedText::new(text.clone()).lines(), &|| false).map(|line| (file, line.number)));
         }
         prop_assert_eq!(found(&whole), &expected[..]);
         prop_assert_eq!(whole.total, expected.len());

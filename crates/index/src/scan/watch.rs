@@ -4,12 +4,12 @@ use super::Stop;
 
 /// Asks whether to go on, and remembers the first no: all threads then stop for the same reason, and a stop is never
 /// forgotten.
-pub(super) struct Watch<'b> {
+pub(super) struct StopSignal<'b> {
     go_on: &'b (dyn Fn() -> Option<Stop> + Sync),
     stopped: OnceLock<Stop>,
 }
 
-impl<'b> Watch<'b> {
+impl<'b> StopSignal<'b> {
     pub(super) fn new(go_on: &'b (dyn Fn() -> Option<Stop> + Sync)) -> Self {
         Self { go_on, stopped: OnceLock::new() }
     }

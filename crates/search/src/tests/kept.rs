@@ -42,7 +42,7 @@ fn a_search_in_what_is_only_planned_leaves_what_others_have_counted() {
     let planned = || {
         let mut index = PlannedIndex::new(live.notes(&|| true).unwrap(), &live);
         index.make(&[Arc::new(ChangeSet::one(create.clone()))]);
-        Files::ahead(Arc::clone(&live), Arc::clone(&scope), index)
+        VisibleFiles::ahead(Arc::clone(&live), Arc::clone(&scope), index)
     };
     let (_, readable) = live.search.index(&planned(), &|| true).unwrap();
     assert_eq!((before.count, readable.count), (1, 2));

@@ -12,7 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::Files;
 use crate::{
     VaultPath,
-    links::{LinkFormat, Move, Names, WrittenLink, folded_name, keys, linkpath_for, resolve},
+    links::{FileMoves, LinkFormat, Names, WrittenLink, folded_name, keys, linkpath_for, resolve},
 };
 
 /// Few letters, so that names and folders meet often; all that a link can hold.
@@ -102,7 +102,7 @@ proptest! {
         let moved: BTreeSet<VaultPath> = files.iter().map(moved_to).collect();
         prop_assume!(moved.len() == files.len());
         let (before, after): (Files, Files) = (files.iter().cloned().collect(), moved.into_iter().collect());
-        let plan = Move { before: &before, after: &after, moved_to: &moved_to, format };
+        let plan = FileMoves { before: &before, after: &after, moved_to: &moved_to, format };
         let written = links.iter().flat_map(|(target, names, written_in)| {
             let target = target.get(&list);
             [end_of(target, *names), linkpath_for(&before, target, source, *written_in, form)]

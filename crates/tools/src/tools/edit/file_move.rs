@@ -12,7 +12,7 @@ use lapidary_toolkit::{
     naming, reading,
     removing::out_of_the_way,
 };
-use lapidary_vault::{Change, ChangeSet, Files, Guard, VaultPath, View};
+use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View, VisibleFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -226,7 +226,7 @@ fn move_file(
 }
 
 /// What to tell a caller who moves something into a folder that is not there, while one is there that is called nearly so.
-fn new_folder(files: &Files, to: &VaultPath) -> Option<String> {
+fn new_folder(files: &VisibleFiles, to: &VaultPath) -> Option<String> {
     let folder = to.folder().filter(|folder| files.find_folder(folder).is_none())?;
     let meant = folder::near(files, &folder)?;
     Some(format!("The folder {} is new. Did you mean {}?", quoted_path(&folder), quoted_path(&meant)))

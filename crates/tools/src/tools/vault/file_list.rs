@@ -11,7 +11,7 @@ use lapidary_toolkit::{
     page::Page,
     time::{milliseconds, minute},
 };
-use lapidary_vault::{Files, VaultPath, View};
+use lapidary_vault::{VaultPath, View, VisibleFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -200,7 +200,7 @@ struct Found {
 /// The time of a folder comes from the files that the caller may see: the disk's own would tell of the others.
 fn entries<'f>(
     context: &Context<'_>,
-    files: &'f Files,
+    files: &'f VisibleFiles,
     folder: Option<&VaultPath>,
     recursive: bool,
 ) -> Result<BTreeMap<&'f str, Found>, Reason> {

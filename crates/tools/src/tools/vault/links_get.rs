@@ -12,7 +12,7 @@ use lapidary_toolkit::{
     page::Page,
     reading,
 };
-use lapidary_vault::{Files, VaultPath, View};
+use lapidary_vault::{VaultPath, View, VisibleFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -269,7 +269,7 @@ impl ReadTool for LinksGet {
 }
 
 /// The hash of a note, and nothing for another file, which may be larger than anyone wants to read.
-fn note_hash(view: &View, files: &Files, path: &VaultPath) -> Result<Option<ContentHash>, Reason> {
+fn note_hash(view: &View, files: &VisibleFiles, path: &VaultPath) -> Result<Option<ContentHash>, Reason> {
     if !path.is_note() && files.get(path).is_some() {
         return Ok(None);
     }

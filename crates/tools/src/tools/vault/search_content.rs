@@ -13,7 +13,7 @@ use lapidary_toolkit::{
     folder::Folder,
     hash, index, reading,
 };
-use lapidary_vault::{Budget, Files, Hit, ScanPlace, ScannedNotes, Skip, Stop, VaultPath, View, Window};
+use lapidary_vault::{Budget, ScanHit, ScanPlace, ScannedNotes, Skip, Stop, VaultPath, View, VisibleFiles, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -260,7 +260,7 @@ fn pattern(input: &Input) -> Result<Pattern, Reason> {
 }
 
 /// A note, and the line of it to go on with. A name that ends like that is the name of a note, if there is one.
-fn resume_place(files: &Files, given: &str) -> Result<(VaultPath, usize), Reason> {
+fn resume_place(files: &VisibleFiles, given: &str) -> Result<(VaultPath, usize), Reason> {
     let path = reading::parse_path(given)?;
     let line = given.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse::<usize>().ok()?)));
     match line.filter(|_| files.get(&path).is_none()) {
@@ -271,12 +271,12 @@ fn resume_place(files: &Files, given: &str) -> Result<(VaultPath, usize), Reason
 
 fn output(input: &Input, found: &ScannedNotes) -> Output {
     let mut hashes: HashMap<usize, String> = HashMap::new();
-    let mut hash_of = |hit: &Hit| {
+    let mut hash_of = |hit: &ScanHit| {
         let hash = || hash::short(&ContentHash::of(hit.bytes()).to_string()).to_owned();
         hashes.entry(hit.file).or_insert_with(hash).clone()
     };
     let mut made = |context_lines: usize| -> Vec<HitOutput> {
-        let one = |hit: &Hit| {
+        let one = |hit: &ScanHit| {
             let (path, content_hash) = (found.path(hit.file)?.to_string(), hash_of(hit));
             Some(hit_output(hit, path, content_hash, context_lines))
         };
@@ -362,7 +362,7 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
     (!hints.is_empty()).then(|| hints.join(" "))
 }
 
-fn hit_output(hit: &Hit, file: String, content_hash: String, context_lines: usize) -> HitOutput {
+fn hit_output(hit: &ScanHit, file: String, content_hash: String, context_lines: usize) -> HitOutput {
     let column = hit.line.matches.first().map_or(0, |found| found.start);
     let shown = |lines: Vec<&[u8]>| lines.into_iter().map(|line| clipped_line(line, 0)).collect();
     HitOutput {
@@ -377,7 +377,7 @@ fn hit_output(hit: &Hit, file: String, content_hash: String, context_lines: usiz
 }
 
 /// The hash that an edit of this line expects: with its line end.
-fn line_hash(hit: &Hit) -> ContentHash {
+fn line_hash(hit: &ScanHit) -> ContentHash {
     let bytes = hit.bytes();
     let Range { start, end } = hit.line.span;
     // The first line takes the byte order mark along, as every part does that begins the file.
