@@ -9,7 +9,7 @@ use super::{
     snapshot::Snapshot,
     text_table::{LoadedText, TextTable},
 };
-use crate::{Change, ChangeSet, Stamp, Stat, VaultPath, rebased};
+use crate::{Change, ChangeSet, FileStamp, FileStat, VaultPath, rebased};
 
 /// A vault with changes that are only planned, and the vault without any.
 #[derive(Clone)]
@@ -91,9 +91,9 @@ impl Snapshot {
 
     fn put_planned(&mut self, path: &VaultPath, bytes: &[u8], planned: &mut TextTable) {
         let known = self.file(path).map(|state| state.stat);
-        let stamp = Stamp { size: bytes.len() as u64, ..known.unwrap_or_default().stamp };
+        let stamp = FileStamp { size: bytes.len() as u64, ..known.unwrap_or_default().stamp };
         self.put_folders_around(path);
-        self.put(path.clone(), Stat { stamp, created: known.and_then(|stat| stat.created) });
+        self.put(path.clone(), FileStat { stamp, created: known.and_then(|stat| stat.created) });
         let Some(state) = self.file(path).cloned() else { return };
         planned.extend([LoadedText {
             state: Arc::clone(&state),

@@ -13,7 +13,7 @@ use super::{
     snapshot::Snapshot,
     sorted::SortedMap,
 };
-use crate::{Stamp, VaultPath, posix::CacheFile};
+use crate::{FileStamp, VaultPath, posix::CacheFile};
 
 /// Below this it is quicker to read the notes again.
 const WORTH_RECALLING: usize = 200;
@@ -127,7 +127,7 @@ pub(super) type SavedDigests = SortedMap<FileId, Arc<FileState>>;
 
 fn pack(state: &FileState, into: &mut Vec<u8>) {
     let (Some(digest), Some(read_at)) = (state.digest(), state.digested_at()) else { return };
-    let Stamp { size, modified, changed, inode } = state.stat.stamp;
+    let FileStamp { size, modified, changed, inode } = state.stat.stamp;
     let mut packer = BytePacker { bytes: into };
     packer.text(state.path.as_str());
     [size, modified.cast_unsigned(), changed.cast_unsigned(), inode, read_at.cast_unsigned()]
@@ -157,7 +157,7 @@ fn recall_batch(snapshot: &Snapshot, bytes: Vec<u8>) {
 
 struct CacheRecord<'b> {
     path: &'b str,
-    stamp: Stamp,
+    stamp: FileStamp,
     read_at: i64,
     digest: usize,
 }
@@ -165,7 +165,7 @@ struct CacheRecord<'b> {
 fn unpack<'b>(unpacker: &mut ByteUnpacker<'b>) -> Option<CacheRecord<'b>> {
     let path = unpacker.text()?;
     let mut number = || unpacker.fixed();
-    let stamp = Stamp {
+    let stamp = FileStamp {
         size: number()?,
         modified: number()?.cast_signed(),
         changed: number()?.cast_signed(),

@@ -23,8 +23,8 @@ mod texts;
 mod visible;
 
 use lapidary_store::{
-    Backend, Change, ChangeSet, Cursor, Delta, FolderNames, Look, PlaceState, Scope, Stamp, Stat, StoreError, TextRoom,
-    VaultLimits, VaultPath, Walked, lock, posix, rebased,
+    Backend, Change, ChangeSet, Cursor, FileStamp, FileStat, FolderNames, ListingOptions, PlaceState, Scope,
+    StoreError, TextRoom, VaultDelta, VaultLimits, VaultPath, WalkedFolder, lock, posix, rebased,
 };
 
 pub use digest::{Digest, LinkDigest, Structure, TaskDigest, digest};

@@ -19,8 +19,8 @@ use super::{
     visible::{VisibleSet, VisibleSets},
 };
 use crate::{
-    Backend, Cursor, Delta, FolderNames, Look, PlaceState, Scope, Stat, StoreError, TextRoom, VaultLimits, VaultPath,
-    VisibleFiles, Walked, lock,
+    Backend, Cursor, FileStat, FolderNames, ListingOptions, PlaceState, Scope, StoreError, TextRoom, VaultDelta,
+    VaultLimits, VaultPath, VisibleFiles, WalkedFolder, lock,
 };
 
 /// How often notes are read again because they changed while they were being read.
@@ -115,24 +115,24 @@ impl VaultIndex {
         let mut cursor = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
         let before = self.newest();
         let skip = |name: &str| self.skip_folders.holds(name);
-        let look = Look { skip: &skip, read: read.filter(|_| before.is_empty()), go_on };
+        let look = ListingOptions { skip: &skip, read: read.filter(|_| before.is_empty()), go_on };
         let read_at = self.backend.now();
         let next = match self.backend.changes_since(&mut cursor, &look)? {
-            Delta::Places(places) if places.is_empty() => return Ok(before),
-            Delta::Places(places) => {
+            VaultDelta::Places(places) if places.is_empty() => return Ok(before),
+            VaultDelta::Places(places) => {
                 tracing::trace!(changed = places.len(), "files changed since the last look");
                 let (mut next, texts) = (Snapshot::clone(&before), self.texts());
                 places.into_iter().for_each(|(path, found)| take_place(&mut next, &path, found, &texts));
                 next
             }
-            Delta::Everything { walked, .. } if walked.stopped => return Err(IndexError::Stopped),
-            Delta::Everything { walked, replaced } if replaced || before.is_empty() => {
+            VaultDelta::Everything { walked, .. } if walked.stopped => return Err(IndexError::Stopped),
+            VaultDelta::Everything { walked, replaced } if replaced || before.is_empty() => {
                 tracing::debug!(files = walked.files.len(), replaced, "the whole vault was walked");
                 let (next, texts) = built(walked, before.next_id(), read_at);
                 self.newest.write().texts = texts;
                 next
             }
-            Delta::Everything { walked, .. } => {
+            VaultDelta::Everything { walked, .. } => {
                 tracing::debug!(files = walked.files.len(), "the whole vault was walked again");
                 let mut next = Snapshot::clone(&before);
                 take_over(&mut next, before.files(), before.folders(), walked, &self.texts());
@@ -164,7 +164,7 @@ impl VaultIndex {
             let mut next = Snapshot::clone(&self.newest());
             next.take_in(&pending);
             let skip = |name: &str| self.skip_folders.holds(name);
-            let look = Look { skip: &skip, read: None, go_on };
+            let look = ListingOptions { skip: &skip, read: None, go_on };
             for state in &reading.moved_on {
                 let found = self.backend.look_at(&mut cursor, &state.path, &look)?;
                 take_place(&mut next, &state.path, found, &self.texts());
@@ -354,8 +354,8 @@ impl VaultIndex {
 }
 
 /// The first snapshot of a vault, with the texts that were read on the way.
-fn built(walked: Walked, next_id: FileId, read_at: i64) -> (Snapshot, TextTable) {
-    let Walked { files, folders, texts, .. } = walked;
+fn built(walked: WalkedFolder, next_id: FileId, read_at: i64) -> (Snapshot, TextTable) {
+    let WalkedFolder { files, folders, texts, .. } = walked;
     let next = Snapshot::build(files, folders, next_id);
     let loaded = texts.into_iter().filter_map(|(path, buffer, range)| {
         let (state, text) = (Arc::clone(next.file(&path)?), Some(SharedBytes::of(&buffer, range)?));
@@ -391,11 +391,11 @@ fn take_over<'s>(
     next: &mut Snapshot,
     files: impl Iterator<Item = &'s Arc<FileState>>,
     folders: impl Iterator<Item = &'s VaultPath>,
-    walked: Walked,
+    walked: WalkedFolder,
     texts: &TextTable,
 ) {
     let mut found = walked.files.into_iter().peekable();
-    let mut put: Vec<(VaultPath, Stat)> = Vec::new();
+    let mut put: Vec<(VaultPath, FileStat)> = Vec::new();
     for state in files {
         while let Some(new) = found.next_if(|(path, _)| *path < state.path) {
             put.push(new);

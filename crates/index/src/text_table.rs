@@ -115,11 +115,11 @@ impl LoadedText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Stat, VaultPath};
+    use crate::{FileStat, VaultPath};
 
     fn loaded(id: u32, text: &str) -> LoadedText {
         let path = VaultPath::spelt(&format!("{id}.md")).unwrap();
-        let state = Arc::new(FileState::new(id, path, Stat::default()));
+        let state = Arc::new(FileState::new(id, path, FileStat::default()));
         LoadedText { state, text: SharedBytes::whole(text.as_bytes().to_vec()), read_at: i64::MAX }
     }
 

@@ -1,7 +1,7 @@
 //! What comes of planning a call, as values: the executor judges, asks, commits and completes the answer.
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{ChangeSet, Changed, Receipt, VaultPath};
+use lapidary_vault::{ChangeSet, FileChange, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
 use crate::{Facts, Offered, Reason};
@@ -54,7 +54,7 @@ impl Learnt<'_> {
     /// The folder of the vault in which a trashed file is now. Not under which name: a number in it would tell of files
     /// in there that the caller may not see.
     pub fn trash_folder(&self, path: &VaultPath) -> Option<VaultPath> {
-        let is_gone = |changed: &&Changed| changed.after.is_none() && changed.path == *path;
+        let is_gone = |changed: &&FileChange| changed.after.is_none() && changed.path == *path;
         self.receipt?.changed.iter().find(is_gone)?.moved_to.as_ref()?.folder()
     }
 }

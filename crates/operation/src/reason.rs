@@ -16,7 +16,7 @@ mod words;
 use std::time::Duration;
 
 use lapidary_note::ContentHash;
-use lapidary_vault::Denied;
+use lapidary_vault::PathDenied;
 use serde_json::{Map, Value};
 
 use crate::quote::Prose;
@@ -48,7 +48,7 @@ pub enum Wanted {
 /// Why a path is closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    ByScope(Denied),
+    ByScope(PathDenied),
     /// A link that points out of the vault.
     LeadsOutside,
     /// A link to a part of the vault that may not be changed.

@@ -13,7 +13,7 @@ use lapidary_note::ContentHash;
 use lapidary_tools::{Kind, Reason, Rendered};
 use lapidary_vault::{
     ChangeSet,
-    store::{Progress, Waiting},
+    store::{ApprovalQueue, ApprovalState},
 };
 use serde_json::{Map, Value, json};
 
@@ -122,14 +122,14 @@ fn vault_of<'e>(execution: &Execution<'e>) -> &'e str {
 }
 
 /// What became of the question that this call led to; `None` if there is nothing to learn.
-pub(crate) fn take_result(waiting: &Waiting, id: &str, now: SystemTime) -> io::Result<Option<ApprovalResult>> {
-    let Some((Progress::Settled, text)) = waiting.find(id)? else { return Ok(None) };
+pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) -> io::Result<Option<ApprovalResult>> {
+    let Some((ApprovalState::Settled, text)) = waiting.find(id)? else { return Ok(None) };
     // Of two who make the call at a time one hears the answer; and nobody that of a question they have forgotten.
-    if !waiting.remove(id, Progress::Settled)? {
+    if !waiting.remove(id, ApprovalState::Settled)? {
         return Ok(None);
     }
     // Left by a process that ended between writing the answer down and this.
-    waiting.remove(id, Progress::Taken)?;
+    waiting.remove(id, ApprovalState::Taken)?;
     if is_late(&text, now) {
         return Ok(None);
     }
@@ -167,7 +167,7 @@ pub(crate) fn wait(
     };
     if let Some((progress, text)) = waiting.find(&id)?
         && let Some(before) = parse(&id, vault, &text)
-        && (progress == Progress::Taken || (before.changes == changes && !is_late(&text, now)))
+        && (progress == ApprovalState::Taken || (before.changes == changes && !is_late(&text, now)))
     {
         return Ok(Reason::ApprovalPending { id, handle });
     }
@@ -197,12 +197,12 @@ fn new_handle() -> io::Result<String> {
 
 /// The limit that another question would exceed, if any. Seen from the names, sizes and times of the files alone; what
 /// has waited too long goes.
-fn over_limit(waiting: &Waiting, id: &str, bytes: u64, now: SystemTime) -> io::Result<Option<usize>> {
+fn over_limit(waiting: &ApprovalQueue, id: &str, bytes: u64, now: SystemTime) -> io::Result<Option<usize>> {
     let (mut all, mut own, mut kept) = (0, 0, bytes);
     let owner = id.get(..OWNER).unwrap_or(id);
     for found in waiting.names()? {
         let is_late = now.duration_since(found.since).is_ok_and(|passed| passed > OPEN_FOR);
-        if is_late && found.progress != Progress::Taken {
+        if is_late && found.progress != ApprovalState::Taken {
             waiting.forget(&found.id)?;
         } else if found.id != id {
             all += 1;
@@ -246,9 +246,9 @@ fn is_late(text: &str, now: SystemTime) -> bool {
 }
 
 /// Removes what has waited too long. The text of notes must not stay there for ever.
-fn tidy(waiting: &Waiting, now: SystemTime) -> io::Result<()> {
+fn tidy(waiting: &ApprovalQueue, now: SystemTime) -> io::Result<()> {
     for (id, progress, text) in waiting.list()? {
-        if progress != Progress::Taken && is_late(&text, now) {
+        if progress != ApprovalState::Taken && is_late(&text, now) {
             waiting.forget(&id)?;
         }
     }
@@ -264,9 +264,10 @@ impl Executor {
             tidy(&served.waiting, now)?;
             for (id, progress, text) in served.waiting.list()? {
                 // An answer that nobody has come for is not asked any more.
-                if let Some(pending) = parse(&id, served.vault.name(), &text).filter(|_| progress != Progress::Settled)
+                if let Some(pending) =
+                    parse(&id, served.vault.name(), &text).filter(|_| progress != ApprovalState::Settled)
                 {
-                    all.push(Pending { taken: progress == Progress::Taken, ..pending });
+                    all.push(Pending { taken: progress == ApprovalState::Taken, ..pending });
                 }
             }
         }

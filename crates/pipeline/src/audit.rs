@@ -8,7 +8,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{Interruption, Kind, Reason, Rendered, Walked};
-use lapidary_vault::{Changed, News, Stop, VaultPath, store::LogFile};
+use lapidary_vault::{FileChange, Stop, VaultNews, VaultPath, store::LogFile};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -98,13 +98,13 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
 const MOST_CHANGES: usize = 20;
 
 /// One of several files that were changed.
-fn change(changed: &Changed) -> Map<String, Value> {
+fn change(changed: &FileChange) -> Map<String, Value> {
     let file = ("file", json!(changed.path.to_string()));
     let facts = std::iter::once(file).chain(facts_of(changed)).filter(|(_, value)| !value.is_null());
     facts.map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-fn facts_of(changed: &Changed) -> [(&'static str, Value); 5] {
+fn facts_of(changed: &FileChange) -> [(&'static str, Value); 5] {
     let hash = |hash: Option<ContentHash>| json!(hash.map(|hash| hash.to_string()));
     [
         ("before_hash", hash(changed.before)),
@@ -159,19 +159,19 @@ impl AuditLog {
     }
 
     /// What happened to the vault without a call.
-    pub(crate) fn record_news(&self, log: &LogFile, time: SystemTime, news: &News) {
+    pub(crate) fn record_news(&self, log: &LogFile, time: SystemTime, news: &VaultNews) {
         let files = |paths: &[VaultPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
         // First, as in every line: whoever reads several logs sorts them by it.
         let ts = iso(time);
         let line = match news {
-            News::Completed { checkpoint } => {
+            VaultNews::Completed { checkpoint } => {
                 json!({ "ts": ts, "event": "change_completed", "checkpoint": checkpoint })
             }
-            News::Undone { left } => json!({ "ts": ts, "event": "change_undone", "left": files(left) }),
-            News::LateSave { path, checkpoint } => {
+            VaultNews::Undone { left } => json!({ "ts": ts, "event": "change_undone", "left": files(left) }),
+            VaultNews::LateSave { path, checkpoint } => {
                 json!({ "ts": ts, "event": "late_save", "file": path.to_string(), "checkpoint": checkpoint })
             }
-            News::Postponed { why } => json!({ "ts": ts, "event": "postponed", "why": why }),
+            VaultNews::Postponed { why } => json!({ "ts": ts, "event": "postponed", "why": why }),
         };
         self.append(log, &line.to_string());
     }

@@ -9,7 +9,7 @@ use std::{
 use lapidary_note::ContentHash;
 use lapidary_query::words;
 use lapidary_tools::{Rendered, Spec};
-use lapidary_vault::{Change, ChangeSet, Guard, VaultPath};
+use lapidary_vault::{Change, ChangeSet, ContentGuard, VaultPath};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value};
 
@@ -194,7 +194,7 @@ impl KnownFiles {
         let known = match change {
             Change::Create { .. } => after,
             // An edit of what it has not seen makes it no better known.
-            Change::Write { guard: Guard::Plan, .. } => after.filter(|_| knew.is_some()),
+            Change::Write { guard: ContentGuard::Plan, .. } => after.filter(|_| knew.is_some()),
             Change::Write { .. } => after,
             Change::Move { .. } => knew.and(after.or(knew)),
             Change::Trash { .. } | Change::Delete { .. } => None,

@@ -8,7 +8,7 @@ use std::{
 use lapidary_tools::{Payload, Profile, ProfileRules, ReadOperation, Reason, ScanLimits, Selection, TOOL_SET};
 use lapidary_vault::{
     PathPrefix, Policy, Vault, VaultPath,
-    store::{LogFile, MemoryStore, StateFolder, Waiting},
+    store::{ApprovalQueue, LogFile, MemoryStore, StateFolder},
 };
 use serde_json::{Map, Value};
 use tracing::{
@@ -67,7 +67,7 @@ impl TestSetup {
         let served = ServedVault {
             vault: Arc::new(Vault::private(VAULT.to_owned(), Arc::<MemoryStore>::clone(&store))),
             log: LogFile::new(Arc::clone(&folder), AUDIT_FILE, 1 << 20),
-            waiting: Waiting::new(folder),
+            waiting: ApprovalQueue::new(folder),
         };
         let profile = Arc::new(Profile::new("test", TOOL_SET, &self.profile, &Selection::default(), &[]).unwrap());
         let allowed = Rule { effect: None, group: None, tool: None, path: None, decision: crate::Decision::Allow };

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use lapidary_tools::{Reason, clipped};
 use lapidary_vault::{
     Vault,
-    store::{LogFile, Waiting},
+    store::{ApprovalQueue, LogFile},
 };
 
 use crate::Grant;
@@ -12,7 +12,7 @@ use crate::Grant;
 pub struct ServedVault {
     pub vault: Arc<Vault>,
     pub log: LogFile,
-    pub waiting: Waiting,
+    pub waiting: ApprovalQueue,
 }
 
 /// The vaults of this server, in the order in which they were named. There is always at least one.

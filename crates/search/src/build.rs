@@ -11,7 +11,7 @@ use super::{
     postings::PostingsWriter,
     segment::{IndexedDocument, Segment, SegmentWriter},
 };
-use crate::{Digest, Stamp, VaultPath};
+use crate::{Digest, FileStamp, VaultPath};
 
 /// So far apart are things that no phrase goes across.
 pub(super) const GAP: u32 = 2;
@@ -47,7 +47,7 @@ impl TermPostings {
 
 impl SegmentBuilder {
     /// A note with this text, which is that of the file with this stamp.
-    pub(super) fn add(&mut self, path: &VaultPath, stamp: Stamp, read_at: i64, digest: &Digest<'_>, text: &str) {
+    pub(super) fn add(&mut self, path: &VaultPath, stamp: FileStamp, read_at: i64, digest: &Digest<'_>, text: &str) {
         let mut document = IndexedDocument { stamp, read_at, ..IndexedDocument::default() };
         let mut position = 0;
         let name = path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem);

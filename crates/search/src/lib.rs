@@ -34,7 +34,7 @@ use lapidary_query::SearchQuery;
 use rayon::prelude::*;
 
 use lapidary_index::{Digest, FileEntry, GoOn, IndexError, VisibleFiles};
-use lapidary_store::{Scope, Stamp, VaultPath, lock, posix};
+use lapidary_store::{FileStamp, Scope, VaultPath, lock, posix};
 
 use corpus::ReadableCorpus;
 use evaluate::RankedSearch;

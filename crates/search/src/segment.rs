@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::postings::{Postings, PostingsWriter, end};
 use lapidary_index::SharedBytes;
 
-use crate::Stamp;
+use crate::FileStamp;
 
 /// Changes whenever a segment of the same notes would come out different.
 pub(super) const FORMAT: u32 = 3;
@@ -14,7 +14,7 @@ pub(super) const FORMAT: u32 = 3;
 /// What is kept of a document beside its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexedDocument {
-    pub(super) stamp: Stamp,
+    pub(super) stamp: FileStamp,
     /// 0 if what was read may have been another state of the file.
     pub(super) read_at: i64,
     /// Words in the name, in headings, and in the text with its headings.
@@ -62,7 +62,7 @@ impl SegmentWriter {
     pub(super) fn document(&mut self, path: &str, document: &IndexedDocument, lines: &[u8]) {
         self.paths.extend_from_slice(path.as_bytes());
         self.lines.extend_from_slice(lines);
-        let Stamp { size, modified, changed, inode } = document.stamp;
+        let FileStamp { size, modified, changed, inode } = document.stamp;
         for number in [size, modified.cast_unsigned(), changed.cast_unsigned(), inode, document.read_at.cast_unsigned()]
         {
             self.document_table.extend_from_slice(&number.to_le_bytes());
@@ -147,8 +147,12 @@ impl Segment {
         let at = self.document_table.start + number * DOCUMENT;
         let long = |field: usize| self.long(at + field * 8);
         let short = |field: usize| self.number(at + 40 + field * 4);
-        let stamp =
-            Stamp { size: long(0), modified: long(1).cast_signed(), changed: long(2).cast_signed(), inode: long(3) };
+        let stamp = FileStamp {
+            size: long(0),
+            modified: long(1).cast_signed(),
+            changed: long(2).cast_signed(),
+            inode: long(3),
+        };
         IndexedDocument {
             stamp,
             read_at: long(4).cast_signed(),

@@ -8,10 +8,10 @@ use lapidary_tools::{
     BUILT_IN_PROFILES, Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOL_SET, TOOLS,
 };
 use lapidary_vault::{
-    FolderNames, GlobError, Globs, InnerVault, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
+    FolderNames, GlobError, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
     store::{
-        DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem, SystemTrash, Waiting,
-        is_ours_alone, place_within,
+        ApprovalQueue, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem,
+        SystemTrash, is_ours_alone, place_within,
     },
 };
 
@@ -142,7 +142,7 @@ fn serve(
     Ok(ServedVault {
         vault: Arc::new(served.waiting_for_index(purpose.waits_for_index)),
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
-        waiting: Waiting::new(state),
+        waiting: ApprovalQueue::new(state),
     })
 }
 
@@ -154,7 +154,7 @@ fn inner_vault(at: VaultPath, vault: &config::ChosenVault, config: &config::Conf
 
 fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy, StartError> {
     let globs = |list: &'static str, patterns: &[String]| {
-        Globs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
+        PathGlobs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
     };
     Ok(Policy {
         read: prefixes(&access.read_paths)?,

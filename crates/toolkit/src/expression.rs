@@ -11,7 +11,7 @@ use lapidary_operation::{
     quote::{Prose, quoted},
 };
 use lapidary_query::{ExpressionFlags, ReplaceError, Replacer};
-use lapidary_vault::{Change, File, Guard, Stop, VaultPath, View};
+use lapidary_vault::{Change, ContentGuard, File, Stop, VaultPath, View};
 
 use crate::{
     budget::{BudgetInput, Limits},
@@ -48,7 +48,7 @@ impl Replaced {
         Change::Write {
             path: self.path.clone(),
             before: Arc::clone(&self.before),
-            guard: Guard::Caller,
+            guard: ContentGuard::Caller,
             content: self.content.clone(),
         }
     }

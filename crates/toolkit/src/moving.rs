@@ -11,7 +11,7 @@ use lapidary_note::{
 };
 use lapidary_operation::{Context, Reason, Refused};
 use lapidary_vault::{
-    Change, File, Guard, VaultPath, View, VisibleFiles, VisibleNotes,
+    Change, ContentGuard, File, VaultPath, View, VisibleFiles, VisibleNotes,
     links::{FileMoves, LinkFormat, Names, RewrittenLink, WrittenLink, folded_name},
 };
 use schemars::JsonSchema;
@@ -88,7 +88,7 @@ impl Rewrite {
     fn write(&self) -> Change {
         let Self { path, before, content } = self;
         let (path, before, content) = (path.clone(), Arc::clone(before), content.clone());
-        Change::Write { path, before, guard: Guard::Plan, content }
+        Change::Write { path, before, guard: ContentGuard::Plan, content }
     }
 }
 

@@ -7,7 +7,7 @@ use lapidary_note::{
     PropertyPath, canvas_values, with_canvas_values,
 };
 use lapidary_operation::{Context, Reason, bug, clipped};
-use lapidary_vault::{Change, Guard, VaultPath, View, VisibleNotes};
+use lapidary_vault::{Change, ContentGuard, VaultPath, View, VisibleNotes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -144,7 +144,7 @@ impl<'v> References<'v> {
             self.output.references_updated += found.count();
             self.output.files_updated += 1;
             let (path, before) = (source.clone(), Arc::clone(&before));
-            let change = Change::Write { path, before, guard: Guard::Plan, content };
+            let change = Change::Write { path, before, guard: ContentGuard::Plan, content };
             context.budget.gather(&change)?;
             changes.push(change);
         }

@@ -3,7 +3,7 @@
 use lapidary_note::{ContentHash, FileContent};
 use lapidary_operation::{Context, Reason, Wanted, quote::quoted};
 use lapidary_vault::{
-    Change, ChangeSet, Checkpoint, Guard, VaultPath, View,
+    Change, ChangeSet, Checkpoint, ContentGuard, VaultPath, View,
     store::{CheckpointKind, EntryRecord},
 };
 use schemars::JsonSchema;
@@ -41,13 +41,13 @@ pub struct Restoring<'a> {
     view: &'a View,
     /// The vault with what has been put back already.
     ahead: Option<View>,
-    guard: Guard,
+    guard: ContentGuard,
     changes: ChangeSet,
     files: Vec<RestoredFile>,
 }
 
 impl<'a> Restoring<'a> {
-    pub fn new(view: &'a View, guard: Guard) -> Self {
+    pub fn new(view: &'a View, guard: ContentGuard) -> Self {
         Self { view, ahead: None, guard, changes: ChangeSet::default(), files: Vec::new() }
     }
 
@@ -124,7 +124,7 @@ impl<'a> Restoring<'a> {
         match (old, now) {
             (Some(old), Some(now)) if now.bytes() == old => self.tell(&path, "unchanged", false),
             // The change took the file away, so what has its name now is somebody's new one. Who has seen it may say so.
-            (Some(_), Some(now)) if is_change && entry.after.is_none() && guard == Guard::Plan => {
+            (Some(_), Some(now)) if is_change && entry.after.is_none() && guard == ContentGuard::Plan => {
                 return Err(Reason::DestinationExists { path, current: now.hash(), wanted: Wanted::Back });
             }
             (Some(old), Some(now)) => {

@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::{
     Change, ChangeSet, File, VaultPath,
-    store::{Entry, EntryKind},
+    store::{EntryKind, FolderEntry},
 };
 
 /// Changes that are taken for made.
@@ -84,7 +84,7 @@ impl PlannedOverlay {
     }
 
     /// What a folder holds, where the disk has `listed` in it.
-    pub(crate) fn list(&self, folder: Option<&VaultPath>, listed: Vec<Entry>) -> Vec<Entry> {
+    pub(crate) fn list(&self, folder: Option<&VaultPath>, listed: Vec<FolderEntry>) -> Vec<FolderEntry> {
         let mut entries: BTreeMap<VaultPath, EntryKind> = BTreeMap::new();
         for entry in listed {
             let path = match (folder, entry.path.folder()) {
@@ -103,7 +103,7 @@ impl PlannedOverlay {
                 entries.insert(path.clone(), EntryKind::File);
             }
         }
-        entries.into_iter().map(|(path, kind)| Entry { path, kind }).collect()
+        entries.into_iter().map(|(path, kind)| FolderEntry { path, kind }).collect()
     }
 
     fn apply(&mut self, change: &Change) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use lapidary_note::ContentHash;
 
 use crate::{
-    Denied, ReadError, Scope, VaultPath, View,
-    store::{Stamp, StoreError},
+    PathDenied, ReadError, Scope, VaultPath, View,
+    store::{FileStamp, StoreError},
 };
 
 /// What somebody who follows a file saw of it last.
@@ -20,7 +20,7 @@ pub struct LastSeen {
 struct LastState {
     /// Another scope may show something else.
     scope: Arc<Scope>,
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
     /// A later change must show in the stamp.
     settled: bool,
     /// `None` where there was nothing to see.
@@ -39,9 +39,9 @@ impl LastSeen {
 
 impl View {
     /// Whether the caller may read a file at this path, if one is there. To a reader, what is ignored is only missing.
-    pub fn may_read(&self, path: &VaultPath) -> Result<(), Denied> {
+    pub fn may_read(&self, path: &VaultPath) -> Result<(), PathDenied> {
         match self.scope.may_read(path) {
-            Err(Denied::Ignored) => Ok(()),
+            Err(PathDenied::Ignored) => Ok(()),
             decided => decided,
         }
     }

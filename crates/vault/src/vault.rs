@@ -4,8 +4,8 @@ use lapidary_index::{IndexCache, VaultIndex};
 use lapidary_query::nearest;
 use lapidary_search::{SearchKeeper, SegmentCache};
 use lapidary_store::{
-    Backend, Capabilities, InnerVault, LedgerError, News, PathPrefix, Policy, RulesError, Scope, ScopeKeeper,
-    StoreError, Turn, TurnError, UnmatchedRule, VaultLimits, VaultPath,
+    Backend, Capabilities, InnerVault, LedgerError, PathPrefix, Policy, RulesError, Scope, ScopeKeeper, StoreError,
+    Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
     posix::{CacheFile, FolderStore, PosixBackend, StateFolder},
 };
 
@@ -157,7 +157,7 @@ impl Vault {
     }
 
     /// What has happened since somebody last asked, for the owner's log.
-    pub fn take_news(&self) -> Vec<News> {
+    pub fn take_news(&self) -> Vec<VaultNews> {
         self.backend.take_news()
     }
 }

@@ -9,11 +9,12 @@ use lapidary_search::SearchKeeper;
 use lapidary_store::Backend;
 
 use crate::{
-    ChangeSet, Denied, File, IndexError, PeriodicNotes, Scope, SettingsError, VaultPath, VisibleFiles, VisibleNotes,
+    ChangeSet, File, IndexError, PathDenied, PeriodicNotes, Scope, SettingsError, VaultPath, VisibleFiles,
+    VisibleNotes,
     ahead::{PlannedEntry, PlannedOverlay},
     keeper::keep,
     settings,
-    store::{Entry, EntryKind, Stamp, StoreError},
+    store::{EntryKind, FileStamp, FolderEntry, StoreError},
 };
 
 /// What one call may see of a vault. A file that was read once stays as it was for the rest of the call, and what
@@ -36,7 +37,7 @@ pub struct View {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    Denied(Denied),
+    Denied(PathDenied),
     Store(StoreError),
 }
 
@@ -116,7 +117,7 @@ impl View {
     }
 
     /// Whether the caller may change a file at this path. The change itself is judged again when it is made.
-    pub fn may_write(&self, path: &VaultPath) -> Result<(), Denied> {
+    pub fn may_write(&self, path: &VaultPath) -> Result<(), PathDenied> {
         self.scope.may_write(path)
     }
 
@@ -207,14 +208,14 @@ impl View {
         }
         let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
         let wanted = [stem(path.name()), path.name().to_lowercase()];
-        let listed = similar.into_iter().map(|path| Entry { path, kind: EntryKind::File }).collect();
+        let listed = similar.into_iter().map(|path| FolderEntry { path, kind: EntryKind::File }).collect();
         let mut planned = self.ahead.list(path.folder().as_ref(), listed);
         planned.retain(|entry| wanted.contains(&stem(entry.path.name())) && self.shows(&entry.path));
         planned.into_iter().map(|entry| entry.path).collect()
     }
 
     /// What a folder holds, in name order, as far as the caller may see it; `None` is the vault itself.
-    pub fn list(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
+    pub fn list(&self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, ReadError> {
         if let Some(folder) = folder {
             self.scope.may_enter(folder).map_err(denied)?;
         }
@@ -254,14 +255,14 @@ impl View {
     }
 
     /// What tells one state of a file from another without reading it.
-    pub fn stamp(&self, path: &VaultPath) -> Option<Stamp> {
+    pub fn stamp(&self, path: &VaultPath) -> Option<FileStamp> {
         // What cannot be looked at has no state.
         let place = || self.backend.place_of_change(path, &|place| self.shows(place)).ok();
         // Through a link, the place has to be open too.
         self.shows(path).then(place).flatten().and_then(|place| self.backend.stamp(&place).ok().flatten())
     }
 
-    fn list_disk(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
+    fn list_disk(&self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, ReadError> {
         self.backend.list(folder, &|place| self.shows(place)).map_err(|error| match folder {
             // It is no folder, and whether a file is there is not to be told.
             Some(folder) if error == StoreError::NotAFile && !self.shows(folder) => {
@@ -271,7 +272,7 @@ impl View {
         })
     }
 
-    fn list_ahead(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
+    fn list_ahead(&self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, ReadError> {
         let missing = || ReadError::Store(StoreError::Missing);
         let place = folder.map(|folder| self.ahead.on_disk(folder).ok_or_else(missing)).transpose();
         let listed = place.and_then(|place| self.list_disk(place.as_ref()));
@@ -292,8 +293,8 @@ impl View {
 }
 
 /// What is ignored is not there; everything else is closed by its path.
-fn denied(denied: Denied) -> ReadError {
-    if denied == Denied::Ignored { ReadError::Store(StoreError::Missing) } else { ReadError::Denied(denied) }
+fn denied(denied: PathDenied) -> ReadError {
+    if denied == PathDenied::Ignored { ReadError::Store(StoreError::Missing) } else { ReadError::Denied(denied) }
 }
 
 /// To a reader, a closed place and an empty place are the same.

@@ -3,7 +3,7 @@
 
 use lapidary_note::{ContentHash, EditError, PatchError};
 use lapidary_query::nearest_several;
-use lapidary_vault::Denied;
+use lapidary_vault::PathDenied;
 
 use super::{ArgumentProblem, Disk, Offered, Refused};
 use crate::{
@@ -39,20 +39,22 @@ pub(super) fn unknown_tool(name: Quoted<'_>, nearest: Option<Quoted<'_>>, offere
 
 pub(super) fn forbidden(refused: &Refused) -> String {
     match refused {
-        Refused::ByScope(Denied::OutsideReadPaths { allowed } | Denied::OutsideWritePaths { allowed }) => {
+        Refused::ByScope(PathDenied::OutsideReadPaths { allowed } | PathDenied::OutsideWritePaths { allowed }) => {
             let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
             format!("Allowed prefixes: {}. Choose a path below one of them.", quoted_list(&allowed))
         }
-        Refused::ByScope(Denied::NotAllowed { allowed }) => {
+        Refused::ByScope(PathDenied::NotAllowed { allowed }) => {
             format!("Allowed patterns: {}. Choose a path that one of them covers.", quoted_list(allowed))
         }
-        Refused::ByScope(Denied::Protected) => {
+        Refused::ByScope(PathDenied::Protected) => {
             "It can be read, but nobody may change it here. Tell the person what you would have changed.".into()
         }
-        Refused::ByScope(Denied::ReadOnly) => {
+        Refused::ByScope(PathDenied::ReadOnly) => {
             "Only reading is possible. Tell the person what you would have changed.".into()
         }
-        Refused::ByScope(Denied::InDenyPaths | Denied::Forbidden | Denied::Hidden | Denied::Ignored)
+        Refused::ByScope(
+            PathDenied::InDenyPaths | PathDenied::Forbidden | PathDenied::Hidden | PathDenied::Ignored,
+        )
         | Refused::LeadsOutside
         | Refused::LeadsToClosed => "Choose another path.".into(),
         Refused::PartlyClosed => "Nothing was changed. Move its files one by one.".into(),

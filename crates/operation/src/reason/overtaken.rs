@@ -1,5 +1,5 @@
 use lapidary_note::ExpectedHash;
-use lapidary_vault::{Diff, VaultPath, View};
+use lapidary_vault::{ChangeDiff, VaultPath, View};
 
 use super::{Candidates, Reason};
 
@@ -72,7 +72,7 @@ impl Reason {
 
 /// The first lines of a diff that begin with one of these marks.
 fn lines(path: &VaultPath, old: &[u8], new: &[u8], marks: &[char]) -> Vec<String> {
-    let mut diff = Diff::default();
+    let mut diff = ChangeDiff::default();
     diff.compare(path, Some(old), Some(new));
     let mut left = SHOWN;
     let mut shown = Vec::new();

@@ -1,11 +1,11 @@
-use lapidary_vault::{Denied, IndexError, VaultPath, store::StoreError};
+use lapidary_vault::{IndexError, PathDenied, VaultPath, store::StoreError};
 
 use super::{Disk, Interruption, Reason, Refused};
 use crate::Cancel;
 
 impl Reason {
     /// That a path may not be read.
-    pub fn closed(path: VaultPath, denied: Denied) -> Self {
+    pub fn closed(path: VaultPath, denied: PathDenied) -> Self {
         Self::PathForbidden { path, writing: false, denied: Refused::ByScope(denied) }
     }
 

@@ -1,6 +1,6 @@
 //! Messages and data that depend on more than the fields of a reason.
 
-use lapidary_vault::{Denied, PathPrefix, VaultPath};
+use lapidary_vault::{PathDenied, PathPrefix, VaultPath};
 use serde_json::{Map, Value, json};
 
 use super::{ArgumentProblem, Disk, Interruption, Refused};
@@ -28,15 +28,15 @@ pub(super) fn why_off(off: &Off) -> &'static str {
 
 pub(super) fn why_closed(refused: &Refused) -> &'static str {
     match refused {
-        Refused::ByScope(Denied::OutsideReadPaths { .. }) => "outside OBSIDIAN_READ_PATHS",
-        Refused::ByScope(Denied::OutsideWritePaths { .. }) => "outside OBSIDIAN_WRITE_PATHS",
-        Refused::ByScope(Denied::InDenyPaths) => "closed by OBSIDIAN_DENY_PATHS",
-        Refused::ByScope(Denied::NotAllowed { .. }) => "outside what `allow` opens of this vault",
-        Refused::ByScope(Denied::Forbidden) => "closed by `deny` of this vault",
-        Refused::ByScope(Denied::Hidden) => "names that begin with a dot are closed",
-        Refused::ByScope(Denied::Ignored) => "it is ignored, so it is no part of the vault",
-        Refused::ByScope(Denied::Protected) => "it is protected by a rule file of the vault",
-        Refused::ByScope(Denied::ReadOnly) => "server is in read-only mode (OBSIDIAN_READ_ONLY=true)",
+        Refused::ByScope(PathDenied::OutsideReadPaths { .. }) => "outside OBSIDIAN_READ_PATHS",
+        Refused::ByScope(PathDenied::OutsideWritePaths { .. }) => "outside OBSIDIAN_WRITE_PATHS",
+        Refused::ByScope(PathDenied::InDenyPaths) => "closed by OBSIDIAN_DENY_PATHS",
+        Refused::ByScope(PathDenied::NotAllowed { .. }) => "outside what `allow` opens of this vault",
+        Refused::ByScope(PathDenied::Forbidden) => "closed by `deny` of this vault",
+        Refused::ByScope(PathDenied::Hidden) => "names that begin with a dot are closed",
+        Refused::ByScope(PathDenied::Ignored) => "it is ignored, so it is no part of the vault",
+        Refused::ByScope(PathDenied::Protected) => "it is protected by a rule file of the vault",
+        Refused::ByScope(PathDenied::ReadOnly) => "server is in read-only mode (OBSIDIAN_READ_ONLY=true)",
         Refused::LeadsOutside => "it is a link that leaves the vault",
         Refused::LeadsToClosed => "it is a link to a part of the vault that may not be changed",
         Refused::PartlyClosed => "rules of this server are about paths below it, so it stays where it is as a whole",
@@ -115,15 +115,15 @@ pub(super) fn problem(problem: &ArgumentProblem) -> Value {
 pub(super) fn forbidden(refused: &Refused) -> (&'static str, Vec<String>) {
     let listed = |allowed: &[PathPrefix]| allowed.iter().map(ToString::to_string).collect();
     match refused {
-        Refused::ByScope(Denied::OutsideReadPaths { allowed }) => ("outside_read_paths", listed(allowed)),
-        Refused::ByScope(Denied::OutsideWritePaths { allowed }) => ("outside_write_paths", listed(allowed)),
-        Refused::ByScope(Denied::InDenyPaths) => ("in_deny_paths", Vec::new()),
-        Refused::ByScope(Denied::NotAllowed { allowed }) => ("outside_allow", allowed.clone()),
-        Refused::ByScope(Denied::Forbidden) => ("in_deny", Vec::new()),
-        Refused::ByScope(Denied::Hidden) => ("hidden_path", Vec::new()),
-        Refused::ByScope(Denied::Ignored) => ("ignored_path", Vec::new()),
-        Refused::ByScope(Denied::Protected) => ("protected_path", Vec::new()),
-        Refused::ByScope(Denied::ReadOnly) => ("read_only_mode", Vec::new()),
+        Refused::ByScope(PathDenied::OutsideReadPaths { allowed }) => ("outside_read_paths", listed(allowed)),
+        Refused::ByScope(PathDenied::OutsideWritePaths { allowed }) => ("outside_write_paths", listed(allowed)),
+        Refused::ByScope(PathDenied::InDenyPaths) => ("in_deny_paths", Vec::new()),
+        Refused::ByScope(PathDenied::NotAllowed { allowed }) => ("outside_allow", allowed.clone()),
+        Refused::ByScope(PathDenied::Forbidden) => ("in_deny", Vec::new()),
+        Refused::ByScope(PathDenied::Hidden) => ("hidden_path", Vec::new()),
+        Refused::ByScope(PathDenied::Ignored) => ("ignored_path", Vec::new()),
+        Refused::ByScope(PathDenied::Protected) => ("protected_path", Vec::new()),
+        Refused::ByScope(PathDenied::ReadOnly) => ("read_only_mode", Vec::new()),
         Refused::LeadsOutside => ("leads_outside", Vec::new()),
         Refused::LeadsToClosed => ("leads_to_closed", Vec::new()),
         Refused::PartlyClosed => ("partly_closed", Vec::new()),

@@ -2,7 +2,7 @@ use lapidary_tools::{
     ArgumentProblem, Checked, Entry, Reason, Refused, Role, VaultChoice, check_arguments, clipped, is_bare_name,
     quote::quoted,
 };
-use lapidary_vault::{Denied, Scope, VaultPath};
+use lapidary_vault::{PathDenied, Scope, VaultPath};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -123,7 +123,7 @@ pub(crate) fn write_scope(entry: &Entry, arguments: &Map<String, Value>, scope: 
         // What is no path is for the tool to refuse.
         let Ok(path) = VaultPath::parse(given) else { continue };
         match scope.may_write(&path) {
-            Ok(()) | Err(Denied::Ignored) => {}
+            Ok(()) | Err(PathDenied::Ignored) => {}
             Err(denied) => {
                 return Err(Reason::PathForbidden { path, writing: true, denied: Refused::ByScope(denied) });
             }

@@ -4,8 +4,8 @@ use lapidary_tools::{
     Disk, Interruption, Learnt, PlannedChange, Reason, Rendered, Spec, bug, render_answer, render_change,
 };
 use lapidary_vault::{
-    ChangeSet, CommitError, Guard, Receipt, Scope, Turn, TurnError,
-    store::{Origin, StoreError},
+    ChangeSet, CommitError, ContentGuard, Receipt, Scope, Turn, TurnError,
+    store::{ChangeOrigin, StoreError},
 };
 
 use crate::{
@@ -94,7 +94,7 @@ fn commit(
     changes: &ChangeSet,
     places: &Places,
 ) -> Result<Receipt, CommitError> {
-    let origin = Origin {
+    let origin = ChangeOrigin {
         tool: execution.operation_name.clone(),
         client: execution.principal().id.clone(),
         time: execution.setup().clock.now(),
@@ -104,7 +104,7 @@ fn commit(
 
 /// Another program was faster, and nobody insisted on what was there before.
 fn moved_on(error: &CommitError) -> bool {
-    error.guard != Guard::Caller
+    error.guard != ContentGuard::Caller
         && matches!(error.error, StoreError::Changed { .. } | StoreError::Exists | StoreError::Missing)
 }
 
@@ -115,7 +115,7 @@ fn refusal(spec: &Spec, CommitError { path, error, guard, before }: CommitError)
     };
     match (guard, before, error, spec.expected_hash) {
         // The hash held when the plan was made and no longer does.
-        (Guard::Caller, Some(before), StoreError::Changed { .. } | StoreError::Missing, Some(argument)) => {
+        (ContentGuard::Caller, Some(before), StoreError::Changed { .. } | StoreError::Missing, Some(argument)) => {
             Reason::Stale { path, argument, expected: before.into(), current }
         }
         (_, _, error, _) => Reason::from_store(&path, &error, true),

@@ -1,5 +1,5 @@
 use lapidary_tools::{Group, Learnt, MemoryBudget, Reason, Refused, Spec, bug, render_dry_run};
-use lapidary_vault::{ChangeSet, Guard, Receipt, Scope, Vault};
+use lapidary_vault::{ChangeSet, ContentGuard, Receipt, Scope, Vault};
 
 use super::admit;
 use crate::{
@@ -52,7 +52,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
 /// Refuses to replace what nobody vouches for and the caller saw otherwise: another program wrote what would be lost.
 fn check_overwrites(execution: &Execution<'_>, changes: &ChangeSet) -> Result<(), Reason> {
     let (served, history) = (execution.concerned_vault(), &execution.executor.history);
-    for change in changes.changes.iter().filter(|change| change.guard() == Guard::Nobody) {
+    for change in changes.changes.iter().filter(|change| change.guard() == ContentGuard::Nobody) {
         let seen = history.last_seen(&execution.principal().id, served.vault.name(), change.path());
         let Some((seen, before)) = seen.zip(change.before()) else { continue };
         if seen != before.hash() {

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::SystemTime};
 
 use super::{
-    Denied, Policy, RulesError, Scope, ScopeKeeper,
-    fold::{FoldedPath, Wanted, folded},
+    PathDenied, Policy, RulesError, Scope, ScopeKeeper,
+    fold::{FoldedPath, PathWanted, folded},
 };
 use crate::{Backend, VaultPath};
 
@@ -66,7 +66,7 @@ impl InnerScope {
         self.scope.as_ref().is_some_and(|scope| scope.shows_all_of_the_index())
     }
 
-    pub(super) fn may_see(&self, path: &VaultPath, folded: &FoldedPath, wanted: Wanted) -> Result<(), Denied> {
+    pub(super) fn may_see(&self, path: &VaultPath, folded: &FoldedPath, wanted: PathWanted) -> Result<(), PathDenied> {
         self.asked(path, folded, |scope, path| scope.may_see(path, wanted))
     }
 
@@ -84,9 +84,9 @@ impl InnerScope {
     }
 
     /// The vault itself stays where it is: elsewhere nobody would know what it closes.
-    pub(super) fn may_write(&self, path: &VaultPath, folded: &FoldedPath) -> Result<(), Denied> {
+    pub(super) fn may_write(&self, path: &VaultPath, folded: &FoldedPath) -> Result<(), PathDenied> {
         if matches!(self.lies(path, folded), Lies::Around) {
-            return Err(Denied::Protected);
+            return Err(PathDenied::Protected);
         }
         self.asked(path, folded, Scope::may_write)
     }
@@ -95,13 +95,13 @@ impl InnerScope {
         &self,
         path: &VaultPath,
         folded: &FoldedPath,
-        ask: impl FnOnce(&Scope, &VaultPath) -> Result<(), Denied>,
-    ) -> Result<(), Denied> {
+        ask: impl FnOnce(&Scope, &VaultPath) -> Result<(), PathDenied>,
+    ) -> Result<(), PathDenied> {
         let Lies::Inside(path) = self.lies(path, folded) else { return Ok(()) };
-        let (Some(scope), Some(path)) = (&self.scope, path) else { return Err(Denied::Forbidden) };
+        let (Some(scope), Some(path)) = (&self.scope, path) else { return Err(PathDenied::Forbidden) };
         ask(scope, &path).map_err(|denied| match denied {
             // In whose folders it would be open is said to those who ask that vault.
-            Denied::NotAllowed { .. } => Denied::Forbidden,
+            PathDenied::NotAllowed { .. } => PathDenied::Forbidden,
             denied => denied,
         })
     }

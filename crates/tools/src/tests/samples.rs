@@ -7,7 +7,7 @@ use lapidary_operation::{
     ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, NearText, Off, Part, Reason,
     Refused, Wanted, bug, quote::Prose,
 };
-use lapidary_vault::{Denied, JoinError, PathError, PathPrefix, VaultPath};
+use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath};
 
 thread_local! {
     /// What is behind every name, where a test lets notes and callers speak.
@@ -90,15 +90,15 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
 fn of_paths() -> Vec<Reason> {
     let prefixes = || vec![PathPrefix::parse("pub").unwrap(), PathPrefix::parse("work").unwrap()];
     let denied = [
-        Denied::OutsideReadPaths { allowed: prefixes() },
-        Denied::OutsideWritePaths { allowed: prefixes() },
-        Denied::InDenyPaths,
-        Denied::NotAllowed { allowed: names(&["Open/**"]) },
-        Denied::Forbidden,
-        Denied::Hidden,
-        Denied::ReadOnly,
-        Denied::Ignored,
-        Denied::Protected,
+        PathDenied::OutsideReadPaths { allowed: prefixes() },
+        PathDenied::OutsideWritePaths { allowed: prefixes() },
+        PathDenied::InDenyPaths,
+        PathDenied::NotAllowed { allowed: names(&["Open/**"]) },
+        PathDenied::Forbidden,
+        PathDenied::Hidden,
+        PathDenied::ReadOnly,
+        PathDenied::Ignored,
+        PathDenied::Protected,
     ];
     let refused = denied.into_iter().map(Refused::ByScope).chain([
         Refused::LeadsOutside,

@@ -6,8 +6,8 @@ use std::{io, ops::Deref, path::Component};
 use cap_std::fs::{Dir, File, Metadata};
 
 use super::{
-    Open, Opened, StoreError,
-    follow::{Leaving, leaves},
+    OpenedFolder, PlaceCheck, StoreError,
+    follow::{LeavingLink, leaves},
     names::{Names, listed, other_forms},
     ordinary, reading,
 };
@@ -94,7 +94,7 @@ pub(super) enum End<'a> {
     There(Sight<'a>),
     /// At the vault itself, which has no path.
     Root,
-    Leaves(Leaving),
+    Leaves(LeavingLink),
     Nothing(Nothing),
 }
 
@@ -140,9 +140,9 @@ fn spelt<'n>(names: impl Iterator<Item = &'n String>) -> Option<VaultPath> {
 #[derive(Clone, Copy)]
 pub(super) enum Links<'a> {
     /// All, if the caller may use the places where they are.
-    All(Open<'a>),
+    All(PlaceCheck<'a>),
     /// The same, but for one at the very end.
-    AllButLast(Open<'a>),
+    AllButLast(PlaceCheck<'a>),
     /// None but one that leaves the vault: whoever made this way has followed the others before.
     OnlyLeaving,
 }
@@ -154,7 +154,7 @@ enum Entry {
     SecondName,
 }
 
-impl Opened {
+impl OpenedFolder {
     /// Follows a path, name by name, up to a link that leaves. The system's own way to ask for a real path fails for a file
     /// that is replaced at that very moment, which is what editors and we ourselves do.
     ///
@@ -217,7 +217,7 @@ impl Opened {
                     if leaves(&target, reached.len()) {
                         reached.push(name);
                         let ahead = ahead.into_iter().map(|(name, _)| name).collect();
-                        return Ok(End::Leaves(Leaving { link: reached.join("/"), target, ahead }));
+                        return Ok(End::Leaves(LeavingLink { link: reached.join("/"), target, ahead }));
                     }
                     if matches!(links, Links::OnlyLeaving) || followed > MAX_LINKS {
                         return nothing(name, &ahead, Why::BrokenLink);
@@ -251,7 +251,7 @@ impl Opened {
     }
 
     /// What a path leads to, links followed, if the caller may use that place.
-    pub(super) fn sight(&self, path: &VaultPath, open: Open<'_>) -> Result<Sight<'_>, StoreError> {
+    pub(super) fn sight(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<Sight<'_>, StoreError> {
         match self.way(path, Links::All(open))? {
             End::There(sight) if sight.place != *path && !open(&sight.place) => Err(StoreError::Closed),
             End::There(sight) => Ok(sight),

@@ -60,7 +60,7 @@ fn unusable(error: &io::Error) -> LedgerError {
 }
 
 /// An open database, and which file it is.
-pub(super) struct Opened {
+pub(super) struct OpenDatabase {
     /// Where the database writes first, and which file that is. Closed before the database, which may want to remove it.
     log: Option<(File, Option<FileId>)>,
     pub(super) database: Connection,
@@ -72,7 +72,7 @@ pub(super) struct Opened {
     unsure: bool,
 }
 
-impl Opened {
+impl OpenDatabase {
     pub(super) fn at(place: &Place) -> Result<Self, LedgerError> {
         let Place::Folder(folder) = place else {
             let database = Connection::open_in_memory()?;

@@ -5,7 +5,7 @@ use lapidary_toolkit::{
     checkpoint, hash, reading,
     restoring::{RestoredFile, Restoring},
 };
-use lapidary_vault::{Guard, View};
+use lapidary_vault::{ContentGuard, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -69,7 +69,7 @@ impl WriteTool for CheckpointRestore {
         let path = input.path.as_deref().map(reading::parse_path).transpose()?;
         let name = Self::DECLARATION.name;
         let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
-        let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
+        let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         if let Some(expected) = &expected {
             let Some(path) = &path else { return Err(Reason::bad_argument(name, EXPECTED, "needs `path`")) };
             let now = reading::read_if_there(view, path)?;

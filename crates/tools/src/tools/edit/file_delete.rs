@@ -10,7 +10,7 @@ use lapidary_toolkit::{
     index, reading,
     removing::{is_for_good, to_trash},
 };
-use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
+use lapidary_vault::{Change, ChangeSet, ContentGuard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -70,7 +70,7 @@ impl WriteTool for FileDelete {
         }
         let editing = FileEdit::begin_exactly(Self::DECLARATION.name, context, view, input.file)?;
         let expected = editing.is_expected();
-        let guard = if expected { Guard::Caller } else { Guard::Plan };
+        let guard = if expected { ContentGuard::Caller } else { ContentGuard::Plan };
         let (path, before) = (editing.path().clone(), Arc::clone(&editing.before));
         let change =
             if input.trash { to_trash(view, path, before, guard) } else { Change::Delete { path, before, guard } };

@@ -12,7 +12,7 @@ use lapidary_toolkit::{
     naming, reading,
     removing::out_of_the_way,
 };
-use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View, VisibleFiles};
+use lapidary_vault::{Change, ChangeSet, ContentGuard, VaultPath, View, VisibleFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -207,7 +207,7 @@ fn move_file(
             if rewrite.path == from { content = Some(rewrite.content) } else { others.push(rewrite) }
         }
     }
-    let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
+    let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
     let change = Change::Move { from, to: to.clone(), before, guard, content };
     let content_hash = change.before().and(change.content()).map(|content| content.hash().to_string());
     changes.push(change);
@@ -249,7 +249,7 @@ fn destination(
     };
     match on_conflict {
         OnConflict::Overwrite if to != *from => {
-            let trash = out_of_the_way(view, to.clone(), there, Guard::Nobody);
+            let trash = out_of_the_way(view, to.clone(), there, ContentGuard::Nobody);
             Ok((to, Some(trash)))
         }
         OnConflict::Rename => {

@@ -8,7 +8,7 @@ use lapidary_toolkit::{
     removing::{is_for_good, to_trash},
     target::Target,
 };
-use lapidary_vault::{ChangeSet, Guard, VaultPath, View};
+use lapidary_vault::{ChangeSet, ContentGuard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -73,7 +73,7 @@ impl WriteTool for ObsidianDeleteNote {
         let before = naming::read_exact_path(context, view, &path)?;
         context.check()?;
         hash::check(&path, EXPECTED, expected.as_ref(), Some(&before))?;
-        let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
+        let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         let size = before.content.len();
         let change = to_trash(view, path.clone(), before, guard);
         let output = Output {

@@ -7,7 +7,7 @@ use lapidary_operation::{
 };
 use lapidary_query::nearest;
 use lapidary_toolkit::{file_edit, index, reading};
-use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
+use lapidary_vault::{Change, ChangeSet, ContentGuard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -248,5 +248,5 @@ fn renamed(view: &View, path: &VaultPath, from: &str, to: &str) -> Result<Option
         return Ok(None);
     }
     let (path, content) = (path.clone(), renamed.document.content().clone());
-    Ok(Some((Change::Write { path, before, guard: Guard::Plan, content }, renamed.count)))
+    Ok(Some((Change::Write { path, before, guard: ContentGuard::Plan, content }, renamed.count)))
 }

@@ -6,7 +6,7 @@ use lapidary_toolkit::{
     restoring::{RestoredFile, Restoring},
     time::iso,
 };
-use lapidary_vault::{Checkpoint, Guard, View};
+use lapidary_vault::{Checkpoint, ContentGuard, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -100,7 +100,7 @@ impl WriteTool for Undo {
             time: iso(*time),
         });
         let undone = undone.collect();
-        let mut restoring = Restoring::new(view, Guard::Plan);
+        let mut restoring = Restoring::new(view, ContentGuard::Plan);
         for checkpoint in together(meant) {
             restoring.checkpoint(context, &checkpoint, None)?;
         }

@@ -3,7 +3,7 @@ use lapidary_operation::{
     quote::quoted,
 };
 use lapidary_toolkit::{checkpoint, index, reading};
-use lapidary_vault::{Diff, View, store::EntryRecord};
+use lapidary_vault::{ChangeDiff, View, store::EntryRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -52,7 +52,7 @@ impl ReadTool for CheckpointDiff {
             Some(path) => vec![checkpoint::entry_of(&found, &path)?],
             None => checkpoint::files(&found).collect(),
         };
-        let mut diff = Diff::default();
+        let mut diff = ChangeDiff::default();
         for entry in entries {
             context.check()?;
             let old = checkpoint::content(view, &found, entry)?;
@@ -73,7 +73,7 @@ impl ReadTool for CheckpointDiff {
             }
             diff.compare(&entry.path, old.as_deref(), now.as_ref().map(|file| file.bytes()));
         }
-        let Diff { text, lines_added, lines_removed } = diff;
+        let ChangeDiff { text, lines_added, lines_removed } = diff;
         Ok(Output { id: found.id, unified_diff: text, lines_added, lines_removed })
     }
 

@@ -4,7 +4,7 @@ use lapidary_operation::{
     fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{hash, naming, reading};
-use lapidary_vault::{CheckpointError, Diff, VaultPath, View};
+use lapidary_vault::{ChangeDiff, CheckpointError, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -73,7 +73,7 @@ impl ReadTool for FileDiff {
                 (file.hash(), file.bytes().to_vec())
             }
         };
-        let mut diff = Diff::default();
+        let mut diff = ChangeDiff::default();
         diff.compare(&path, Some(&old), Some(&new));
         Ok(Output {
             file: path.to_string(),
