@@ -1,6 +1,6 @@
 //! The owner's rules: which effects, tools and paths are allowed, asked about or denied.
 
-use lapidary_tools::{Effect, Group, Spec};
+use lapidary_tools::{Effect, ToolGroup, ToolSpec};
 use lapidary_vault::{Change, ChangeSet, PathPrefix, VaultPath};
 
 use crate::places::Places;
@@ -18,7 +18,7 @@ pub enum Decision {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     pub effect: Option<Effect>,
-    pub group: Option<Group>,
+    pub group: Option<ToolGroup>,
     pub tool: Option<String>,
     /// Fits a change that touches anything below it.
     pub path: Option<PathPrefix>,
@@ -32,7 +32,7 @@ impl Rule {
     }
 
     /// Whether it is about what a change does to one of its paths.
-    fn fits(&self, spec: &Spec, change: &Change, path: &VaultPath) -> bool {
+    fn fits(&self, spec: &ToolSpec, change: &Change, path: &VaultPath) -> bool {
         // A folder takes along what is in it. To allow a part of that is not to allow the whole.
         let takes_along = matches!(change, Change::MoveFolder { .. } | Change::TrashFolder { .. })
             && self.decision != Decision::Allow;
@@ -58,7 +58,7 @@ impl Rules {
     /// one folder must not open another that happens to be part of the same change.
     ///
     /// Where a path leads by a link is decided on as well.
-    pub(crate) fn decide(&self, spec: &Spec, changes: &ChangeSet, places: &Places) -> Decision {
+    pub(crate) fn decide(&self, spec: &ToolSpec, changes: &ChangeSet, places: &Places) -> Decision {
         let on = |change: &Change, path: &VaultPath| {
             // Without any rule nobody has allowed it.
             self.0.iter().find(|rule| rule.fits(spec, change, path)).map_or(Decision::Ask, |rule| rule.decision)
@@ -69,7 +69,7 @@ impl Rules {
     }
 
     /// Whether what they say of a change is only what they say of its effect, whatever tool and path.
-    pub(crate) fn decide_by_effect(&self, spec: &Spec, changes: &ChangeSet, places: &Places) -> bool {
+    pub(crate) fn decide_by_effect(&self, spec: &ToolSpec, changes: &ChangeSet, places: &Places) -> bool {
         let on = |change: &Change, path: &VaultPath| {
             let decides = self.0.iter().find(|rule| rule.fits(spec, change, path));
             decides.is_none_or(|rule| (&rule.group, &rule.tool, &rule.path) == (&None, &None, &None))
@@ -79,7 +79,7 @@ impl Rules {
     }
 
     /// What is said of a tool that only looks: it may, unless a rule is about it.
-    pub(crate) fn on_reading(&self, spec: &Spec) -> Decision {
+    pub(crate) fn on_reading(&self, spec: &ToolSpec) -> Decision {
         let about = |rule: &&Rule| {
             let named = rule.effect == Some(Effect::Read) || rule.group.is_some() || rule.tool.is_some();
             named
@@ -93,19 +93,19 @@ impl Rules {
 
     /// What is said of a tool that shows something without changing it: a dry run, a proposal, what is there. Only rules
     /// about reading are about that.
-    pub(crate) fn on_showing(&self, spec: &Spec) -> Decision {
+    pub(crate) fn on_showing(&self, spec: &ToolSpec) -> Decision {
         let about = |rule: &&Rule| {
             let of_tool = rule.group.is_none_or(|group| group == spec.declaration.group)
                 && rule.tool.as_ref().is_none_or(|tool| tool == spec.name());
             // Who may not use the tools that read may not read by way of those that write.
-            let of_reading = rule.effect.is_none() && rule.group == Some(Group::Read) && rule.tool.is_none();
+            let of_reading = rule.effect.is_none() && rule.group == Some(ToolGroup::Read) && rule.tool.is_none();
             rule.path.is_none() && (rule.effect == Some(Effect::Read) && of_tool || of_reading)
         };
         self.0.iter().find(about).map_or(Decision::Allow, |rule| rule.decision)
     }
 
     /// Whether a tool is denied whatever it does and wherever: then it does not even look.
-    pub(crate) fn deny_all(&self, spec: &Spec) -> bool {
+    pub(crate) fn deny_all(&self, spec: &ToolSpec) -> bool {
         for rule in &self.0 {
             let fits = rule.group.is_none_or(|group| group == spec.declaration.group)
                 && rule.tool.as_ref().is_none_or(|tool| tool == spec.name());
@@ -123,7 +123,7 @@ impl Rules {
     }
 
     /// What is said of a tool that stands for others: only rules that name it or its group are about it.
-    pub(crate) fn on_relaying(&self, spec: &Spec) -> Decision {
+    pub(crate) fn on_relaying(&self, spec: &ToolSpec) -> Decision {
         let about = |rule: &&Rule| {
             (rule.group.is_some() || rule.tool.is_some())
                 && (&rule.effect, &rule.path) == (&None, &None)
@@ -134,7 +134,7 @@ impl Rules {
     }
 
     /// What is said of looking by other ways than tools, at what this group is for.
-    pub(crate) fn on_looking(&self, group: Group) -> Decision {
+    pub(crate) fn on_looking(&self, group: ToolGroup) -> Decision {
         let about = |rule: &&Rule| {
             (rule.effect == Some(Effect::Read) || rule.group.is_some())
                 && (&rule.tool, &rule.path) == (&None, &None)
@@ -180,8 +180,8 @@ mod tests {
                 vec![Rule::effect(Effect::Destroy, Decision::Deny), Rule::effect(Effect::Write, Decision::Allow)],
                 Decision::Allow,
             ),
-            (vec![Rule { group: Some(Group::Read), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Allow),
-            (vec![Rule { group: Some(Group::Edit), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Deny),
+            (vec![Rule { group: Some(ToolGroup::Read), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Allow),
+            (vec![Rule { group: Some(ToolGroup::Edit), ..any(Decision::Deny) }, any(Decision::Allow)], Decision::Deny),
             (
                 vec![Rule { tool: Some("str_replace".into()), ..any(Decision::Deny) }, any(Decision::Allow)],
                 Decision::Deny,

@@ -10,7 +10,7 @@ use std::{
 
 use jiff::Timestamp;
 use lapidary_note::ContentHash;
-use lapidary_tools::{Kind, Reason, Rendered};
+use lapidary_tools::{Reason, ReasonKind, RenderedReply};
 use lapidary_vault::{
     ChangeSet,
     store::{ApprovalQueue, ApprovalState},
@@ -65,7 +65,7 @@ impl Pending {
 #[derive(Debug)]
 pub enum Decided {
     /// It was carried out, or at least tried: the reply to the call.
-    Tried(Rendered),
+    Tried(RenderedReply),
     /// Nothing changes: whoever asked may look when it calls again.
     MayRead,
     Rejected,
@@ -85,7 +85,7 @@ pub enum Decided {
 /// What a caller learns who makes the call again.
 pub(crate) enum ApprovalResult {
     /// A person agreed, and this came of it.
-    Reply(Rendered),
+    Reply(RenderedReply),
     /// A person agreed that this call may look.
     MayRead,
     Refused(Reason),
@@ -140,7 +140,7 @@ pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) ->
     if settled["mayRead"] == true {
         return Ok(Some(ApprovalResult::MayRead));
     }
-    let Some(mut rendered) = Rendered::from_json(settled) else { return Ok(None) };
+    let Some(mut rendered) = RenderedReply::from_json(settled) else { return Ok(None) };
     if !rendered.is_error {
         rendered.add_notice("A person agreed, and the change has been made. Do not make the call again.");
     }
@@ -318,7 +318,7 @@ impl Executor {
             waiting.forget(&pending.id)?;
             return Ok(Decided::Gone);
         };
-        if kind == Some(Kind::ChangedMeanwhile) {
+        if kind == Some(ReasonKind::ChangedMeanwhile) {
             // The next call asks about the change as it is by then.
             waiting.forget(&pending.id)?;
         } else {
@@ -358,7 +358,7 @@ impl Executor {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Effect, Profile, ProfileRules, Selection, TOOL_SET};
+    use lapidary_tools::{Effect, ProfileRules, ProfileView, TOOL_SET, ToolSelection};
 
     use super::*;
     use crate::{
@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn what_was_asked_under_another_profile_than_the_principal_has_is_not_made() {
         let rules = ProfileRules::curator();
-        let profile = Arc::new(Profile::new("other", TOOL_SET, &rules, &Selection::default(), &[]).unwrap());
+        let profile = Arc::new(ProfileView::new("other", TOOL_SET, &rules, &ToolSelection::default(), &[]).unwrap());
         let (server, pending) = asked(vec![(PHONE, Grant { profile, ..granted(&["Work"]) })]);
         let decided = server.executor.decide(&pending, true).unwrap();
         assert!(matches!(decided, Decided::ProfileChanged { profile, .. } if profile == "test"));
@@ -467,14 +467,14 @@ mod tests {
             }
         };
         for number in 0..MOST_OF_ONE {
-            assert_eq!(ask("http:a", number), Kind::ApprovalPending);
+            assert_eq!(ask("http:a", number), ReasonKind::ApprovalPending);
         }
-        assert_eq!(ask("http:a", MOST_OF_ONE), Kind::TooMany);
-        assert_eq!(ask("http:a", 0), Kind::ApprovalPending, "it waits already");
+        assert_eq!(ask("http:a", MOST_OF_ONE), ReasonKind::TooMany);
+        assert_eq!(ask("http:a", 0), ReasonKind::ApprovalPending, "it waits already");
         for number in MOST_OF_ONE..MOST {
-            assert_eq!(ask(&format!("http:{number}"), number), Kind::ApprovalPending);
+            assert_eq!(ask(&format!("http:{number}"), number), ReasonKind::ApprovalPending);
         }
-        assert_eq!(ask("http:last", 0), Kind::TooMany);
+        assert_eq!(ask("http:last", 0), ReasonKind::TooMany);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{Interruption, Kind, Reason, Rendered, Walked};
+use lapidary_tools::{Interruption, Reason, ReasonKind, RenderedReply, WalkCost};
 use lapidary_vault::{FileChange, Stop, VaultNews, VaultPath, store::LogFile};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -61,7 +61,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
         line.put("dry_run", &true);
     }
     if !refused_steps.is_empty() {
-        let one = |(tool, kind): &(String, Kind)| json!({ "tool": tool, "reason": kind.wire_code().id });
+        let one = |(tool, kind): &(String, ReasonKind)| json!({ "tool": tool, "reason": kind.wire_code().id });
         line.put("refused", &refused_steps.iter().map(one).collect::<Vec<_>>());
     }
     if let [changed] = &receipt.changed[..] {
@@ -71,7 +71,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
         line.put("changes", &receipt.changed.iter().take(MOST_CHANGES).map(change).collect::<Vec<_>>());
     }
     line.put("checkpoint", &receipt.checkpoint);
-    if let Some(Walked { files, bytes, stopped }) = walked {
+    if let Some(WalkCost { files, bytes, stopped }) = walked {
         line.put("files_scanned", &files);
         line.put("bytes_read", &bytes);
         line.put("truncated", &stopped.map(|_| true));
@@ -87,7 +87,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
     line.put("duration_ms", &(execution.started.elapsed().as_secs_f64() * 1000.0));
     let reply_bytes = match outcome {
         Outcome::Answered(payload) => payload.reply_bytes(),
-        Outcome::Refused(Refusal { rendered, .. }) => rendered.as_ref().map_or(0, Rendered::bytes),
+        Outcome::Refused(Refusal { rendered, .. }) => rendered.as_ref().map_or(0, RenderedReply::bytes),
         Outcome::Asked(_) | Outcome::UnknownTool { .. } => 0,
     };
     line.put("reply_bytes", &reply_bytes);

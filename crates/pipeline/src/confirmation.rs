@@ -8,7 +8,7 @@ use std::{
 
 use hmac::{Hmac, KeyInit, Mac};
 use lapidary_note::ContentHash;
-use lapidary_tools::{Proposal, Reason, bug};
+use lapidary_tools::{Reason, ShownProposal, bug};
 use parking_lot::{Mutex, MutexGuard};
 use sha2::Sha256;
 
@@ -44,8 +44,8 @@ pub(crate) struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     /// Of a change that a caller was shown and may come back for.
-    pub(crate) fn of(caller: &'a str, proposal: &'a Proposal) -> Self {
-        let Proposal { tool, arguments, changes } = *proposal;
+    pub(crate) fn of(caller: &'a str, proposal: &'a ShownProposal) -> Self {
+        let ShownProposal { tool, arguments, changes } = *proposal;
         Self { caller, tool, arguments, changes }
     }
 }

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use lapidary_tools::{
-    Cancel, Effect, Interruption, Reason, RelayedCall, Spec, ToolKind, bug, catch_panic, check_arguments,
+    Cancel, Effect, Interruption, Reason, RelayedCall, ToolKind, ToolSpec, bug, catch_panic, check_arguments,
 };
 use serde_json::{Map, Value};
 use tracing::Span;
@@ -130,7 +130,7 @@ fn effect_of(invocation: &Invocation) -> Effect {
 }
 
 /// Asks something of the tool that a call is for in the end, and its arguments as they were sent.
-fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&Spec, &Map<String, Value>) -> T) -> Option<T> {
+fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&ToolSpec, &Map<String, Value>) -> T) -> Option<T> {
     let Operation::Tool { name, arguments } = &invocation.operation else { return None };
     let catalogue = &invocation.principal.profile().catalogue;
     let entry = catalogue.find(name).ok()?;
@@ -152,7 +152,7 @@ mod tests {
     };
 
     use lapidary_tools::{
-        Context, Group, ListPrompts, OpenedVaults, OperationDeclaration, Payload, PromptsSeen, ReadOperation,
+        Context, ListPrompts, OpenedVaults, OperationDeclaration, PromptsSeen, ReadOperation, ReadPayload, ToolGroup,
         VaultChoice, WatchPrompts,
     };
     use serde_json::json;
@@ -196,7 +196,7 @@ mod tests {
             Map::new()
         }
 
-        fn group(&self) -> Result<Option<Group>, Reason> {
+        fn group(&self) -> Result<Option<ToolGroup>, Reason> {
             Ok(None)
         }
 
@@ -204,7 +204,7 @@ mod tests {
             Ok(VaultChoice::States)
         }
 
-        fn answer(&self, _: &Context<'_>, _: OpenedVaults) -> Result<Payload, Reason> {
+        fn answer(&self, _: &Context<'_>, _: OpenedVaults) -> Result<ReadPayload, Reason> {
             self.began.store(true, Ordering::Release);
             // Ends when the sender is gone.
             self.waits.lock().unwrap().recv().unwrap_or_default();

@@ -5,8 +5,8 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, Entry, Family, Kind, Offered, OpenedVaults, Payload, PlannedChange, Profile, ReadOperation, Reason,
-    Rendered, Spec, VaultChoice, Walked, bug,
+    Cancel, CatalogueEntry, OfferedTools, OpenedVaults, PlannedChange, ProfileView, ReadOperation, ReadPayload, Reason,
+    ReasonKind, RenderedReply, ToolSpec, VaultChoice, WalkCost, WireFamily, bug,
     quote::{quoted, quoted_path},
     render_refusal,
 };
@@ -50,7 +50,7 @@ pub(crate) struct Execution<'a> {
     /// Whether they are in order.
     pub(crate) is_checked: bool,
     /// Whose wire form the answer takes: that of the tool that really runs.
-    pub(crate) family: Family,
+    pub(crate) family: WireFamily,
     /// The vault that it is about.
     pub(crate) vault: Option<&'a ServedVault>,
     /// Of an operation that is no tool.
@@ -70,11 +70,11 @@ pub(crate) struct Execution<'a> {
     pub(crate) turn: Option<Turn<'a>>,
     /// What the answer has to tell of other programs.
     pub(crate) late_saves: Vec<LateSave>,
-    pub(crate) walked: Option<Walked>,
+    pub(crate) walked: Option<WalkCost>,
     /// What an answer was made of.
     pub(crate) read: FilesRead,
     /// Steps of a batch that came to nothing.
-    pub(crate) refused_steps: Vec<(String, Kind)>,
+    pub(crate) refused_steps: Vec<(String, ReasonKind)>,
     pub(crate) dry_run: bool,
     /// What was changed, or would have been.
     pub(crate) receipt: Receipt,
@@ -83,7 +83,7 @@ pub(crate) struct Execution<'a> {
 /// The operation that runs.
 #[derive(Clone, Copy)]
 pub(crate) enum Found<'a> {
-    Tool(&'a Entry),
+    Tool(&'a CatalogueEntry),
     Read(&'a dyn ReadOperation),
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct Plan<'a> {
     /// Where it takes place, once it is judged.
     pub(crate) places: Places,
     /// The tools that had a part in it; what the owner says of any of them holds.
-    pub(crate) specs: Vec<&'a Spec>,
+    pub(crate) specs: Vec<&'a ToolSpec>,
     /// Given out for the proposal that the plan makes.
     pub(crate) token: Option<String>,
     /// Of the proposal that the plan carries out.
@@ -112,14 +112,14 @@ pub(crate) enum Flow {
 
 /// How the stages end, unless with a reason.
 pub(crate) enum Conclusion {
-    Answer(Payload),
+    Answer(ReadPayload),
     Ask(Question),
     UnknownTool { nearest: Option<&'static str> },
 }
 
 impl Flow {
-    pub(crate) fn answer(rendered: Rendered) -> Self {
-        Self::End(Conclusion::Answer(Payload::Tool(rendered)))
+    pub(crate) fn answer(rendered: RenderedReply) -> Self {
+        Self::End(Conclusion::Answer(ReadPayload::Tool(rendered)))
     }
 }
 
@@ -154,7 +154,7 @@ impl<'a> Execution<'a> {
             repairs: Vec::new(),
             files: Vec::new(),
             is_checked: false,
-            family: Family::Own,
+            family: WireFamily::Own,
             vault: None,
             vault_choice: None,
             at_least: Decision::Allow,
@@ -190,7 +190,7 @@ impl<'a> Execution<'a> {
         &self.invocation.principal
     }
 
-    pub(crate) fn profile(&self) -> &'a Profile {
+    pub(crate) fn profile(&self) -> &'a ProfileView {
         self.principal().profile()
     }
 
@@ -231,7 +231,7 @@ impl<'a> Execution<'a> {
         self.found.ok_or_else(|| bug!("a stage ran before the operation was found"))
     }
 
-    pub(crate) fn entry(&self) -> Result<&'a Entry, Reason> {
+    pub(crate) fn entry(&self) -> Result<&'a CatalogueEntry, Reason> {
         match self.found()? {
             Found::Tool(entry) => Ok(entry),
             Found::Read(_) => Err(bug!("an operation that only looks planned a change")),
@@ -278,8 +278,8 @@ impl<'a> Execution<'a> {
     }
 
     /// What the caller has; hints name nothing else.
-    pub(crate) fn offered(&self) -> Offered<'a> {
-        Offered::of(&self.invocation.principal.profile().catalogue)
+    pub(crate) fn offered(&self) -> OfferedTools<'a> {
+        OfferedTools::of(&self.invocation.principal.profile().catalogue)
     }
 
     /// A refusal in the form of whoever asked.

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use lapidary_tools::{Disk, Effect, MemoryLimits, Profile, Reason, ScanLimits};
+use lapidary_tools::{DiskFault, Effect, MemoryLimits, ProfileView, Reason, ScanLimits};
 use lapidary_vault::{RulesError, Scope, VaultPath, View};
 
 use crate::{
@@ -35,7 +35,7 @@ pub struct Setup {
     /// By the name of the principal: of callers who are known.
     pub grants: Vec<(String, Arc<Grant>)>,
     /// All profiles that anybody can have here.
-    pub profiles: Vec<Arc<Profile>>,
+    pub profiles: Vec<Arc<ProfileView>>,
     pub vaults: Vaults,
     pub rules: Rules,
     /// Whether a change waits for a person where the client cannot ask one.
@@ -193,7 +193,7 @@ impl Executor {
 
 fn closed(error: &RulesError) -> Reason {
     match error {
-        RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
+        RulesError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },
         RulesError::Unreadable { file, .. } => Reason::VaultClosed { file },
     }
 }

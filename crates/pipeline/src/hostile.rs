@@ -1,7 +1,7 @@
 //! Notes, names and other clients that try to speak with our voice: whatever a tool is asked, their words come out in
 //! quotations, on the line where they belong, and every character of them is seen.
 
-use lapidary_tools::{Effect, Spec, ToolKind, quote::outside_quotations};
+use lapidary_tools::{Effect, ToolKind, ToolSpec, quote::outside_quotations};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -38,7 +38,7 @@ fn files() -> Vec<(String, String)> {
 }
 
 /// Arguments of some kind for every tool: those that find something, and those that do not.
-fn arguments(spec: &Spec, found: bool, dry_run: bool) -> Map<String, Value> {
+fn arguments(spec: &ToolSpec, found: bool, dry_run: bool) -> Map<String, Value> {
     let mut arguments = match value("", &Value::Object(spec.input().clone()), found) {
         Value::Object(arguments) => arguments,
         _ => Map::new(),
@@ -123,7 +123,7 @@ fn serve(setup: TestSetup) -> TestServer {
     setup.serve(&files)
 }
 
-fn specs() -> Vec<Spec> {
+fn specs() -> Vec<ToolSpec> {
     lapidary_tools::TOOLS.iter().map(|tool| tool.spec()).collect()
 }
 

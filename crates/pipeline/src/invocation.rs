@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{Payload, ReadOperation, Reason, Rendered};
+use lapidary_tools::{ReadOperation, ReadPayload, Reason, RenderedReply};
 use serde_json::{Map, Value};
 
 use crate::Principal;
@@ -68,7 +68,7 @@ pub enum Progress {
 
 /// What came of a call.
 pub enum Outcome {
-    Answered(Payload),
+    Answered(ReadPayload),
     Refused(Refusal),
     /// A person has to be asked; then the same call is made again with the answer.
     Asked(Question),
@@ -80,16 +80,16 @@ pub enum Outcome {
 
 impl Outcome {
     /// The reply to a call of a tool, be it an answer or a refusal.
-    pub fn rendered(self) -> Option<Rendered> {
+    pub fn rendered(self) -> Option<RenderedReply> {
         match self {
-            Self::Answered(Payload::Tool(rendered)) => Some(rendered),
+            Self::Answered(ReadPayload::Tool(rendered)) => Some(rendered),
             Self::Refused(refusal) => refusal.rendered,
             Self::Answered(_) | Self::Asked(_) | Self::UnknownTool { .. } => None,
         }
     }
 
     /// The answer, or why there is none. Only tools can be unknown or lead to a question.
-    pub fn answer(self) -> Result<Payload, Reason> {
+    pub fn answer(self) -> Result<ReadPayload, Reason> {
         match self {
             Self::Answered(payload) => Ok(payload),
             Self::Refused(refusal) => Err(refusal.reason),
@@ -103,7 +103,7 @@ impl Outcome {
 pub struct Refusal {
     pub reason: Reason,
     /// In the form of the tool's family; other operations have their own.
-    pub rendered: Option<Rendered>,
+    pub rendered: Option<RenderedReply>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

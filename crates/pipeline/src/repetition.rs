@@ -8,7 +8,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_query::words;
-use lapidary_tools::{Rendered, Spec};
+use lapidary_tools::{RenderedReply, ToolSpec};
 use lapidary_vault::{Change, ChangeSet, ContentGuard, VaultPath};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value};
@@ -50,7 +50,7 @@ impl CallFingerprint {
     }
 
     /// With arguments that fit the tool: what says the same as nothing is left out.
-    pub(crate) fn of(spec: &Spec, vault: Option<&str>, arguments: &Map<String, Value>) -> Self {
+    pub(crate) fn of(spec: &ToolSpec, vault: Option<&str>, arguments: &Map<String, Value>) -> Self {
         let mut arguments = canonical(spec, arguments);
         if let Some(vault) = vault {
             arguments.insert("vault".to_owned(), Value::String(vault.to_owned()));
@@ -74,7 +74,7 @@ impl CallFingerprint {
     }
 
     /// What tells one answer to it from another: what the answer says, without what it only repeats of the question.
-    pub(crate) fn outcome(&self, rendered: &Rendered) -> ContentHash {
+    pub(crate) fn outcome(&self, rendered: &RenderedReply) -> ContentHash {
         let Some(Search { texts, .. }) = &self.search else { return rendered.digest() };
         let is_echo = |value: &Value| value.as_str().is_some_and(|said| texts.iter().any(|text| text == said));
         let mut facts = rendered.facts();
@@ -104,7 +104,7 @@ fn is_operator(part: &str) -> bool {
 }
 
 /// Without what is the default: a flag that is off, and what the schema says happens anyway.
-fn canonical(spec: &Spec, arguments: &Map<String, Value>) -> Map<String, Value> {
+fn canonical(spec: &ToolSpec, arguments: &Map<String, Value>) -> Map<String, Value> {
     let default = |name: &str| spec.input().get("properties")?.get(name)?.get("default");
     let says_nothing = |name: &str, value: &Value| match default(name) {
         Some(default) => default == value,

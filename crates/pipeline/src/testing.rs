@@ -5,7 +5,9 @@ use std::{
     time::Duration,
 };
 
-use lapidary_tools::{Payload, Profile, ProfileRules, ReadOperation, Reason, ScanLimits, Selection, TOOL_SET};
+use lapidary_tools::{
+    ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ScanLimits, TOOL_SET, ToolSelection,
+};
 use lapidary_vault::{
     PathPrefix, Policy, Vault, VaultPath,
     store::{ApprovalQueue, LogFile, MemoryStore, StateFolder},
@@ -69,7 +71,8 @@ impl TestSetup {
             log: LogFile::new(Arc::clone(&folder), AUDIT_FILE, 1 << 20),
             waiting: ApprovalQueue::new(folder),
         };
-        let profile = Arc::new(Profile::new("test", TOOL_SET, &self.profile, &Selection::default(), &[]).unwrap());
+        let profile =
+            Arc::new(ProfileView::new("test", TOOL_SET, &self.profile, &ToolSelection::default(), &[]).unwrap());
         let allowed = Rule { effect: None, group: None, tool: None, path: None, decision: crate::Decision::Allow };
         let setup = Setup {
             grant: Arc::new(Grant::of(Arc::clone(&profile))),
@@ -162,7 +165,7 @@ impl TestServer {
         }
     }
 
-    pub(crate) fn read(&self, operation: impl ReadOperation + 'static) -> Result<Payload, Reason> {
+    pub(crate) fn read(&self, operation: impl ReadOperation + 'static) -> Result<ReadPayload, Reason> {
         self.read_as(&self.principal(), operation)
     }
 
@@ -170,7 +173,7 @@ impl TestServer {
         &self,
         principal: &Principal,
         operation: impl ReadOperation + 'static,
-    ) -> Result<Payload, Reason> {
+    ) -> Result<ReadPayload, Reason> {
         self.run(&Invocation::read(operation, principal.clone())).answer()
     }
 
@@ -192,7 +195,7 @@ impl TestServer {
 pub(crate) fn granted(folders: &[&str]) -> Grant {
     let prefixes: Vec<PathPrefix> = folders.iter().map(|folder| PathPrefix::parse(folder).unwrap()).collect();
     let policy = Policy { read: Some(prefixes.clone()), write: Some(prefixes), ..Policy::default() };
-    let profile = Profile::new("test", TOOL_SET, &ProfileRules::curator(), &Selection::default(), &[]).unwrap();
+    let profile = ProfileView::new("test", TOOL_SET, &ProfileRules::curator(), &ToolSelection::default(), &[]).unwrap();
     Grant { profile: Arc::new(profile), paths: Some(Arc::new(policy)), vaults: None }
 }
 

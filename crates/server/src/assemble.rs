@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use lapidary_pipeline::{AUDIT_FILE, Clock, Executor, Grant, Limits, Rule, Rules, ServedVault, Setup, Vaults};
 use lapidary_query::nearest;
 use lapidary_tools::{
-    BUILT_IN_PROFILES, Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOL_SET, TOOLS,
+    BUILT_IN_PROFILES, Effect, ProfileRules, ProfileView, ScanLimits, SelectionError, TOOL_SET, TOOLS, ToolSelection,
 };
 use lapidary_vault::{
     FolderNames, GlobError, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
@@ -81,7 +81,7 @@ pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Asse
     let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose));
     let first = served.next().ok_or(StartError::NoVault)??;
     let vaults = Vaults::new(first, served.collect::<Result<_, _>>()?);
-    let selection = Selection {
+    let selection = ToolSelection {
         chosen: config.tools.include.clone().unwrap_or_default(),
         excluded: config.tools.exclude.clone(),
         read_only: config.access.read_only,
@@ -205,12 +205,12 @@ fn prefixes(list: &Option<Vec<String>>) -> Result<Option<Vec<PathPrefix>>, Scope
 /// Makes each profile once for each choice of vaults, which tools name in their schemas.
 struct Profiles<'a> {
     config: &'a config::Config,
-    selection: &'a Selection,
-    made: BTreeMap<(String, Vec<String>, bool), Arc<Profile>>,
+    selection: &'a ToolSelection,
+    made: BTreeMap<(String, Vec<String>, bool), Arc<ProfileView>>,
 }
 
 impl Profiles<'_> {
-    fn make(&mut self, name: &str, vaults: &[String], read_only: bool) -> Result<Arc<Profile>, StartError> {
+    fn make(&mut self, name: &str, vaults: &[String], read_only: bool) -> Result<Arc<ProfileView>, StartError> {
         let key = (name.to_owned(), vaults.to_vec(), read_only);
         if let Some(made) = self.made.get(&key) {
             return Ok(Arc::clone(made));
@@ -219,7 +219,8 @@ impl Profiles<'_> {
         // Of those that are always there the words are known, and every start would pay for the look.
         if let Some(rules) = &own {
             let words: Vec<String> = rules.allow.iter().chain(&rules.exclude).cloned().collect();
-            Selection::check(TOOL_SET, &words).map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
+            ToolSelection::check(TOOL_SET, &words)
+                .map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
         }
         // The configuration was refused if there is no such profile.
         let mut rules = own.or_else(|| ProfileRules::built_in(name)).unwrap_or_else(ProfileRules::reader);
@@ -227,7 +228,7 @@ impl Profiles<'_> {
             // What could never change anything is not offered.
             rules.most = Effect::Read;
         }
-        let profile = Arc::new(Profile::new(name, TOOL_SET, &rules, self.selection, vaults)?);
+        let profile = Arc::new(ProfileView::new(name, TOOL_SET, &rules, self.selection, vaults)?);
         self.made.insert(key, Arc::clone(&profile));
         Ok(profile)
     }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use lapidary_pipeline::{Decision, Executor, Grant, RuleFilesInForce};
 use lapidary_tools::{
-    Effect, Profile,
+    Effect, ProfileView,
     quote::{quoted, quoted_list},
 };
 use lapidary_vault::PathPrefix;
@@ -31,7 +31,7 @@ pub(crate) fn instructions(executor: &Arc<Executor>, grant: &Arc<Grant>) -> Stri
 }
 
 /// How to use tools that are there.
-fn advice(profile: &Profile) -> String {
+fn advice(profile: &ProfileView) -> String {
     let has = |tool: &str| profile.catalogue.on().any(|entry| entry.spec.name() == tool);
     let mut advice = String::new();
     if has("obsidian_get_note") {

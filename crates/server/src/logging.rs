@@ -202,13 +202,13 @@ mod tests {
             let rules = lapidary_tools::ProfileRules::curator();
             let all = lapidary_tools::Catalogue::new(
                 lapidary_tools::TOOL_SET,
-                &lapidary_tools::Selection::default(),
+                &lapidary_tools::ToolSelection::default(),
                 &rules,
                 &[],
             )
             .unwrap();
-            let offered = lapidary_tools::Offered::of(&all);
-            told = Some(lapidary_tools::render_refusal(lapidary_tools::Family::Own, &reason, offered));
+            let offered = lapidary_tools::OfferedTools::of(&all);
+            told = Some(lapidary_tools::render_refusal(lapidary_tools::WireFamily::Own, &reason, offered));
         });
         let told = told.unwrap();
         let error = told.facts()["error"].take();

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use lapidary_pipeline::{Answer, Executor, Grant, Invocation, Outcome, Question};
 use lapidary_tools::{
-    CompletePrompt, FillPrompt, ListPrompts, Offered, Payload, Profile, ReadResource, Rendered, Standing, quote::quoted,
+    CompletePrompt, FillPrompt, ListPrompts, OfferedTools, ProfileView, ReadPayload, ReadResource, RenderedReply,
+    ToolStanding, quote::quoted,
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceError,
@@ -95,7 +96,7 @@ impl Mcp {
     }
 
     /// What this caller may use.
-    fn profile(&self, context: &RequestContext<RoleServer>) -> Arc<Profile> {
+    fn profile(&self, context: &RequestContext<RoleServer>) -> Arc<ProfileView> {
         Arc::clone(&self.grant_of(identity(&context.extensions)).profile)
     }
 
@@ -156,7 +157,7 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let grant = self.grant_of(identity(&context.extensions));
-        let listed = grant.profile.catalogue.entries().iter().filter(|entry| entry.standing == Standing::Listed);
+        let listed = grant.profile.catalogue.entries().iter().filter(|entry| entry.standing == ToolStanding::Listed);
         let tools = listed
             .map(|entry| definition::tool(&entry.spec, &grant.profile.catalogue, self.shared.dotted_names))
             .collect();
@@ -214,7 +215,7 @@ impl ServerHandler for Mcp {
         let grant = self.grant_of(identity(&context.extensions));
         self.shared.prompt_news.watch(&self.shared.executor, &grant);
         let prompts = match self.read(ListPrompts, &context).await {
-            Ok(Payload::Prompts(prompts)) => prompts,
+            Ok(ReadPayload::Prompts(prompts)) => prompts,
             Ok(_) => return Err(self.unexpected(&context)),
             Err(reason) => return Err(prompts::error(&reason, &self.profile(&context))),
         };
@@ -232,7 +233,7 @@ impl ServerHandler for Mcp {
     ) -> Result<GetPromptResponse, ErrorData> {
         let operation = FillPrompt { name: params.name, arguments: params.arguments.unwrap_or_default() };
         match self.read(operation, &context).await {
-            Ok(Payload::FilledPrompt(filled)) => Ok(prompts::filled(filled).into()),
+            Ok(ReadPayload::FilledPrompt(filled)) => Ok(prompts::filled(filled).into()),
             Ok(_) => Err(self.unexpected(&context)),
             Err(reason) => Err(prompts::error(&reason, &self.profile(&context))),
         }
@@ -293,7 +294,7 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         match self.read(ReadResource { uri: params.uri.clone() }, &context).await {
-            Ok(Payload::Contents(contents)) => Ok(resources::contents(&params.uri, contents).into()),
+            Ok(ReadPayload::Contents(contents)) => Ok(resources::contents(&params.uri, contents).into()),
             Ok(_) => Err(self.unexpected(&context)),
             Err(reason) => Err(refusal(&reason, &params.uri, &context, &self.profile(&context))),
         }
@@ -308,7 +309,7 @@ impl ServerHandler for Mcp {
         let ArgumentInfo { name, value, .. } = params.argument;
         let operation = CompletePrompt { prompt: prompt.name, argument: name, typed: value };
         match self.read(operation, &context).await {
-            Ok(Payload::Completed(completed)) => resources::completion(completed),
+            Ok(ReadPayload::Completed(completed)) => resources::completion(completed),
             Ok(_) => Err(self.unexpected(&context)),
             Err(reason) => Err(prompts::error(&reason, &self.profile(&context))),
         }
@@ -356,7 +357,7 @@ fn not_offered(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
 }
 
-fn result(rendered: Rendered, connection: Connection) -> CallToolResult {
+fn result(rendered: RenderedReply, connection: Connection) -> CallToolResult {
     let is_error = rendered.is_error;
     let (text, facts) = rendered.into_parts();
     let text = text.into_iter().map(ContentBlock::text).collect();
@@ -370,9 +371,9 @@ fn result(rendered: Rendered, connection: Connection) -> CallToolResult {
 }
 
 /// -32602 as in the specification; "method not found" would become a 404 over HTTP.
-fn unknown_tool(name: &str, nearest: Option<&str>, profile: &Profile) -> ErrorData {
+fn unknown_tool(name: &str, nearest: Option<&str>, profile: &ProfileView) -> ErrorData {
     let shown: String = name.chars().take(100).collect();
     let reason = lapidary_tools::Reason::ToolUnknown { name: name.to_owned(), nearest: nearest.map(str::to_owned) };
-    let hint = reason.hint(&Offered::of(&profile.catalogue));
+    let hint = reason.hint(&OfferedTools::of(&profile.catalogue));
     ErrorData::invalid_params(format!("Unknown tool: {}. {hint}", quoted(&shown)), None)
 }

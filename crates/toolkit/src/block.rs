@@ -1,5 +1,5 @@
 use lapidary_note::{Block, BlockKind, ContentHash, Document, Note, whole_lines};
-use lapidary_operation::{BlockCandidate, Candidates, Reason, bug, clipped};
+use lapidary_operation::{BlockCandidate, PartCandidates, Reason, bug, clipped};
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ impl BlockInput {
                     end_line: found.end_line,
                     hash: hash_of(found.span(note)),
                 };
-                let candidates = Candidates::Blocks(all.iter().chain([&last]).map(candidate).collect());
+                let candidates = PartCandidates::Blocks(all.iter().chain([&last]).map(candidate).collect());
                 Err(Reason::Ambiguous { path: path.clone(), target: clipped(&format!("^{}", self.id())), candidates })
             }
             (_, None) => Err(missing(path, "block", self.id(), note.blocks.iter().map(|block| block.id.clone()))),

@@ -7,7 +7,7 @@ use std::{
 
 use lapidary_note::FileContent;
 use lapidary_operation::{
-    Context, MemoryBudget, Reason, Refused, Walked, clipped,
+    Context, MemoryBudget, PathRefusal, Reason, WalkCost, clipped,
     quote::{Prose, quoted},
 };
 use lapidary_query::{ExpressionFlags, ReplaceError, Replacer};
@@ -254,7 +254,7 @@ pub fn in_files(
         }
         found.scanned += 1;
     }
-    context.walked.set(Some(Walked { files: found.scanned as u64, bytes, stopped }));
+    context.walked.set(Some(WalkCost { files: found.scanned as u64, bytes, stopped }));
     context.check()?;
     Ok(found)
 }
@@ -271,7 +271,7 @@ fn one(
     view.may_write(path).map_err(|denied| Reason::PathForbidden {
         path: path.clone(),
         writing: true,
-        denied: Refused::ByScope(denied),
+        denied: PathRefusal::ByScope(denied),
     })?;
     Ok(Some(Replaced { path: path.clone(), before: Arc::clone(before), content, count }))
 }

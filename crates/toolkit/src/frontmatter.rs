@@ -1,7 +1,7 @@
 //! Edits of properties, under the hash of the frontmatter.
 
 use lapidary_note::{Document, EditError, PropertyEdit, PropertyError, PropertyPath, YamlValue};
-use lapidary_operation::{Part, Plan, Reason};
+use lapidary_operation::{FilePart, Reason, ToolPlan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -32,7 +32,7 @@ pub struct FrontmatterOutput {
 impl FrontmatterOutput {
     pub fn text(&self) -> String {
         match &self.frontmatter_hash {
-            Some(hash) => self.written.text_of_part("properties changed", Part::Frontmatter, hash),
+            Some(hash) => self.written.text_of_part("properties changed", FilePart::Frontmatter, hash),
             None => self.written.text("no properties left"),
         }
     }
@@ -43,11 +43,11 @@ impl FrontmatterInput {
     pub fn check(&self, editing: &FileEdit, document: &Document) -> Result<(), Reason> {
         let block = document.frontmatter().map(|block| block.span);
         match (&self.expected_frontmatter_hash, block) {
-            (Some(given), block) => editing.expect_part(document, Part::Frontmatter, given, block),
+            (Some(given), block) => editing.expect_part(document, FilePart::Frontmatter, given, block),
             (None, Some(_)) if !editing.is_expected() => {
                 let problem =
                     "is required where a note has properties: the `frontmatterHash` that `frontmatter_get` gives";
-                Err(editing.bad_argument(Part::Frontmatter.argument(), problem))
+                Err(editing.bad_argument(FilePart::Frontmatter.argument(), problem))
             }
             (None, _) => Ok(()),
         }
@@ -62,7 +62,7 @@ pub enum Step {
 }
 
 /// Makes the changes of properties one on top of the other. What is not there need not be deleted.
-pub fn plan(editing: FileEdit, steps: &[Step]) -> Result<Plan<FrontmatterOutput>, Reason> {
+pub fn plan(editing: FileEdit, steps: &[Step]) -> Result<ToolPlan<FrontmatterOutput>, Reason> {
     let mut document = editing.document()?;
     for step in steps {
         let widest;

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use lapidary_note::{ContentHash, Document, Heading, Note};
-use lapidary_operation::{Candidates, HeadingCandidate, MemoryBudget, Reason, bug, clipped, quote::quoted};
+use lapidary_operation::{HeadingCandidate, MemoryBudget, PartCandidates, Reason, bug, clipped, quote::quoted};
 use lapidary_query::nearest_several;
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
@@ -225,7 +225,7 @@ impl HeadingInput {
                     hash: hash_of(heading),
                 };
                 let candidates =
-                    Candidates::Headings(several.iter().take(MOST_CANDIDATES).enumerate().map(candidate).collect());
+                    PartCandidates::Headings(several.iter().take(MOST_CANDIDATES).enumerate().map(candidate).collect());
                 Err(Reason::Ambiguous { path: path.clone(), target: clipped(&self.heading), candidates })
             }
         }

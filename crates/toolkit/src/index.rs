@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lapidary_operation::{Context, Reason, Walked};
+use lapidary_operation::{Context, Reason, WalkCost};
 use lapidary_vault::{FileEntry, View, VisibleFiles, VisibleNotes};
 
 /// The files of the vault, as far as the caller may see them.
@@ -30,6 +30,6 @@ pub fn map_texts<T: Send>(
         read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         look(entry, bytes)
     });
-    context.walked.set(Some(Walked { files: seen.into_inner(), bytes: read.into_inner(), stopped: None }));
+    context.walked.set(Some(WalkCost { files: seen.into_inner(), bytes: read.into_inner(), stopped: None }));
     found.map_err(|error| Reason::from_index(&error, context.cancel))
 }

@@ -9,7 +9,7 @@ use lapidary_note::{
     CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, Note, PropertyPath,
     canvas_values, with_canvas_values,
 };
-use lapidary_operation::{Context, Reason, Refused};
+use lapidary_operation::{Context, PathRefusal, Reason};
 use lapidary_vault::{
     Change, ContentGuard, File, VaultPath, View, VisibleFiles, VisibleNotes,
     links::{FileMoves, LinkFormat, Names, RewrittenLink, WrittenLink, folded_name},
@@ -292,11 +292,12 @@ pub fn files_of_folder(
     to: &VaultPath,
 ) -> Result<BTreeMap<VaultPath, VaultPath>, Reason> {
     let forbidden = |path: &VaultPath, denied| Reason::PathForbidden { path: path.clone(), writing: true, denied };
-    let may_write = |path: &VaultPath| view.may_write(path).map_err(|denied| forbidden(path, Refused::ByScope(denied)));
+    let may_write =
+        |path: &VaultPath| view.may_write(path).map_err(|denied| forbidden(path, PathRefusal::ByScope(denied)));
     may_write(from)?;
     may_write(to)?;
     if !view.closes_alike(from, to) {
-        return Err(forbidden(from, Refused::PartlyClosed));
+        return Err(forbidden(from, PathRefusal::PartlyClosed));
     }
     let mut moved = BTreeMap::new();
     for entry in files.below(Some(from)) {

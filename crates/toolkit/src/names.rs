@@ -109,7 +109,7 @@ pub fn guard_regex(argument: &'static str, given: &str, longest: usize) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use lapidary_operation::Kind;
+    use lapidary_operation::ReasonKind;
 
     use super::*;
 
@@ -129,7 +129,11 @@ mod tests {
             assert!(!not.iter().any(|path| glob.matches(path)), "{pattern}");
         }
         for pattern in ["[a", "{a", "@(a|b)", &"a".repeat(1001)] {
-            assert_eq!(Glob::parse("t", "glob", pattern).err().unwrap().kind(), Kind::InvalidArguments, "{pattern}");
+            assert_eq!(
+                Glob::parse("t", "glob", pattern).err().unwrap().kind(),
+                ReasonKind::InvalidArguments,
+                "{pattern}"
+            );
         }
     }
 
@@ -155,17 +159,17 @@ mod tests {
     fn an_expression_that_cannot_be_used_is_refused_by_kind() {
         let kind = |given: &str| NameRegex::guarded("nameRegex", given).err().unwrap().kind();
         for given in ["(?!b)(a+)+$", r"(a*)*\1", "(?<=x)(a{2}){3}", r"\w{9999999}", &"a".repeat(257)] {
-            assert_eq!(kind(given), Kind::RegexUnsafe, "{given}");
+            assert_eq!(kind(given), ReasonKind::RegexUnsafe, "{given}");
         }
         for given in ["(", "[a", "*", r"\p{Nope}"] {
-            assert_eq!(kind(given), Kind::RegexInvalid, "{given}");
+            assert_eq!(kind(given), ReasonKind::RegexInvalid, "{given}");
         }
     }
 
     #[test]
     fn no_expression_runs_on() {
         let slow = NameRegex::parse("query", r"^(?:a|aa)+(?!c)c$").unwrap();
-        assert_eq!(slow.matches(&format!("{}c", "a".repeat(200))).unwrap_err().kind(), Kind::RegexUnsafe);
+        assert_eq!(slow.matches(&format!("{}c", "a".repeat(200))).unwrap_err().kind(), ReasonKind::RegexUnsafe);
         let nested = NameRegex::parse("query", "(a+)+$").unwrap();
         assert!(!nested.matches(&format!("{}b", "a".repeat(250))).unwrap(), "and what is linear just runs");
     }

@@ -1,6 +1,6 @@
 use lapidary_note::{Document, FileContent};
 use lapidary_operation::{
-    Context, Plan, Reason,
+    Context, Reason, ToolPlan,
     quote::{Prose, quoted, quoted_path},
 };
 use lapidary_vault::{ChangeSet, File, VaultPath, View};
@@ -139,7 +139,7 @@ impl NoteEdit {
     }
 
     /// The change to this content, which is none if it is there already, and the answer.
-    pub fn plan<O>(self, content: FileContent, output: impl FnOnce(&VaultPath, NoteWritten) -> O) -> Plan<O> {
+    pub fn plan<O>(self, content: FileContent, output: impl FnOnce(&VaultPath, NoteWritten) -> O) -> ToolPlan<O> {
         let dry_run = self.dry_run;
         let written = NoteWritten {
             previous_size_in_bytes: self.before().map_or(0, |file| file.content.len()),
@@ -148,17 +148,17 @@ impl NoteEdit {
             dry_run,
         };
         let output = output(&self.edit.path, written);
-        Plan { changes: self.edit.changes(content), output, dry_run }
+        ToolPlan { changes: self.edit.changes(content), output, dry_run }
     }
 
     /// The same with another text for the whole note.
-    pub fn plan_whole(mut self, content: FileContent) -> Plan<NoteTextWritten> {
+    pub fn plan_whole(mut self, content: FileContent) -> ToolPlan<NoteTextWritten> {
         self.edit.replace_all();
         self.plan_text(content, None)
     }
 
     /// The same with the answer that is told of a text, in a section or not.
-    pub fn plan_text(self, content: FileContent, section_target: Option<String>) -> Plan<NoteTextWritten> {
+    pub fn plan_text(self, content: FileContent, section_target: Option<String>) -> ToolPlan<NoteTextWritten> {
         let created = self.before().is_none();
         self.plan(content, |path, written| NoteTextWritten {
             path: path.to_string(),
@@ -171,8 +171,8 @@ impl NoteEdit {
     }
 
     /// The answer of somebody who only looked.
-    pub fn unchanged<O>(self, output: O) -> Plan<O> {
-        Plan { changes: ChangeSet::default(), output, dry_run: self.dry_run }
+    pub fn unchanged<O>(self, output: O) -> ToolPlan<O> {
+        ToolPlan { changes: ChangeSet::default(), output, dry_run: self.dry_run }
     }
 }
 

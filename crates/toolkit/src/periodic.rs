@@ -1,5 +1,5 @@
 use jiff::{Zoned, civil::Date};
-use lapidary_operation::{Context, Disk, Reason};
+use lapidary_operation::{Context, DiskFault, Reason};
 use lapidary_query::{Period, format_moment};
 use lapidary_vault::{PeriodicNotes, SettingsError, VaultPath, View};
 
@@ -29,7 +29,7 @@ pub fn find(
 ) -> Result<PeriodicNote, Reason> {
     let name = period.name();
     let unreadable = |error| match error {
-        SettingsError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
+        SettingsError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },
         SettingsError::Unreadable { file } => Reason::PeriodicDisabled { period: name, unreadable: Some(file) },
     };
     let notes = view.periodic_notes(period).map_err(unreadable)?;

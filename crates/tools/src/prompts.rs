@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lapidary_note::{ContentHash, Frontmatter, NodeContent, Note, PromptSlot, YamlValue, filled_prompt, prompt_slots};
 use lapidary_operation::{
-    ArgumentProblem, Completed, Context, FilledPrompt, Prompt, PromptArgument, Reason, bug, clipped,
+    ArgumentProblem, CompletedValues, Context, FilledPrompt, ListedPrompt, PromptArgument, Reason, bug, clipped,
 };
 use lapidary_query::nearest;
 use lapidary_toolkit::{index, reading};
@@ -19,7 +19,7 @@ const TAG: &str = "mcp-tools-prompt";
 const DEEPEST: usize = 16;
 
 /// The prompts of a vault, then its playbooks, in path order, as far as the caller may see them.
-pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<Prompt>, Reason> {
+pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<ListedPrompt>, Reason> {
     let (mut prompts, mut names) = (Vec::new(), BTreeSet::new());
     for (path, source) in all_notes(context, view)? {
         // One that is gone again, or cannot be read, is no prompt.
@@ -62,7 +62,7 @@ pub(crate) fn complete_prompt(
     prompt: &str,
     argument: &str,
     typed: &str,
-) -> Result<Completed, Reason> {
+) -> Result<CompletedValues, Reason> {
     let prompt = find(context, view, prompt)?;
     if !prompt.arguments.iter().any(|known| known.name == argument) {
         return Err(unknown_argument(&prompt, argument));
@@ -87,7 +87,7 @@ pub(crate) fn complete_prompt(
     Ok(best(&known, typed.trim_start_matches('#')))
 }
 
-fn find(context: &Context<'_>, view: &View, name: &str) -> Result<Prompt, Reason> {
+fn find(context: &Context<'_>, view: &View, name: &str) -> Result<ListedPrompt, Reason> {
     let mut all = prompts(context, view)?;
     // Only what is listed can be had, so no name leads anywhere else.
     match all.iter().position(|prompt| prompt.name == name) {
@@ -99,7 +99,7 @@ fn find(context: &Context<'_>, view: &View, name: &str) -> Result<Prompt, Reason
     }
 }
 
-fn values<'a>(prompt: &Prompt, arguments: &'a Map<String, Value>) -> Result<BTreeMap<&'a str, &'a str>, Reason> {
+fn values<'a>(prompt: &ListedPrompt, arguments: &'a Map<String, Value>) -> Result<BTreeMap<&'a str, &'a str>, Reason> {
     let mut values = BTreeMap::new();
     for (name, value) in arguments {
         if !prompt.arguments.iter().any(|known| known.name == *name) {
@@ -116,7 +116,7 @@ fn values<'a>(prompt: &Prompt, arguments: &'a Map<String, Value>) -> Result<BTre
     }
 }
 
-fn unknown_argument(prompt: &Prompt, given: &str) -> Reason {
+fn unknown_argument(prompt: &ListedPrompt, given: &str) -> Reason {
     let names = prompt.arguments.iter().map(|argument| argument.name.as_str());
     let nearest = nearest(given, names).map(str::to_owned);
     let problem = ArgumentProblem { at: clipped(given), problem: "is not an argument of this prompt".into(), nearest };
@@ -165,7 +165,7 @@ fn notes(context: &Context<'_>, view: &View, folder: VaultPath) -> Result<Vec<Va
 }
 
 /// The prompt that a note is, if it is one.
-fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: Source) -> Option<Prompt> {
+fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: Source) -> Option<ListedPrompt> {
     let note = Note::parse(text);
     let mut description = note.property(&["description"]).and_then(described);
     let is_skill = source == Source::Skills;
@@ -191,7 +191,7 @@ fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: Source) -> Optio
     let name = name.strip_suffix("/SKILL").filter(|_| is_skill).unwrap_or(name);
     let title = name.rsplit('/').next().unwrap_or(name).to_owned();
     let (name, vault) = (format!("{vault}/{name}"), vault.to_owned());
-    Some(Prompt { name, vault, title, description, arguments, is_skill, path: path.clone() })
+    Some(ListedPrompt { name, vault, title, description, arguments, is_skill, path: path.clone() })
 }
 
 /// What a note begins with.

@@ -1,5 +1,5 @@
 use lapidary_tools::{
-    Effect, Entry, Reason,
+    CatalogueEntry, Effect, Reason,
     fence::fenced,
     quote::{quoted, visible},
 };
@@ -48,7 +48,7 @@ fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
 }
 
 /// Where the owner wants to be asked before something is shown.
-pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &Entry) -> Result<Flow, Reason> {
+pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<Flow, Reason> {
     let (tool, vault) = (entry.spec.name(), execution.concerned_vault().vault.name());
     let arguments = Value::Object(execution.given.clone()).to_string();
     let shown = |most: usize| {
@@ -65,7 +65,7 @@ pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &Entry) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Effect, Kind};
+    use lapidary_tools::{Effect, ReasonKind};
     use serde_json::json;
 
     use crate::{
@@ -95,6 +95,6 @@ mod tests {
     fn what_is_denied_is_not_read() {
         let rules = vec![Rule::effect(Effect::Read, Decision::Deny)];
         let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
-        assert_eq!(server.refused("file_read", json!({ "file": "a.md" })).kind(), Kind::DeniedByRule);
+        assert_eq!(server.refused("file_read", json!({ "file": "a.md" })).kind(), ReasonKind::DeniedByRule);
     }
 }

@@ -1,6 +1,6 @@
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Entry, Reason, bug, clip_diff,
+    CatalogueEntry, Reason, bug, clip_diff,
     fence::fenced,
     quote::{quoted, quoted_path, visible},
 };
@@ -36,7 +36,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
 /// `None` if a person has agreed to exactly this change, otherwise the question.
 pub(super) fn ask(
     execution: &mut Execution<'_>,
-    entry: &Entry,
+    entry: &CatalogueEntry,
     digest: ContentHash,
     shown: impl FnOnce(usize) -> String,
 ) -> Result<Option<Question>, Reason> {
@@ -95,7 +95,7 @@ fn shown_path(path: &VaultPath, places: &Places) -> String {
     }
 }
 
-fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, places: &Places, most: usize) -> String {
+fn question(entry: &CatalogueEntry, served: &ServedVault, changes: &ChangeSet, places: &Places, most: usize) -> String {
     if let Some(deletion) = deletion(served, changes, places) {
         return deletion;
     }
@@ -147,7 +147,7 @@ fn deletion(served: &ServedVault, changes: &ChangeSet, places: &Places) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Effect, Kind, Reason};
+    use lapidary_tools::{Effect, Reason, ReasonKind};
     use serde_json::json;
 
     use crate::{
@@ -182,7 +182,9 @@ mod tests {
 
     #[test]
     fn a_no_or_no_answer_changes_nothing_and_a_later_yes_comes_too_late() {
-        for (verdict, kind) in [(Verdict::Declined, Kind::Cancelled), (Verdict::Unanswered, Kind::ApprovalExpired)] {
+        for (verdict, kind) in
+            [(Verdict::Declined, ReasonKind::Cancelled), (Verdict::Unanswered, ReasonKind::ApprovalExpired)]
+        {
             let server = server(true, false);
             let Outcome::Asked(question) = server.call("str_replace", edit()) else { panic!("no question") };
             let refused = |outcome| match outcome {
@@ -190,7 +192,7 @@ mod tests {
                 _ => panic!("not refused"),
             };
             assert_eq!(refused(answered(&server, &question.state, verdict)), kind);
-            assert_eq!(refused(answered(&server, &question.state, Verdict::Agreed)), Kind::ApprovalExpired);
+            assert_eq!(refused(answered(&server, &question.state, Verdict::Agreed)), ReasonKind::ApprovalExpired);
             assert_eq!(server.text("a.md"), "one\n");
         }
     }

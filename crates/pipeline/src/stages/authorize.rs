@@ -1,4 +1,4 @@
-use lapidary_tools::{Group, Off, ReadOperation, Reason};
+use lapidary_tools::{OffReason, ReadOperation, Reason, ToolGroup};
 
 use crate::{
     Decision,
@@ -20,13 +20,13 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
 /// What is no tool needs the right to look all the same: that of the tools that show the same.
 fn read_operation(execution: &Execution<'_>, operation: &dyn ReadOperation) -> Result<(), Reason> {
     let profile = execution.profile();
-    let off = || Reason::ToolOff { tool: operation.declaration().name.to_owned(), off: Off::Profile };
-    if !profile.has(Group::Read) && !profile.has(Group::Vault) {
+    let off = || Reason::ToolOff { tool: operation.declaration().name.to_owned(), off: OffReason::Profile };
+    if !profile.has(ToolGroup::Read) && !profile.has(ToolGroup::Vault) {
         return Err(off());
     }
     let Some(group) = operation.group()? else { return Ok(()) };
     // The text of notes is more than what there is.
-    if group == Group::Read && !profile.has(Group::Read) {
+    if group == ToolGroup::Read && !profile.has(ToolGroup::Read) {
         return Err(off());
     }
     match execution.setup().rules.on_looking(group) {
@@ -39,7 +39,7 @@ fn read_operation(execution: &Execution<'_>, operation: &dyn ReadOperation) -> R
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Effect, Kind, ListPrompts, ProfileRules, ReadResource};
+    use lapidary_tools::{Effect, ListPrompts, ProfileRules, ReadResource, ReasonKind};
     use serde_json::json;
 
     use crate::{Decision, Rule, testing::TestSetup};
@@ -48,7 +48,7 @@ mod tests {
     fn a_tool_that_the_profile_does_not_have_is_off() {
         let server = TestSetup { profile: ProfileRules::reader(), ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
         let reason = server.refused("str_replace", json!({ "file": "a.md", "find": "x", "replace": "y" }));
-        assert_eq!(reason.kind(), Kind::ToolDisabled);
+        assert_eq!(reason.kind(), ReasonKind::ToolDisabled);
         server.done("file_read", json!({ "file": "a.md" }));
     }
 
@@ -65,7 +65,9 @@ mod tests {
 
     #[test]
     fn rules_about_reading_hold_for_resources() {
-        for (decision, kind) in [(Decision::Deny, Kind::DeniedByRule), (Decision::Ask, Kind::ApprovalUnavailable)] {
+        for (decision, kind) in
+            [(Decision::Deny, ReasonKind::DeniedByRule), (Decision::Ask, ReasonKind::ApprovalUnavailable)]
+        {
             let rules = vec![Rule::effect(Effect::Read, decision)];
             let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
             let reason = server.read(ReadResource { uri: "obsidian://vault/a.md".into() }).err().unwrap();

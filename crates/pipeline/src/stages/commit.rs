@@ -1,7 +1,8 @@
 use std::sync::atomic::Ordering;
 
 use lapidary_tools::{
-    Disk, Interruption, Learnt, PlannedChange, Reason, Rendered, Spec, bug, render_answer, render_change,
+    CommitReport, DiskFault, Interruption, PlannedChange, Reason, RenderedReply, ToolSpec, bug, render_answer,
+    render_change,
 };
 use lapidary_vault::{
     ChangeSet, CommitError, ContentGuard, Receipt, Scope, Turn, TurnError,
@@ -22,7 +23,7 @@ const PLANS: usize = 16;
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
     let Plan { change: PlannedChange { changes, draft, .. }, places, token, redeemed, .. } = plan;
-    let unmade = Learnt { offered: execution.offered(), receipt: None, proposal_token: token.as_deref() };
+    let unmade = CommitReport { offered: execution.offered(), receipt: None, proposal_token: token.as_deref() };
     if changes.is_empty() {
         return Ok(Flow::answer(render_answer(draft.finish(&unmade)?, &execution.notices())));
     }
@@ -40,7 +41,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
             execution.executor.history.wrote(&execution.principal().id, vault, &changes, execution.time);
             execution.receipt = receipt;
             execution.report(Progress::Done);
-            let answer = draft.finish(&Learnt { receipt: Some(&execution.receipt), ..unmade });
+            let answer = draft.finish(&CommitReport { receipt: Some(&execution.receipt), ..unmade });
             let answer = answer.map_err(|reason| broken(execution.cancel, reason))?;
             Ok(Flow::answer(told(execution, answer)))
         }
@@ -60,7 +61,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     }
 }
 
-fn told(execution: &Execution<'_>, answer: lapidary_tools::ToolAnswer) -> Rendered {
+fn told(execution: &Execution<'_>, answer: lapidary_tools::ToolAnswer) -> RenderedReply {
     render_change(answer, execution.receipt.checkpoint.as_deref(), &execution.notices())
 }
 
@@ -70,9 +71,9 @@ fn take_turn<'a>(execution: &mut Execution<'a>) -> Result<Turn<'a>, Reason> {
     let turn = match execution.turn.take() {
         Some(turn) => turn,
         None => served.vault.turn(&|| cancel.check().is_ok()).map_err(|error| match error {
-            TurnError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
-            TurnError::NoState => Reason::Disk { path: None, problem: Disk::NoState },
-            TurnError::Unfinished => Reason::Disk { path: None, problem: Disk::Failing },
+            TurnError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },
+            TurnError::NoState => Reason::Disk { path: None, problem: DiskFault::NoState },
+            TurnError::Unfinished => Reason::Disk { path: None, problem: DiskFault::Failing },
             // The wait ended because the time or the patience of the caller did.
             TurnError::GivenUp => cancel
                 .check()
@@ -108,7 +109,7 @@ fn moved_on(error: &CommitError) -> bool {
         && matches!(error.error, StoreError::Changed { .. } | StoreError::Exists | StoreError::Missing)
 }
 
-fn refusal(spec: &Spec, CommitError { path, error, guard, before }: CommitError) -> Reason {
+fn refusal(spec: &ToolSpec, CommitError { path, error, guard, before }: CommitError) -> Reason {
     let current = match error {
         StoreError::Changed { found } => Some(found),
         _ => None,
@@ -125,7 +126,7 @@ fn refusal(spec: &Spec, CommitError { path, error, guard, before }: CommitError)
 #[cfg(test)]
 mod tests {
     use lapidary_note::ContentHash;
-    use lapidary_tools::Kind;
+    use lapidary_tools::ReasonKind;
     use serde_json::json;
 
     use crate::testing::TestServer;
@@ -156,6 +157,6 @@ mod tests {
         let edit = json!({
             "file": "a.md", "find": "one", "replace": "two", "expected_content_hash": "sha256:000000000000",
         });
-        assert_eq!(server.refused("str_replace", edit).kind(), Kind::StalePrecondition);
+        assert_eq!(server.refused("str_replace", edit).kind(), ReasonKind::StalePrecondition);
     }
 }

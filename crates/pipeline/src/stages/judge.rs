@@ -1,4 +1,4 @@
-use lapidary_tools::{Group, Learnt, MemoryBudget, Reason, Refused, Spec, bug, render_dry_run};
+use lapidary_tools::{CommitReport, MemoryBudget, PathRefusal, Reason, ToolGroup, ToolSpec, bug, render_dry_run};
 use lapidary_vault::{ChangeSet, ContentGuard, Receipt, Scope, Vault};
 
 use super::admit;
@@ -64,7 +64,7 @@ fn check_overwrites(execution: &Execution<'_>, changes: &ChangeSet) -> Result<()
 }
 
 /// What a refusal may show of a file depends on whether these tools may.
-pub(crate) fn as_shown(execution: &Execution<'_>, tools: &[&Spec], reason: Reason) -> Reason {
+pub(crate) fn as_shown(execution: &Execution<'_>, tools: &[&ToolSpec], reason: Reason) -> Reason {
     match on_showing(execution, tools) {
         Decision::Allow => reason,
         Decision::Ask | Decision::Deny => reason.without_content(),
@@ -73,8 +73,8 @@ pub(crate) fn as_shown(execution: &Execution<'_>, tools: &[&Spec], reason: Reaso
 
 /// What changes nothing, and what is only proposed, shows what stands in notes: that is reading, whatever tool it is
 /// asked of.
-fn on_showing(execution: &Execution<'_>, tools: &[&Spec]) -> Decision {
-    if !execution.profile().has(Group::Read) {
+fn on_showing(execution: &Execution<'_>, tools: &[&ToolSpec]) -> Decision {
+    if !execution.profile().has(ToolGroup::Read) {
         return Decision::Deny;
     }
     let rules = &execution.setup().rules;
@@ -85,7 +85,7 @@ fn on_showing(execution: &Execution<'_>, tools: &[&Spec]) -> Decision {
 fn show(execution: &mut Execution<'_>, Plan { change, token, .. }: Plan<'_>) -> Result<Flow, Reason> {
     execution.dry_run = true;
     execution.receipt = Receipt::of(&change.changes);
-    let answer = change.draft.finish(&Learnt {
+    let answer = change.draft.finish(&CommitReport {
         offered: execution.offered(),
         receipt: None,
         proposal_token: token.as_deref(),
@@ -100,7 +100,7 @@ fn show(execution: &mut Execution<'_>, Plan { change, token, .. }: Plan<'_>) -> 
 /// `tools` are all that had a part in the change; the strictest word on any of them holds.
 pub(crate) fn judge(
     changes: &ChangeSet,
-    tools: &[&Spec],
+    tools: &[&ToolSpec],
     scope: &Scope,
     vault: &Vault,
     setup: &Setup,
@@ -111,7 +111,7 @@ pub(crate) fn judge(
             scope.may_write(path).map_err(|denied| Reason::PathForbidden {
                 path: path.clone(),
                 writing: true,
-                denied: Refused::ByScope(denied),
+                denied: PathRefusal::ByScope(denied),
             })?;
         }
         let (bytes, limit) = (change.bytes().len() as u64, setup.limits.max_file_bytes);
@@ -129,8 +129,8 @@ pub(crate) fn judge(
     }
     let decision = tools.iter().map(|tool| setup.rules.decide(tool, changes, &places)).max().unwrap_or(Decision::Ask);
     // Where the owner wants no question before a deletion, a general rule about deletions is none either.
-    let unasked = |tool: &&Spec| tool.asks_first && !setup.asks_before_deleting;
-    let by_effect = |tool: &&Spec| setup.rules.decide_by_effect(tool, changes, &places);
+    let unasked = |tool: &&ToolSpec| tool.asks_first && !setup.asks_before_deleting;
+    let by_effect = |tool: &&ToolSpec| setup.rules.decide_by_effect(tool, changes, &places);
     if decision == Decision::Ask && tools.iter().all(|tool| unasked(tool) && by_effect(tool)) {
         return Ok((Decision::Allow, places));
     }
@@ -140,7 +140,7 @@ pub(crate) fn judge(
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Effect, Kind, ProfileRules, Reason};
+    use lapidary_tools::{Effect, ProfileRules, Reason, ReasonKind};
     use serde_json::json;
 
     use crate::{
@@ -164,13 +164,13 @@ mod tests {
         let edit = json!({ "file": "a.md", "find": "one", "replace": "two" });
         let rules = vec![Rule::effect(Effect::Write, Decision::Deny)];
         let denied = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
-        assert_eq!(denied.refused("str_replace", edit).kind(), Kind::DeniedByRule);
+        assert_eq!(denied.refused("str_replace", edit).kind(), ReasonKind::DeniedByRule);
         let profile = ProfileRules { most: Effect::Write, ..ProfileRules::curator() };
         let rules = vec![Rule::effect(Effect::Destroy, Decision::Allow)];
         let editor = TestSetup { profile, rules, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
         let hash = lapidary_note::ContentHash::of(b"one\n").to_string();
         let gone = json!({ "file": "a.md", "trash": false, "expected_content_hash": hash });
-        assert_eq!(editor.refused("file_delete", gone).kind(), Kind::DeniedByRule);
+        assert_eq!(editor.refused("file_delete", gone).kind(), ReasonKind::DeniedByRule);
         assert_eq!(editor.text("a.md"), "one\n");
     }
 
@@ -208,7 +208,7 @@ mod tests {
         let writer = TestSetup { profile, ..TestSetup::default() }.serve(files);
         for (tool, given) in previews {
             for server in [&denied, &writer] {
-                assert_eq!(server.refused(tool, given.clone()).kind(), Kind::DeniedByRule, "{tool}");
+                assert_eq!(server.refused(tool, given.clone()).kind(), ReasonKind::DeniedByRule, "{tool}");
             }
         }
         for server in [denied, writer] {
@@ -222,15 +222,15 @@ mod tests {
             Rule { effect: None, group: None, tool: Some("str_replace".into()), path: None, decision: Decision::Deny };
         let server = TestSetup { rules: vec![named], ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
         let edit = json!({ "file": "a.md", "find": "one", "replace": "two", "dry_run": true });
-        assert_eq!(server.refused("str_replace", edit.clone()).kind(), Kind::DeniedByRule);
+        assert_eq!(server.refused("str_replace", edit.clone()).kind(), ReasonKind::DeniedByRule);
         let relayed = json!({ "name": "str_replace", "arguments": edit });
-        assert_eq!(server.refused("call_tool", relayed).kind(), Kind::DeniedByRule);
+        assert_eq!(server.refused("call_tool", relayed).kind(), ReasonKind::DeniedByRule);
     }
 
     #[test]
     fn a_file_must_be_readable_afterwards() {
         let server = TestSetup { max_file_bytes: 20, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
         let long = json!({ "file": "a.md", "find": "one", "replace": "x".repeat(30) });
-        assert_eq!(server.refused("str_replace", long).kind(), Kind::FileTooLarge);
+        assert_eq!(server.refused("str_replace", long).kind(), ReasonKind::FileTooLarge);
     }
 }

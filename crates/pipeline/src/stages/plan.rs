@@ -2,8 +2,8 @@ use std::cell::{Cell, LazyCell};
 
 use jiff::Zoned;
 use lapidary_tools::{
-    Context, Disk, Entry, Group, MemoryBudget, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation,
-    Reason, RelayedCall, Walked, bug, prompts, render_answer,
+    CatalogueEntry, Context, DiskFault, ListedPrompt, MemoryBudget, Planned, PlannedChange, ProposalStep,
+    ReadOperation, Reason, RelayedCall, ToolGroup, ToolNeeds, WalkCost, bug, prompts, render_answer,
 };
 use lapidary_vault::View;
 use serde_json::{Map, Value};
@@ -38,10 +38,10 @@ fn answer(execution: &mut Execution<'_>, operation: &dyn ReadOperation) -> Resul
     Ok(Flow::End(Conclusion::Answer(payload)))
 }
 
-fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<Flow, Reason> {
+fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Result<Flow, Reason> {
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
-    let Needs { log_lines: lines, playbooks: needs_playbooks } = entry.spec.needs;
+    let ToolNeeds { log_lines: lines, playbooks: needs_playbooks } = entry.spec.needs;
     let log = if lines > 0 { log_lines(execution, lines)? } else { Vec::new() };
     let playbooks = if needs_playbooks { playbooks(execution, &names) } else { Vec::new() };
     let now = wall_clock(execution);
@@ -87,7 +87,7 @@ fn files_read(view: Option<&View>, answer: usize) -> FilesRead {
 }
 
 /// Starts again with the tool that was named, under its own rules. The log tells of that one.
-fn relay(execution: &mut Execution<'_>, outer: &Entry, call: RelayedCall) -> Result<Flow, Reason> {
+fn relay(execution: &mut Execution<'_>, outer: &CatalogueEntry, call: RelayedCall) -> Result<Flow, Reason> {
     let RelayedCall { tool, arguments } = call;
     let inner = super::find::named_tool(execution.profile(), &tool)?;
     if inner.spec.name() == outer.spec.name() {
@@ -109,9 +109,9 @@ fn relay(execution: &mut Execution<'_>, outer: &Entry, call: RelayedCall) -> Res
 /// Gives out a token for what the plan proposes, or looks at the one that it came with.
 fn with_proposal<'a>(
     execution: &Execution<'a>,
-    entry: &'a Entry,
+    entry: &'a CatalogueEntry,
     change: PlannedChange,
-    mut specs: Vec<&'a lapidary_tools::Spec>,
+    mut specs: Vec<&'a lapidary_tools::ToolSpec>,
 ) -> Result<Plan<'a>, Reason> {
     let (tokens, now) = (&execution.executor.tokens, execution.setup().clock.now());
     specs.insert(0, &entry.spec);
@@ -147,8 +147,8 @@ fn context<'c>(
     execution: &Execution<'c>,
     names: &'c [String],
     log: &'c [String],
-    playbooks: &'c [Prompt],
-    walked: &'c Cell<Option<Walked>>,
+    playbooks: &'c [ListedPrompt],
+    walked: &'c Cell<Option<WalkCost>>,
     now: &'c dyn Fn() -> Zoned,
 ) -> Context<'c> {
     let setup = execution.setup();
@@ -179,7 +179,7 @@ fn log_lines(execution: &Execution<'_>, most: usize) -> Result<Vec<String>, Reas
         }
         Err(error) => {
             tracing::warn!("the log cannot be read: {error}");
-            Err(Reason::Disk { path: None, problem: Disk::NoState })
+            Err(Reason::Disk { path: None, problem: DiskFault::NoState })
         }
     }
 }
@@ -192,10 +192,10 @@ fn is_about(line: &str, name: &str) -> bool {
 }
 
 /// The playbooks of all vaults as far as the principal may see them.
-fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<Prompt> {
+fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<ListedPrompt> {
     let (setup, profile, grant) = (execution.setup(), execution.profile(), &execution.principal().grant);
-    let may_look = profile.has(Group::Read) || profile.has(Group::Vault);
-    let is_allowed = setup.rules.on_looking(Group::Vault) == Decision::Allow;
+    let may_look = profile.has(ToolGroup::Read) || profile.has(ToolGroup::Vault);
+    let is_allowed = setup.rules.on_looking(ToolGroup::Vault) == Decision::Allow;
     if setup.skills.is_none() || !may_look || !is_allowed {
         return Vec::new();
     }
@@ -213,7 +213,7 @@ fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<Prompt> {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::Kind;
+    use lapidary_tools::ReasonKind;
     use serde_json::json;
 
     use crate::testing::TestServer;
@@ -226,7 +226,7 @@ mod tests {
         let log = server.log();
         assert_eq!((&log[0]["tool"], &log[0]["via"]), (&json!("file_read"), &json!("call_tool")));
         let itself = json!({ "name": "call_tool", "arguments": {} });
-        assert_eq!(server.refused("call_tool", itself).kind(), Kind::InvalidArguments);
+        assert_eq!(server.refused("call_tool", itself).kind(), ReasonKind::InvalidArguments);
     }
 
     #[test]
@@ -237,10 +237,10 @@ mod tests {
         let token = proposed["proposal_token"].as_str().unwrap().to_owned();
         assert_eq!(server.text("a.md"), "one one\n");
         let forged = token.replace('a', "b") + "0";
-        assert_eq!(server.refused("regex_replace", call(Some(&forged))).kind(), Kind::ProposalExpired);
+        assert_eq!(server.refused("regex_replace", call(Some(&forged))).kind(), ReasonKind::ProposalExpired);
         server.done("regex_replace", call(Some(&token)));
         assert_eq!(server.text("a.md"), "two two\n");
-        assert_eq!(server.refused("regex_replace", call(Some(&token))).kind(), Kind::ProposalExpired);
+        assert_eq!(server.refused("regex_replace", call(Some(&token))).kind(), ReasonKind::ProposalExpired);
     }
 
     #[test]

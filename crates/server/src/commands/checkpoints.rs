@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_pipeline::Invocation;
-use lapidary_tools::{CheckpointHistory, ExportCheckpoints, Offered, Payload, Reason};
+use lapidary_tools::{CheckpointHistory, ExportCheckpoints, OfferedTools, ReadPayload, Reason};
 use lapidary_vault::{
     Checkpoint, CheckpointError, File, VaultPath, View,
     store::{EntryRecord, ExportFolder},
@@ -75,7 +75,7 @@ fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Re
     let operation = ExportCheckpoints { vault: export.of.clone() };
     let invocation = Invocation::read(operation, owner(&assembled.executor, false));
     let CheckpointHistory { checkpoints, view } = match complete(&assembled.executor, invocation).answer() {
-        Ok(Payload::History(history)) => *history,
+        Ok(ReadPayload::History(history)) => *history,
         Ok(_) => return Ok(Done::Refused),
         Err(reason) => return refused(&reason, assembled),
     };
@@ -91,7 +91,7 @@ fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Re
 }
 
 fn refused(reason: &Reason, assembled: &Assembled) -> Result<Done, Failure> {
-    let offered = Offered::of(&assembled.executor.grant().profile.catalogue);
+    let offered = OfferedTools::of(&assembled.executor.grant().profile.catalogue);
     report::error(&format!("{reason} {}", reason.hint(&offered)));
     Ok(Done::Refused)
 }

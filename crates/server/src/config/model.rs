@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{Decision, RepetitionLimits};
-use lapidary_tools::{Effect, Group, ProfileRules};
+use lapidary_tools::{Effect, ProfileRules, ToolGroup};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
@@ -137,7 +137,7 @@ pub(crate) struct Approval {
 pub(crate) struct ApprovalRule {
     pub(crate) decision: Decision,
     pub(crate) effect: Option<Effect>,
-    pub(crate) group: Option<Group>,
+    pub(crate) group: Option<ToolGroup>,
     pub(crate) tool: Option<String>,
     pub(crate) path: Option<String>,
 }

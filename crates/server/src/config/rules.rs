@@ -1,7 +1,7 @@
 //! The owner's rules of approval, one by one.
 
 use lapidary_query::nearest;
-use lapidary_tools::{Effect, Group};
+use lapidary_tools::{Effect, ToolGroup};
 
 use super::model::ApprovalRule;
 use super::profiles::EFFECTS;
@@ -52,7 +52,7 @@ fn from_pairs(pairs: &[(&str, &str)]) -> Result<ApprovalRule, Refused> {
         match *key {
             "decision" => decision = Some(one_of(value, DECISIONS)?),
             "effect" => effect = Some(one_of(value, EFFECTS)?),
-            "group" => group = Some(one_of(value, &Group::ALL.map(|group| (group.name(), group)))?),
+            "group" => group = Some(one_of(value, &ToolGroup::ALL.map(|group| (group.name(), group)))?),
             "tool" => tool = Some((*value).to_owned()),
             "path" => path = Some((*value).to_owned()),
             other => {
@@ -108,7 +108,7 @@ mod tests {
         ]));
         assert_eq!(Ok(&by_text), by_table.as_ref());
         assert_eq!(by_text[0].path.as_deref(), Some("My; notes"));
-        assert_eq!((by_text[1].decision, by_text[1].group), (Decision::Deny, Some(Group::Skill)));
+        assert_eq!((by_text[1].decision, by_text[1].group), (Decision::Deny, Some(ToolGroup::Skill)));
     }
 
     #[test]

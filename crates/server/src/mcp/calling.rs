@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use lapidary_pipeline::{Invocation, Operation, Outcome, Progress, Refusal};
-use lapidary_tools::{Family, Offered, Payload, Profile, ReadOperation, Reason, bug, render_refusal};
+use lapidary_tools::{OfferedTools, ProfileView, ReadOperation, ReadPayload, Reason, WireFamily, bug, render_refusal};
 use rmcp::{
     RoleServer,
     model::{ProgressNotificationParam, ProgressToken},
@@ -23,7 +23,7 @@ impl Mcp {
         &self,
         operation: impl ReadOperation + 'static,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Payload, Reason> {
+    ) -> Result<ReadPayload, Reason> {
         let invocation = Invocation::read(operation, self.principal(context));
         self.execute(invocation, context, &mut None).await.answer()
     }
@@ -96,9 +96,9 @@ async fn next(news: &mut Option<(mpsc::UnboundedReceiver<Progress>, Interval)>) 
 }
 
 /// The last resort: something of ours is gone that cannot be.
-pub(super) fn failed(what: &str, profile: &Profile) -> Outcome {
+pub(super) fn failed(what: &str, profile: &ProfileView) -> Outcome {
     let reason = bug!("{what}");
-    let rendered = Some(render_refusal(Family::Own, &reason, Offered::of(&profile.catalogue)));
+    let rendered = Some(render_refusal(WireFamily::Own, &reason, OfferedTools::of(&profile.catalogue)));
     Outcome::Refused(Refusal { reason, rendered })
 }
 

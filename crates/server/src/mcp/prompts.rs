@@ -10,7 +10,8 @@ use std::{
 
 use lapidary_pipeline::{Caller, Executor, Grant, Invocation, Principal};
 use lapidary_tools::{
-    FilledPrompt, Offered, Payload, Profile, PromptsSeen, Reason, WatchPrompts, quote::one_line, refusal_data,
+    FilledPrompt, OfferedTools, ProfileView, PromptsSeen, ReadPayload, Reason, WatchPrompts, quote::one_line,
+    refusal_data,
 };
 use rmcp::{
     ErrorData,
@@ -82,7 +83,7 @@ async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Arc<Grant>
         drop(executor);
         let Some(news) = news.upgrade() else { return };
         // What cannot be looked at now is looked at again.
-        if let Ok(Payload::PromptsWatched { seen: now, changed }) = watched {
+        if let Ok(ReadPayload::PromptsWatched { seen: now, changed }) = watched {
             seen = now;
             if changed {
                 news.changed.send_replace(());
@@ -93,7 +94,7 @@ async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Arc<Grant>
     }
 }
 
-pub(super) fn listed(prompt: lapidary_tools::Prompt) -> Prompt {
+pub(super) fn listed(prompt: lapidary_tools::ListedPrompt) -> Prompt {
     let argument = |argument: lapidary_tools::PromptArgument| {
         let shown = PromptArgument::new(argument.name).with_required(true);
         match argument.description {
@@ -140,8 +141,8 @@ impl Mcp {
 }
 
 /// What was asked for is wrong, or something here is.
-pub(super) fn error(reason: &Reason, profile: &Profile) -> ErrorData {
-    let offered = Offered::of(&profile.catalogue);
+pub(super) fn error(reason: &Reason, profile: &ProfileView) -> ErrorData {
+    let offered = OfferedTools::of(&profile.catalogue);
     let message = format!("{reason} {}", reason.hint(&offered));
     match reason {
         Reason::PromptUnknown { .. } | Reason::InvalidArguments { .. } => ErrorData::invalid_params(message, None),

@@ -10,7 +10,7 @@ use std::{
 };
 
 use lapidary_pipeline::{Executor, Invocation, Principal};
-use lapidary_tools::{CheckSubscriptions, Payload, Reason, Resource, ResourceUri, Subscribe, Subscription};
+use lapidary_tools::{CheckSubscriptions, FileSubscription, ReadPayload, Reason, Resource, ResourceUri, Subscribe};
 use parking_lot::Mutex;
 use rmcp::{
     ErrorData, RoleServer,
@@ -37,7 +37,7 @@ pub(super) type Followed = Arc<AtomicUsize>;
 pub(super) struct Subscriptions(Arc<Mutex<State>>);
 
 struct State {
-    files: BTreeMap<String, Subscription>,
+    files: BTreeMap<String, FileSubscription>,
     /// They are looked at every now and then.
     watched: bool,
     followed: Followed,
@@ -64,7 +64,7 @@ impl Subscriptions {
         Self(Arc::new(Mutex::new(State { files: BTreeMap::new(), watched: false, followed })))
     }
 
-    fn add(&self, subscription: Subscription) -> Added {
+    fn add(&self, subscription: FileSubscription) -> Added {
         let mut state = self.0.lock();
         if !state.files.contains_key(&subscription.uri) {
             if state.files.len() >= MOST {
@@ -101,7 +101,7 @@ impl Subscriptions {
     }
 
     /// What is followed; if nothing is, the watch ends.
-    fn watched(&self) -> Option<Vec<Subscription>> {
+    fn watched(&self) -> Option<Vec<FileSubscription>> {
         let mut state = self.0.lock();
         state.watched = !state.files.is_empty();
         state.watched.then(|| state.files.values().cloned().collect())
@@ -112,11 +112,11 @@ impl Subscriptions {
         &self,
         executor: &Arc<Executor>,
         principal: &Principal,
-        subscriptions: Vec<Subscription>,
+        subscriptions: Vec<FileSubscription>,
     ) -> Vec<String> {
         let invocation = Invocation::read(CheckSubscriptions { subscriptions }, principal.clone());
         let cancel = executor.cancel(&invocation);
-        let Ok(Payload::Checked(checked)) = executor.execute(invocation, cancel).await.answer() else {
+        let Ok(ReadPayload::Checked(checked)) = executor.execute(invocation, cancel).await.answer() else {
             // What cannot be looked at has no news.
             return Vec::new();
         };
@@ -171,7 +171,7 @@ impl Mcp {
             return Err(not_offered("resources/subscribe"));
         }
         let subscription = match self.read(Subscribe { uri: uri.clone() }, context).await {
-            Ok(Payload::Subscribed(subscription)) => subscription,
+            Ok(ReadPayload::Subscribed(subscription)) => subscription,
             Ok(_) => return Err(self.unexpected(context)),
             Err(reason) => return Err(refusal(&reason, &uri, context, &self.profile(context))),
         };
@@ -214,7 +214,8 @@ impl Mcp {
         let request = context.request_context();
         for uri in context.accepted().resource_subscriptions.iter().flatten() {
             // What is closed to the caller has no news, and the log says why.
-            if let Ok(Payload::Subscribed(subscription)) = self.read(Subscribe { uri: uri.clone() }, request).await {
+            if let Ok(ReadPayload::Subscribed(subscription)) = self.read(Subscribe { uri: uri.clone() }, request).await
+            {
                 subscriptions.add(subscription);
             }
         }
@@ -235,7 +236,7 @@ mod tests {
     #[test]
     fn all_clients_together_follow_no_more_than_so_many_files_and_leave_nothing() {
         let followed = Followed::new(AtomicUsize::new(MOST_IN_ALL - 2));
-        let file = |name: &str| Subscription {
+        let file = |name: &str| FileSubscription {
             uri: name.to_owned(),
             vault: "v".to_owned(),
             sight: LastSeen::new(VaultPath::parse(name).unwrap()),

@@ -1,5 +1,5 @@
 use lapidary_operation::{
-    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, VaultChoice, bug,
+    Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice, bug,
 };
 use serde_json::{Map, Value, json};
 
@@ -28,11 +28,11 @@ impl ReadOperation for ReadResource {
         file_of(&self.uri)
     }
 
-    fn group(&self) -> Result<Option<Group>, Reason> {
+    fn group(&self) -> Result<Option<ToolGroup>, Reason> {
         Ok(match ResourceUri::parse(&self.uri)?.resource {
             Resource::Status => None,
-            Resource::Tags => Some(Group::Vault),
-            Resource::File(_) => Some(Group::Read),
+            Resource::Tags => Some(ToolGroup::Vault),
+            Resource::File(_) => Some(ToolGroup::Read),
         })
     }
 
@@ -44,14 +44,14 @@ impl ReadOperation for ReadResource {
         })
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
         let contents = match (ResourceUri::parse(&self.uri)?.resource, vaults) {
             (Resource::Status, OpenedVaults::States(states)) => status(&states)?,
             (Resource::Status, _) => return Err(bug!("the status is asked for without the state of the vaults")),
             (Resource::Tags, vaults) => read_tags(context, vaults.one()?)?,
             (Resource::File(path), vaults) => read_file(context, vaults.one()?, &path)?,
         };
-        Ok(Payload::Contents(contents))
+        Ok(ReadPayload::Contents(contents))
     }
 }
 

@@ -1,5 +1,6 @@
 use lapidary_operation::{
-    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, Subscription, VaultChoice,
+    Context, FileSubscription, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
+    VaultChoice,
 };
 use lapidary_vault::LastSeen;
 use serde_json::{Map, Value, json};
@@ -27,9 +28,9 @@ impl ReadOperation for Subscribe {
         file_of(&self.uri)
     }
 
-    fn group(&self) -> Result<Option<Group>, Reason> {
+    fn group(&self) -> Result<Option<ToolGroup>, Reason> {
         match ResourceUri::parse(&self.uri)?.resource {
-            Resource::File(_) => Ok(Some(Group::Read)),
+            Resource::File(_) => Ok(Some(ToolGroup::Read)),
             Resource::Tags | Resource::Status => Err(Reason::ResourceUnknown { uri: self.uri.clone() }),
         }
     }
@@ -38,7 +39,7 @@ impl ReadOperation for Subscribe {
         Ok(VaultChoice::One(ResourceUri::parse(&self.uri)?.vault))
     }
 
-    fn answer(&self, _: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+    fn answer(&self, _: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
         let ResourceUri { resource: Resource::File(path), .. } = ResourceUri::parse(&self.uri)? else {
             return Err(Reason::ResourceUnknown { uri: self.uri.clone() });
         };
@@ -46,6 +47,6 @@ impl ReadOperation for Subscribe {
         view.may_read(&path).map_err(|denied| Reason::closed(path.clone(), denied))?;
         let mut sight = LastSeen::new(path);
         view.has_changed(&mut sight);
-        Ok(Payload::Subscribed(Subscription { uri: self.uri.clone(), vault: view.vault().to_owned(), sight }))
+        Ok(ReadPayload::Subscribed(FileSubscription { uri: self.uri.clone(), vault: view.vault().to_owned(), sight }))
     }
 }

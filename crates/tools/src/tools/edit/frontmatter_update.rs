@@ -1,6 +1,7 @@
 use lapidary_note::{ContentHash, PropertyPath, YamlValue};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool, bug,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool, bug,
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput},
@@ -45,19 +46,24 @@ impl WriteTool for FrontmatterUpdate {
         name: "frontmatter_update",
         dotted: Some("frontmatter.update"),
         title: "Change several properties",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
-        reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::FrontmatterInvalid, Kind::EditRefused],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
+        reasons: &[
+            ReasonKind::NoteMissing,
+            ReasonKind::StalePrecondition,
+            ReasonKind::FrontmatterInvalid,
+            ReasonKind::EditRefused,
+        ],
         words: "set change remove several frontmatter properties at once, merge or replace yaml metadata",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
     type Output = FrontmatterOutput;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<FrontmatterOutput>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FrontmatterOutput>, Reason> {
         let removed = input.remove.iter().map(|given| properties::key_path(Self::DECLARATION.name, given));
         let removed = removed.collect::<Result<Vec<PropertyPath>, Reason>>()?;
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
@@ -102,7 +108,7 @@ impl WriteTool for FrontmatterUpdate {
                     "remove": ["status"],
                     "expected_frontmatter_hash": block(NOTE),
                 }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "changed": true,
                     "frontmatterHash": block(EDITED),
@@ -121,7 +127,7 @@ impl WriteTool for FrontmatterUpdate {
                     "file": "Plan.md", "mode": "replace", "set": { "status": "done" },
                     "expected_frontmatter_hash": block(NOTE),
                 }),
-                gives: Gives::Including(json!({ "changed": true })),
+                gives: ExampleResult::Including(json!({ "changed": true })),
                 after: &[("Plan.md", "---\nstatus: done\n---\n# Plan\n")],
             },
             Example {
@@ -131,7 +137,7 @@ impl WriteTool for FrontmatterUpdate {
                     "file": "a.md", "set": { "x": 1 },
                     "expected_frontmatter_hash": ContentHash::of(b"---\na: b: c\n---\n").to_string(),
                 }),
-                gives: Gives::Refusal(Kind::FrontmatterInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::FrontmatterInvalid),
                 after: &[("a.md", "---\na: b: c\n---\n")],
             },
         ]

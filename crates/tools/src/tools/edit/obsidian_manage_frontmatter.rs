@@ -1,7 +1,7 @@
 use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    clipped,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool, clipped,
     fence::fenced,
     quote::{Prose, quoted},
 };
@@ -90,18 +90,18 @@ impl WriteTool for ObsidianManageFrontmatter {
         name: "obsidian_manage_frontmatter",
         dotted: None,
         title: "Obsidian Manage Frontmatter",
-        family: Family::Obsidian,
-        group: Group::Edit,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
         reasons: &[
-            Kind::StalePrecondition,
-            Kind::NoteMissing,
-            Kind::PeriodicNotFound,
-            Kind::ValueRequired,
-            Kind::FrontmatterInvalid,
-            Kind::PatchRejected,
+            ReasonKind::StalePrecondition,
+            ReasonKind::NoteMissing,
+            ReasonKind::PeriodicNotFound,
+            ReasonKind::ValueRequired,
+            ReasonKind::FrontmatterInvalid,
+            ReasonKind::PatchRejected,
         ],
         words: "set change remove read a property, frontmatter key, YAML metadata, status, due date, aliases",
     };
@@ -111,7 +111,7 @@ impl WriteTool for ObsidianManageFrontmatter {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let Input { operation, target, key, value, expected_hash, dry_run } = input;
         let tool = Self::DECLARATION.name;
         let writing = NoteEdit::begin(tool, context, view, &target, Makes::Nothing, expected_hash.as_deref(), dry_run)?;
@@ -180,7 +180,7 @@ impl WriteTool for ObsidianManageFrontmatter {
                 says: "Set a property; comments and quotes stay",
                 before: NOTES,
                 input: json!({ "operation": "set", "target": target, "key": "status", "value": "done" }),
-                gives: Gives::Output(json!({ "result": {
+                gives: ExampleResult::Output(json!({ "result": {
                     "operation": "set",
                     "path": "Plan.md",
                     "key": "status",
@@ -195,21 +195,21 @@ impl WriteTool for ObsidianManageFrontmatter {
                 says: "Read one",
                 before: NOTES,
                 input: json!({ "operation": "get", "target": target, "key": "due" }),
-                gives: Gives::Including(json!({ "result": { "exists": false, "value": null } })),
+                gives: ExampleResult::Including(json!({ "result": { "exists": false, "value": null } })),
                 after: NOTES,
             },
             Example {
                 says: "Delete one",
                 before: NOTES,
                 input: json!({ "operation": "delete", "target": target, "key": "tags" }),
-                gives: Gives::Including(json!({ "result": { "frontmatter": { "status": "open" } } })),
+                gives: ExampleResult::Including(json!({ "result": { "frontmatter": { "status": "open" } } })),
                 after: &[("Plan.md", "---\n# where it stands\nstatus: \"open\" # for now\n---\nText\n")],
             },
             Example {
                 says: "Nothing to set",
                 before: NOTES,
                 input: json!({ "operation": "set", "target": target, "key": "status" }),
-                gives: Gives::Refusal(Kind::ValueRequired),
+                gives: ExampleResult::Refusal(ReasonKind::ValueRequired),
                 after: NOTES,
             },
         ]

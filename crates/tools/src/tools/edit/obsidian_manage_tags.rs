@@ -1,7 +1,7 @@
 use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    clipped,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool, clipped,
     quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
@@ -102,18 +102,18 @@ impl WriteTool for ObsidianManageTags {
         name: "obsidian_manage_tags",
         dotted: None,
         title: "Obsidian Manage Tags",
-        family: Family::Obsidian,
-        group: Group::Edit,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
         reasons: &[
-            Kind::StalePrecondition,
-            Kind::NoteMissing,
-            Kind::PeriodicNotFound,
-            Kind::TagsRequired,
-            Kind::FrontmatterInvalid,
-            Kind::PatchRejected,
+            ReasonKind::StalePrecondition,
+            ReasonKind::NoteMissing,
+            ReasonKind::PeriodicNotFound,
+            ReasonKind::TagsRequired,
+            ReasonKind::FrontmatterInvalid,
+            ReasonKind::PatchRejected,
         ],
         words: "tag a note, add remove untag hashtags, list tags of one note",
     };
@@ -123,7 +123,7 @@ impl WriteTool for ObsidianManageTags {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let writing = NoteEdit::begin(
             tool,
@@ -205,7 +205,7 @@ impl WriteTool for ObsidianManageTags {
                 says: "Add tags to the properties",
                 before: NOTES,
                 input: json!({ "target": target, "operation": "add", "tags": ["#cut", "Gem"] }),
-                gives: Gives::Output(json!({ "result": {
+                gives: ExampleResult::Output(json!({ "result": {
                     "operation": "add",
                     "path": "Stone.md",
                     "applied": ["cut"],
@@ -221,14 +221,14 @@ impl WriteTool for ObsidianManageTags {
                 says: "Remove one everywhere; lists keep their indentation",
                 before: NOTES,
                 input: json!({ "target": target, "operation": "remove", "tags": ["gem"], "location": "both" }),
-                gives: Gives::Including(json!({ "result": { "applied": ["gem"], "tags": ["cut"] } })),
+                gives: ExampleResult::Including(json!({ "result": { "applied": ["gem"], "tags": ["cut"] } })),
                 after: &[("Stone.md", "- a\n    - b #cut\n")],
             },
             Example {
                 says: "What it has",
                 before: NOTES,
                 input: json!({ "target": target, "operation": "list" }),
-                gives: Gives::Including(json!({ "result": {
+                gives: ExampleResult::Including(json!({ "result": {
                     "tags": { "frontmatter": ["gem"], "inline": ["gem", "cut"], "all": ["gem", "cut"] },
                 } })),
                 after: NOTES,
@@ -237,7 +237,7 @@ impl WriteTool for ObsidianManageTags {
                 says: "Nothing to add",
                 before: NOTES,
                 input: json!({ "target": target, "operation": "add" }),
-                gives: Gives::Refusal(Kind::TagsRequired),
+                gives: ExampleResult::Refusal(ReasonKind::TagsRequired),
                 after: NOTES,
             },
         ]

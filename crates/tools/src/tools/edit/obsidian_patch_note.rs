@@ -1,7 +1,7 @@
 use lapidary_note::{ContentHash, InsertSide, PatchOperation};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    quote::quoted,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     note_edit::{Makes, NoteEdit, NoteWritten},
@@ -87,21 +87,21 @@ impl WriteTool for ObsidianPatchNote {
         name: "obsidian_patch_note",
         dotted: None,
         title: "Obsidian Patch Note",
-        family: Family::Obsidian,
-        group: Group::Edit,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
         reasons: &[
-            Kind::StalePrecondition,
-            Kind::NoteMissing,
-            Kind::PeriodicNotFound,
-            Kind::SectionTargetMissing,
-            Kind::AmbiguousSection,
-            Kind::ContentPreexists,
-            Kind::HeadingOutsideSection,
-            Kind::PatchRejected,
-            Kind::FrontmatterInvalid,
+            ReasonKind::StalePrecondition,
+            ReasonKind::NoteMissing,
+            ReasonKind::PeriodicNotFound,
+            ReasonKind::SectionTargetMissing,
+            ReasonKind::AmbiguousSection,
+            ReasonKind::ContentPreexists,
+            ReasonKind::HeadingOutsideSection,
+            ReasonKind::PatchRejected,
+            ReasonKind::FrontmatterInvalid,
         ],
         words: "insert add text under a heading, change a section block paragraph, add a table row, prepend, update property",
     };
@@ -110,7 +110,7 @@ impl WriteTool for ObsidianPatchNote {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let writing = NoteEdit::begin(
             tool,
@@ -170,7 +170,7 @@ impl WriteTool for ObsidianPatchNote {
                 says: "A task joins the list at the end of a section",
                 before: NOTES,
                 input: call(json!({ "type": "heading", "target": "Tasks" }), "append", "- [ ] Lead\n"),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "path": "Plan.md",
                     "section": { "type": "heading", "target": "Plan::Tasks" },
                     "operation": "append",
@@ -184,7 +184,7 @@ impl WriteTool for ObsidianPatchNote {
                 says: "A row of a table that has a block id",
                 before: NOTES,
                 input: row,
-                gives: Gives::Including(json!({ "section": { "type": "block", "target": "days" } })),
+                gives: ExampleResult::Including(json!({ "section": { "type": "block", "target": "days" } })),
                 after: &[(
                     "Plan.md",
                     "---\ntags: [a] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n| Tue | sun |\n\n^days\n",
@@ -194,7 +194,7 @@ impl WriteTool for ObsidianPatchNote {
                 says: "One more item of a list property",
                 before: NOTES,
                 input: tag,
-                gives: Gives::Including(json!({ "operation": "append" })),
+                gives: ExampleResult::Including(json!({ "operation": "append" })),
                 after: &[(
                     "Plan.md",
                     "---\ntags: [a, b] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n",
@@ -204,7 +204,7 @@ impl WriteTool for ObsidianPatchNote {
                 says: "A heading that is not there",
                 before: NOTES,
                 input: call(json!({ "type": "heading", "target": "Budget" }), "append", "x"),
-                gives: Gives::Refusal(Kind::SectionTargetMissing),
+                gives: ExampleResult::Refusal(ReasonKind::SectionTargetMissing),
                 after: NOTES,
             },
         ]

@@ -2,8 +2,8 @@ mod in_scope;
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    quote::quoted,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     note_edit::{Makes, NoteEdit, NoteWritten},
@@ -97,19 +97,19 @@ impl WriteTool for ObsidianReplaceInNote {
         name: "obsidian_replace_in_note",
         dotted: None,
         title: "Obsidian Replace In Note",
-        family: Family::Obsidian,
-        group: Group::Edit,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
         reasons: &[
-            Kind::StalePrecondition,
-            Kind::NoteMissing,
-            Kind::PeriodicNotFound,
-            Kind::RegexInvalid,
-            Kind::RegexUnsafe,
-            Kind::PatchRejected,
-            Kind::FrontmatterInvalid,
+            ReasonKind::StalePrecondition,
+            ReasonKind::NoteMissing,
+            ReasonKind::PeriodicNotFound,
+            ReasonKind::RegexInvalid,
+            ReasonKind::RegexUnsafe,
+            ReasonKind::PatchRejected,
+            ReasonKind::FrontmatterInvalid,
         ],
         words: "search and replace all occurrences in a note, regular expression, rename a word everywhere",
     };
@@ -118,7 +118,7 @@ impl WriteTool for ObsidianReplaceInNote {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let writing = NoteEdit::begin(
             tool,
@@ -169,7 +169,7 @@ impl WriteTool for ObsidianReplaceInNote {
                 says: "A whole word, in the text and not in the properties",
                 before: NOTES,
                 input: json!({ "target": target, "replacements": [{ "search": "agate", "replace": "onyx", "wholeWord": true }] }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "path": "Stone.md",
                     "totalReplacements": 1,
                     "perReplacement": [{ "search": "agate", "count": 1, "bodyCount": 1, "frontmatterCount": 0 }],
@@ -185,14 +185,14 @@ impl WriteTool for ObsidianReplaceInNote {
                 input: json!({ "target": target, "replacements": [
                     { "search": "(\\d+)-(\\d+)-(\\d+)", "replace": "$3.$2.$1", "useRegex": true },
                 ] }),
-                gives: Gives::Including(json!({ "totalReplacements": 1 })),
+                gives: ExampleResult::Including(json!({ "totalReplacements": 1 })),
                 after: &[("Stone.md", "---\nstone: agate\n---\nAn agate, 13.04.2026. Agate and agates.\n")],
             },
             Example {
                 says: "What is in the properties alone is left, and that is said",
                 before: &[("a.md", "---\nstatus: open\n---\ntext\n")],
                 input: json!({ "target": "a.md", "replacements": [{ "search": "open", "replace": "done" }] }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "totalReplacements": 0,
                     "notice": "`open` is in the properties: set `scope` to `frontmatter` or `both`.",
                 })),
@@ -202,14 +202,14 @@ impl WriteTool for ObsidianReplaceInNote {
                 says: "Properties that could not be read afterwards stay as they are",
                 before: NOTES,
                 input: json!({ "target": target, "scope": "both", "replacements": [{ "search": "agate", "replace": "a: b" }] }),
-                gives: Gives::Refusal(Kind::FrontmatterInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::FrontmatterInvalid),
                 after: NOTES,
             },
             Example {
                 says: "An expression that is none",
                 before: NOTES,
                 input: json!({ "target": target, "replacements": [{ "search": "(", "replace": "", "useRegex": true }] }),
-                gives: Gives::Refusal(Kind::RegexInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::RegexInvalid),
                 after: NOTES,
             },
         ]

@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 
 use lapidary_note::{is_tag, is_tag_within};
 use lapidary_operation::{
-    ArgumentProblem, Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Plan, Reason, WriteTool,
-    clipped, quote::quoted,
+    ArgumentProblem, Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolPlan,
+    WireFamily, WriteTool, clipped, quote::quoted,
 };
 use lapidary_query::nearest;
 use lapidary_toolkit::{file_edit, index, reading};
@@ -75,8 +75,8 @@ impl WriteTool for TagRename {
         name: "tag_rename",
         dotted: Some("tag.rename"),
         title: "Rename a tag everywhere",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: true,
         paths: &[],
@@ -87,7 +87,7 @@ impl WriteTool for TagRename {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let Input { from, to, dry_run } = input;
         if !is_tag(&to) {
             return Err(Reason::InvalidArguments {
@@ -131,7 +131,7 @@ impl WriteTool for TagRename {
             dry_run,
             notice,
         };
-        Ok(Plan { changes: ChangeSet { changes }, output, dry_run })
+        Ok(ToolPlan { changes: ChangeSet { changes }, output, dry_run })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
@@ -163,7 +163,7 @@ impl WriteTool for TagRename {
                 says: "In text and properties, with what is nested",
                 before: NOTES,
                 input: json!({ "from": "#gem", "to": "stone" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "from": "#gem",
                     "to": "stone",
                     "changed": true,
@@ -182,14 +182,14 @@ impl WriteTool for TagRename {
                 says: "Look before you leap",
                 before: NOTES,
                 input: json!({ "from": "gem", "to": "stone", "dry_run": true }),
-                gives: Gives::Including(json!({ "filesChanged": 2, "dry_run": true })),
+                gives: ExampleResult::Including(json!({ "filesChanged": 2, "dry_run": true })),
                 after: NOTES,
             },
             Example {
                 says: "A tag that no note has",
                 before: NOTES,
                 input: json!({ "from": "jem", "to": "stone" }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "changed": false, "notice": "No note has the tag `jem`. Did you mean `Gem`?",
                 })),
                 after: NOTES,
@@ -198,14 +198,14 @@ impl WriteTool for TagRename {
                 says: "What is no tag",
                 before: NOTES,
                 input: json!({ "from": "gem", "to": "precious stone" }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: NOTES,
             },
             Example {
                 says: "A tag with nothing behind its slash",
                 before: NOTES,
                 input: json!({ "from": "gem", "to": "stone/" }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: NOTES,
             },
         ]
@@ -240,7 +240,7 @@ fn renamed(view: &View, path: &VaultPath, from: &str, to: &str) -> Result<Option
     view.may_write(path).map_err(|denied| Reason::PathForbidden {
         path: path.clone(),
         writing: true,
-        denied: lapidary_operation::Refused::ByScope(denied),
+        denied: lapidary_operation::PathRefusal::ByScope(denied),
     })?;
     let document = reading::editable(path, &before)?;
     let renamed = document.rename_tag_tree(from, to).map_err(|error| file_edit::refusal(path, error))?;

@@ -1,6 +1,6 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Refused, Role,
-    quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
+    ToolGroup, WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{checkpoint, hash, reading, time::iso};
 use lapidary_vault::{
@@ -75,12 +75,12 @@ impl ReadTool for CheckpointList {
         name: "checkpoint_list",
         dotted: None,
         title: "List checkpoints",
-        family: Family::Own,
-        group: Group::Read,
+        family: WireFamily::Own,
+        group: ToolGroup::Read,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/path", role: Role::List }],
-        reasons: &[Kind::CheckpointMissing],
+        paths: &[PathArgument { pointer: "/path", role: PathRole::List }],
+        reasons: &[ReasonKind::CheckpointMissing],
         words: "undo history versions of a note, what was changed when, recent changes, checkpoints",
     };
     type Input = Input;
@@ -91,7 +91,7 @@ impl ReadTool for CheckpointList {
         if let Some(path) = &path
             && let Err(ReadError::Denied(denied)) = view.may_enter(path)
         {
-            let denied = Refused::ByScope(denied);
+            let denied = PathRefusal::ByScope(denied);
             return Err(Reason::PathForbidden { path: path.clone(), writing: false, denied });
         }
         let before = input.before.as_deref();
@@ -127,14 +127,14 @@ impl ReadTool for CheckpointList {
                 says: "Nothing has been changed yet",
                 before: &[("a.md", "")],
                 input: json!({}),
-                gives: Gives::Output(json!({ "checkpoints": [] })),
+                gives: ExampleResult::Output(json!({ "checkpoints": [] })),
                 after: &[],
             },
             Example {
                 says: "After a checkpoint that is not there",
                 before: &[],
                 input: json!({ "before": "abcd" }),
-                gives: Gives::Refusal(Kind::CheckpointMissing),
+                gives: ExampleResult::Refusal(ReasonKind::CheckpointMissing),
                 after: &[],
             },
         ]

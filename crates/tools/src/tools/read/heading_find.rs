@@ -1,6 +1,7 @@
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily,
 };
 use lapidary_toolkit::{
     hash,
@@ -40,12 +41,12 @@ impl ReadTool for HeadingFind {
         name: "heading_find",
         dotted: Some("heading.find"),
         title: "Find a heading",
-        family: Family::Files,
-        group: Group::Read,
+        family: WireFamily::Files,
+        group: ToolGroup::Read,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "find a heading or section in a note, section hash, where is the heading",
     };
     type Input = Input;
@@ -84,7 +85,7 @@ impl ReadTool for HeadingFind {
                 says: "By its path",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Log::Notes" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "matches": [{
                         "id": "h-4", "path": "Log::Notes", "text": "Notes", "level": 2, "line": 5, "endLine": 6,
                         "sectionHash": ContentHash::of(b"## Notes\nb\n").to_string(), "childrenCount": 0,
@@ -97,21 +98,23 @@ impl ReadTool for HeadingFind {
                 says: "Two have this text",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Notes" }),
-                gives: Gives::Including(json!({ "matches": [{ "path": "Plan::Notes" }, { "path": "Log::Notes" }] })),
+                gives: ExampleResult::Including(
+                    json!({ "matches": [{ "path": "Plan::Notes" }, { "path": "Log::Notes" }] }),
+                ),
                 after: &[],
             },
             Example {
                 says: "A path written in another way",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Log/Notes", "delimiter": "/" }),
-                gives: Gives::Including(json!({ "matches": [{ "path": "Log/Notes", "line": 5 }] })),
+                gives: ExampleResult::Including(json!({ "matches": [{ "path": "Log/Notes", "line": 5 }] })),
                 after: &[],
             },
             Example {
                 says: "A heading that is not there",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Budget" }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "matches": [], "notice": "The note has no such heading; it has `Plan`, `Plan::Notes`, `Log`, `Log::Notes`.",
                 })),
                 after: &[],
@@ -120,7 +123,7 @@ impl ReadTool for HeadingFind {
                 says: "A heading with a typing error in it",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "lgo" }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "matches": [], "notice": "The note has no such heading. Did you mean `Log`?",
                 })),
                 after: &[],
@@ -129,7 +132,7 @@ impl ReadTool for HeadingFind {
                 says: "A note that is not there",
                 before: NOTES,
                 input: json!({ "file": "Plans.md", "heading": "Notes" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
         ]

@@ -1,6 +1,7 @@
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, Offered, ReadTool, Reason, clipped,
+    Context, Declaration, Example, ExampleResult, OfferedTools, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily,
+    clipped,
     fence::fenced,
     quote::{Prose, quoted, quoted_list},
     refusal_data,
@@ -75,8 +76,8 @@ impl ReadTool for NotesRead {
         name: "notes_read",
         dotted: None,
         title: "Read several notes",
-        family: Family::Own,
-        group: Group::Read,
+        family: WireFamily::Own,
+        group: ToolGroup::Read,
         listed: true,
         idempotent: true,
         paths: &[],
@@ -106,7 +107,7 @@ impl ReadTool for NotesRead {
                     return Err(reason);
                 }
                 Err(reason) => {
-                    let mut error = refusal_data(&reason, Offered::of(context.catalogue));
+                    let mut error = refusal_data(&reason, OfferedTools::of(context.catalogue));
                     error.insert("message".to_owned(), json!(reason.to_string()));
                     NoteOutput { path: clipped(&given), error: Some(error), ..NoteOutput::default() }
                 }
@@ -131,7 +132,7 @@ impl ReadTool for NotesRead {
                 says: "A note and a section of another",
                 before: NOTES,
                 input: json!({ "notes": ["Log.md", "Plan.md#Tasks"] }),
-                gives: Gives::Including(json!({ "notes": [
+                gives: ExampleResult::Including(json!({ "notes": [
                     { "path": "Log.md", "content": "Dry.\n", "contentHash": ContentHash::of(b"Dry.\n").to_string() },
                     { "path": "Plan.md", "section": "Tasks", "content": "## Tasks\n- [ ] Slates\n" },
                 ] })),
@@ -141,7 +142,7 @@ impl ReadTool for NotesRead {
                 says: "One that is not there does not keep back the others",
                 before: NOTES,
                 input: json!({ "notes": ["Plans.md", "Log.md"] }),
-                gives: Gives::Including(json!({ "notes": [
+                gives: ExampleResult::Including(json!({ "notes": [
                     { "path": "Plans.md", "error": { "reason": "note_missing" } },
                     { "content": "Dry.\n" },
                 ] })),
@@ -151,7 +152,7 @@ impl ReadTool for NotesRead {
                 says: "No notes at all",
                 before: NOTES,
                 input: json!({ "notes": [] }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
         ]

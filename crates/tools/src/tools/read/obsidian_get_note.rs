@@ -1,6 +1,7 @@
 use lapidary_note::{ContentHash, Heading, HeadingMatch, Link, LinkKind, Note};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, clipped,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, clipped,
     fence::fenced,
     quote::{Prose, quoted, quoted_list},
 };
@@ -112,18 +113,18 @@ impl ReadTool for ObsidianGetNote {
         name: "obsidian_get_note",
         dotted: None,
         title: "Obsidian Get Note",
-        family: Family::Obsidian,
-        group: Group::Read,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Read,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Read }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Read }],
         reasons: &[
-            Kind::SectionRequired,
-            Kind::NoteMissing,
-            Kind::PeriodicNotFound,
-            Kind::AmbiguousPath,
-            Kind::SectionMissing,
-            Kind::FrontmatterInvalid,
+            ReasonKind::SectionRequired,
+            ReasonKind::NoteMissing,
+            ReasonKind::PeriodicNotFound,
+            ReasonKind::AmbiguousPath,
+            ReasonKind::SectionMissing,
+            ReasonKind::FrontmatterInvalid,
         ],
         words: "read open show get note, outline, headings, table of contents, section, frontmatter, properties, metadata, tags, links in a note",
     };
@@ -178,7 +179,7 @@ impl ReadTool for ObsidianGetNote {
                 says: "What is in a note",
                 before: NOTES,
                 input: json!({ "format": "document-map", "target": target }),
-                gives: Gives::Output(json!({ "result": {
+                gives: ExampleResult::Output(json!({ "result": {
                     "format": "document-map",
                     "path": "Projects/Plan.md",
                     "contentHash": hash,
@@ -192,7 +193,7 @@ impl ReadTool for ObsidianGetNote {
                 says: "One section",
                 before: NOTES,
                 input: json!({ "format": "section", "target": target, "section": { "type": "heading", "target": "Log" } }),
-                gives: Gives::Including(json!({ "result": {
+                gives: ExampleResult::Including(json!({ "result": {
                     "section": { "type": "heading", "target": "Log" },
                     "sectionTarget": "Plan::Log",
                     "valueText": "## Log\nDry.",
@@ -204,7 +205,7 @@ impl ReadTool for ObsidianGetNote {
                 says: "A note in the wrong case, with a bare path",
                 before: NOTES,
                 input: json!({ "format": "content", "target": "Projects/plan.md" }),
-                gives: Gives::Including(
+                gives: ExampleResult::Including(
                     json!({ "result": { "path": "Projects/Plan.md", "requestedPath": "Projects/plan.md" } }),
                 ),
                 after: &[],
@@ -216,21 +217,23 @@ impl ReadTool for ObsidianGetNote {
                     ("Daily/2026/04-13.md", "Rain.\n"),
                 ],
                 input: json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "2026-04-13" } }),
-                gives: Gives::Including(json!({ "result": { "path": "Daily/2026/04-13.md", "content": "Rain.\n" } })),
+                gives: ExampleResult::Including(
+                    json!({ "result": { "path": "Daily/2026/04-13.md", "content": "Rain.\n" } }),
+                ),
                 after: &[],
             },
             Example {
                 says: "A daily note that nobody has written yet",
                 before: &[],
                 input: json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "2026-04-13" } }),
-                gives: Gives::Refusal(Kind::PeriodicNotFound),
+                gives: ExampleResult::Refusal(ReasonKind::PeriodicNotFound),
                 after: &[],
             },
             Example {
                 says: "A heading that is not there",
                 before: NOTES,
                 input: json!({ "format": "section", "target": target, "section": { "type": "heading", "target": "Budget" } }),
-                gives: Gives::Refusal(Kind::SectionMissing),
+                gives: ExampleResult::Refusal(ReasonKind::SectionMissing),
                 after: &[],
             },
         ]

@@ -1,6 +1,7 @@
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{
     hash,
@@ -78,12 +79,12 @@ impl ReadTool for Outline {
         name: "outline",
         dotted: None,
         title: "Outline of a note",
-        family: Family::Files,
-        group: Group::Read,
+        family: WireFamily::Files,
+        group: ToolGroup::Read,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "outline headings table of contents toc structure of a note, section hashes",
     };
     type Input = Input;
@@ -146,7 +147,7 @@ impl ReadTool for Outline {
                 says: "The headings of a note",
                 before: NOTES,
                 input: json!({ "file": "Plan.md" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "contentHash": ContentHash::of(NOTE.as_bytes()).to_string(),
                     "totalLines": 5,
@@ -171,21 +172,23 @@ impl ReadTool for Outline {
                 says: "Only the upper levels",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "maxDepth": 1 }),
-                gives: Gives::Including(json!({ "headings": [{ "path": "Plan", "childrenCount": 2 }] })),
+                gives: ExampleResult::Including(json!({ "headings": [{ "path": "Plan", "childrenCount": 2 }] })),
                 after: &[],
             },
             Example {
                 says: "A page of many",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "limit": 1, "offset": 1 }),
-                gives: Gives::Including(json!({ "headings": [{ "text": "Tasks" }], "total": 3, "nextOffset": 2 })),
+                gives: ExampleResult::Including(
+                    json!({ "headings": [{ "text": "Tasks" }], "total": 3, "nextOffset": 2 }),
+                ),
                 after: &[],
             },
             Example {
                 says: "A note that is not there",
                 before: NOTES,
                 input: json!({ "file": "Plans.md" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
         ]

@@ -1,5 +1,6 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily,
     quote::{quoted, quoted_path},
 };
 use lapidary_query::nearest_several;
@@ -100,12 +101,12 @@ impl ReadTool for FileFind {
         name: "file_find",
         dotted: Some("file.find"),
         title: "Find files by name",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/directory", role: Role::List }],
-        reasons: &[Kind::RegexInvalid, Kind::RegexUnsafe],
+        paths: &[PathArgument { pointer: "/directory", role: PathRole::List }],
+        reasons: &[ReasonKind::RegexInvalid, ReasonKind::RegexUnsafe],
         words: "find locate where is a file note attachment image by its name path, glob, regex",
     };
     type Input = Input;
@@ -155,7 +156,7 @@ impl ReadTool for FileFind {
                 says: "Where is that picture?",
                 before: FILES,
                 input: json!({ "query": "gem" }),
-                gives: Gives::Output(
+                gives: ExampleResult::Output(
                     json!({ "matches": [{ "path": "Gems/gem.png", "why": "substring" }], "total": 1 }),
                 ),
                 after: &[],
@@ -164,7 +165,7 @@ impl ReadTool for FileFind {
                 says: "By an expression, on the path",
                 before: FILES,
                 input: json!({ "query": "^\\d{4}-\\d\\d", "mode": "regex", "directory": "Daily" }),
-                gives: Gives::Output(
+                gives: ExampleResult::Output(
                     json!({ "matches": [{ "path": "Daily/2026-04-13.md", "why": "regex" }], "total": 1 }),
                 ),
                 after: &[],
@@ -173,14 +174,14 @@ impl ReadTool for FileFind {
                 says: "The first of several",
                 before: FILES,
                 input: json!({ "query": "**/*.md", "mode": "glob", "limit": 1 }),
-                gives: Gives::Including(json!({ "total": 2, "nextOffset": 1 })),
+                gives: ExampleResult::Including(json!({ "total": 2, "nextOffset": 1 })),
                 after: &[],
             },
             Example {
                 says: "A name in another case",
                 before: FILES,
                 input: json!({ "query": "gem cutting" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "matches": [], "total": 0,
                     "notice": "No name has these letters. Did you mean `Gems/Gem Cutting.md`?",
                 })),
@@ -190,7 +191,7 @@ impl ReadTool for FileFind {
                 says: "An expression that cannot be read",
                 before: FILES,
                 input: json!({ "query": "(", "mode": "regex" }),
-                gives: Gives::Refusal(Kind::RegexInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::RegexInvalid),
                 after: &[],
             },
         ]

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use lapidary_operation::{
-    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
-    quote::quoted,
+    ArgumentProblem, Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason,
+    ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{
     folder::{Folder, relative},
@@ -81,11 +81,11 @@ impl ReadTool for FileList {
         name: "file_list",
         dotted: Some("file.list"),
         title: "List files",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/directory", role: Role::List }],
+        paths: &[PathArgument { pointer: "/directory", role: PathRole::List }],
         reasons: &[],
         words: "list files folders directory, ls, which files are there, what is in a folder, attachments, size, recently changed",
     };
@@ -135,7 +135,7 @@ impl ReadTool for FileList {
                 says: "What is in a folder",
                 before: FILES,
                 input: json!({ "directory": "Projects" }),
-                gives: Gives::Output(
+                gives: ExampleResult::Output(
                     json!({ "entries": [file("Projects/Plan.md", 4), folder("Projects/Sub")], "total": 2 }),
                 ),
                 after: &[],
@@ -144,14 +144,16 @@ impl ReadTool for FileList {
                 says: "All notes, the first of them",
                 before: FILES,
                 input: json!({ "recursive": true, "glob": "**/*.md", "limit": 1 }),
-                gives: Gives::Output(json!({ "entries": [file("Projects/Plan.md", 4)], "total": 2, "nextOffset": 1 })),
+                gives: ExampleResult::Output(
+                    json!({ "entries": [file("Projects/Plan.md", 4)], "total": 2, "nextOffset": 1 }),
+                ),
                 after: &[],
             },
             Example {
                 says: "A folder that is not there",
                 before: FILES,
                 input: json!({ "directory": "projects" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "entries": [],
                     "total": 0,
                     "notice": "There is no folder `projects`. Did you mean `Projects`?",
@@ -162,14 +164,14 @@ impl ReadTool for FileList {
                 says: "A pattern that cannot be read",
                 before: FILES,
                 input: json!({ "pattern": "[a" }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
             Example {
                 says: "A folder outside the vault",
                 before: FILES,
                 input: json!({ "directory": "../other" }),
-                gives: Gives::Refusal(Kind::PathTraversal),
+                gives: ExampleResult::Refusal(ReasonKind::PathTraversal),
                 after: &[],
             },
         ]

@@ -2,8 +2,8 @@ mod backlinks;
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
-    quote::one_line,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, fence::fenced, quote::one_line,
 };
 use lapidary_toolkit::{
     hash, index,
@@ -91,12 +91,12 @@ impl ReadTool for LinksGet {
         name: "links_get",
         dotted: Some("links.get"),
         title: "Links and backlinks",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "links backlinks outgoing incoming references mentions linked notes graph who links here",
     };
     type Input = Input;
@@ -184,7 +184,7 @@ impl ReadTool for LinksGet {
                 says: "Where a note leads, and who leads to it",
                 before: VAULT,
                 input: json!({ "file": "Plan.md" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "outlinks": [
                         { "kind": "wiki", "target": "Home", "property": "up", "line": 2, "col": 5 },
                         {
@@ -202,7 +202,7 @@ impl ReadTool for LinksGet {
                 says: "Which notes use an image",
                 before: VAULT,
                 input: json!({ "file": "map.png", "direction": "backlinks" }),
-                gives: Gives::Output(json!({ "backlinks": [
+                gives: ExampleResult::Output(json!({ "backlinks": [
                     { "file": "Plan.md", "line": 4, "kind": "embed", "context": "See [[Stone#Kinds|kinds]] and ![[map.png]]." },
                 ] })),
                 after: &[],
@@ -217,7 +217,7 @@ impl ReadTool for LinksGet {
                     ("b.md", "[c]: a.md\n\n[c]\n"),
                 ],
                 input: json!({ "file": "a.md" }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "outlinks": [
                         {
                             "kind": "markdown", "target": "b.md", "path": "b.md", "heading": "H", "text": "see",
@@ -236,7 +236,7 @@ impl ReadTool for LinksGet {
                 says: "A page of many",
                 before: &[("a.md", ""), ("b.md", "[[a]] [[a|x]]"), ("c.md", "[[a]]")],
                 input: json!({ "file": "a.md", "direction": "backlinks", "limit": 1, "offset": 1 }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "backlinks": [{ "file": "b.md", "alias": "x" }], "totalBacklinks": 3, "nextOffset": 2,
                 })),
                 after: &[],
@@ -251,7 +251,7 @@ impl ReadTool for LinksGet {
                     ),
                 ],
                 input: json!({ "file": "a.md", "direction": "backlinks" }),
-                gives: Gives::Including(json!({ "backlinks": [
+                gives: ExampleResult::Including(json!({ "backlinks": [
                     { "file": "board.canvas", "line": 1, "kind": "embed", "subpath": "#H" },
                     { "file": "board.canvas", "line": 1, "kind": "wiki", "context": "Look at [[a]]." },
                 ] })),
@@ -261,7 +261,7 @@ impl ReadTool for LinksGet {
                 says: "A note that is not there",
                 before: VAULT,
                 input: json!({ "file": "Plans.md" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
         ]

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{
     hash, link,
@@ -91,12 +92,12 @@ impl ReadTool for MetadataRead {
         name: "metadata_read",
         dotted: Some("metadata.read"),
         title: "Read what a note is made of",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "metadata frontmatter properties headings tags aliases blocks tasks links size of a note, when was it last modified",
     };
     type Input = Input;
@@ -201,7 +202,7 @@ impl ReadTool for MetadataRead {
                 says: "What a note is made of",
                 before: &[("Plan.md", NOTE)],
                 input: json!({ "file": "Plan.md" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "contentHash": ContentHash::of(NOTE.as_bytes()).to_string(),
                     "totalLines": 7,
@@ -231,7 +232,7 @@ impl ReadTool for MetadataRead {
                 says: "A note that is not there",
                 before: &[("Plan.md", NOTE)],
                 input: json!({ "file": "plan2.md" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
         ]

@@ -1,8 +1,8 @@
 mod tree;
 
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
-    quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{
     folder::{Folder, relative},
@@ -104,12 +104,17 @@ impl ReadTool for ObsidianListNotes {
         name: "obsidian_list_notes",
         dotted: None,
         title: "Obsidian List Notes",
-        family: Family::Obsidian,
-        group: Group::Vault,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Vault,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/path", role: Role::List }],
-        reasons: &[Kind::DirectoryMissing, Kind::PathIsFile, Kind::RegexInvalid, Kind::RegexUnsafe],
+        paths: &[PathArgument { pointer: "/path", role: PathRole::List }],
+        reasons: &[
+            ReasonKind::DirectoryMissing,
+            ReasonKind::PathIsFile,
+            ReasonKind::RegexInvalid,
+            ReasonKind::RegexUnsafe,
+        ],
         words: "list notes files folders directory tree, ls, what is in the vault or a folder",
     };
     type Input = Input;
@@ -175,7 +180,7 @@ impl ReadTool for ObsidianListNotes {
                 says: "The upper two levels of the vault",
                 before: FILES,
                 input: json!({}),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "path": "",
                     "entries": [
                         { "path": "Projects", "type": "directory" },
@@ -192,7 +197,7 @@ impl ReadTool for ObsidianListNotes {
                 says: "The notes in a folder",
                 before: FILES,
                 input: json!({ "path": "Projects/Garden/", "extension": "MD", "depth": 20 }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "path": "Projects/Garden/",
                     "entries": [
                         { "path": "Projects/Garden/Beds", "type": "directory" },
@@ -206,21 +211,21 @@ impl ReadTool for ObsidianListNotes {
                 says: "Nothing fits",
                 before: FILES,
                 input: json!({ "nameRegex": "^x" }),
-                gives: Gives::Including(json!({ "entries": [], "notice": "Nothing fits the filters." })),
+                gives: ExampleResult::Including(json!({ "entries": [], "notice": "Nothing fits the filters." })),
                 after: &[],
             },
             Example {
                 says: "A folder that is not there",
                 before: FILES,
                 input: json!({ "path": "Project" }),
-                gives: Gives::Refusal(Kind::DirectoryMissing),
+                gives: ExampleResult::Refusal(ReasonKind::DirectoryMissing),
                 after: &[],
             },
             Example {
                 says: "A note is no folder",
                 before: FILES,
                 input: json!({ "path": "Todo.md" }),
-                gives: Gives::Refusal(Kind::PathIsFile),
+                gives: ExampleResult::Refusal(ReasonKind::PathIsFile),
                 after: &[],
             },
         ]

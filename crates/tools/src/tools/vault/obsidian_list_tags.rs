@@ -1,4 +1,6 @@
-use lapidary_operation::{Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, quote::quoted};
+use lapidary_operation::{
+    Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, quote::quoted,
+};
 use lapidary_toolkit::{names::NameRegex, tags};
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -63,12 +65,12 @@ impl ReadTool for ObsidianListTags {
         name: "obsidian_list_tags",
         dotted: None,
         title: "Obsidian List Tags",
-        family: Family::Obsidian,
-        group: Group::Vault,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Vault,
         listed: true,
         idempotent: true,
         paths: &[],
-        reasons: &[Kind::RegexInvalid, Kind::RegexUnsafe],
+        reasons: &[ReasonKind::RegexInvalid, ReasonKind::RegexUnsafe],
         words: "all tags hashtags of the vault, most used, how often, nested",
     };
     type Input = Input;
@@ -125,7 +127,7 @@ impl ReadTool for ObsidianListTags {
                 says: "The tags that begin with a word",
                 before: NOTES,
                 input: json!({ "nameRegex": "^project" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "tags": [{ "name": "project", "count": 2 }, { "name": "project/garden", "count": 1 }],
                     "appliedFilters": { "nameRegex": "^project", "limit": 200 },
                 })),
@@ -135,7 +137,7 @@ impl ReadTool for ObsidianListTags {
                 says: "The most used tag",
                 before: NOTES,
                 input: json!({ "minCount": 2, "limit": 1 }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "tags": [{ "name": "log", "count": 3 }],
                     "appliedFilters": { "minCount": 2, "limit": 1 },
                     "truncated": true,
@@ -149,14 +151,14 @@ impl ReadTool for ObsidianListTags {
                 says: "An expression that cannot be read",
                 before: NOTES,
                 input: json!({ "nameRegex": "(" }),
-                gives: Gives::Refusal(Kind::RegexInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::RegexInvalid),
                 after: &[],
             },
             Example {
                 says: "An expression with a lookahead that repeats a repetition",
                 before: NOTES,
                 input: json!({ "nameRegex": "(?!b)(a+)+$" }),
-                gives: Gives::Refusal(Kind::RegexUnsafe),
+                gives: ExampleResult::Refusal(ReasonKind::RegexUnsafe),
                 after: &[],
             },
         ]

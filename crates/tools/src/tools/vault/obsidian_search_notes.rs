@@ -3,7 +3,9 @@ mod logic;
 mod ranked;
 mod text;
 
-use lapidary_operation::{Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, fence::fenced};
+use lapidary_operation::{
+    Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, fence::fenced,
+};
 use lapidary_toolkit::cursor::Cursor;
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -94,17 +96,17 @@ impl ReadTool for ObsidianSearchNotes {
         name: "obsidian_search_notes",
         dotted: None,
         title: "Obsidian Search Notes",
-        family: Family::Obsidian,
-        group: Group::Vault,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Vault,
         listed: true,
         idempotent: true,
         paths: &[],
         reasons: &[
-            Kind::PathPrefixInvalidMode,
-            Kind::QueryRequired,
-            Kind::LogicRequired,
-            Kind::LogicInvalid,
-            Kind::ContextLengthTooLarge,
+            ReasonKind::PathPrefixInvalidMode,
+            ReasonKind::QueryRequired,
+            ReasonKind::LogicRequired,
+            ReasonKind::LogicInvalid,
+            ReasonKind::ContextLengthTooLarge,
         ],
         words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
     };
@@ -190,7 +192,7 @@ impl ReadTool for ObsidianSearchNotes {
                 says: "The best notes for what somebody typed, mistakes included",
                 before: NOTES,
                 input: json!({ "query": "slaets [status:open]", "contextLength": 8 }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "result": {
                         "mode": "omnisearch",
                         "hits": [{
@@ -212,7 +214,7 @@ impl ReadTool for ObsidianSearchNotes {
                 says: "The same thing in other words",
                 before: NOTES,
                 input: json!({ "query": "covering of a building", "alternatives": ["roof", "slates"], "explain": true }),
-                gives: Gives::Including(json!({ "result": {
+                gives: ExampleResult::Including(json!({ "result": {
                     "hits": [{ "filename": "Plan.md" }, { "filename": "Projects/Roof.md" }], "totalCount": 2,
                 } })),
                 after: &[],
@@ -221,7 +223,7 @@ impl ReadTool for ObsidianSearchNotes {
                 says: "Words that all occur, in the text or the name",
                 before: NOTES,
                 input: json!({ "mode": "text", "query": "ROOF slates", "contextLength": 8 }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "result": {
                         "mode": "text",
                         "hits": [{
@@ -250,7 +252,7 @@ impl ReadTool for ObsidianSearchNotes {
                     { "glob": ["Projects/*", { "var": "path" }] },
                     { "==": [{ "var": "frontmatter.status" }, "done"] },
                 ] } }),
-                gives: Gives::Output(json!({ "result": {
+                gives: ExampleResult::Output(json!({ "result": {
                     "mode": "jsonlogic",
                     "hits": [{ "filename": "Projects/Roof.md", "result": true }],
                     "totalCount": 1,
@@ -261,21 +263,21 @@ impl ReadTool for ObsidianSearchNotes {
                 says: "Notes that link to a note",
                 before: NOTES,
                 input: json!({ "mode": "jsonlogic", "logic": { "in": ["Plan.md", { "var": "links" }] } }),
-                gives: Gives::Including(json!({ "result": { "hits": [{ "filename": "Projects/Roof.md" }] } })),
+                gives: ExampleResult::Including(json!({ "result": { "hits": [{ "filename": "Projects/Roof.md" }] } })),
                 after: &[],
             },
             Example {
                 says: "Properties that are no rule",
                 before: NOTES,
                 input: json!({ "logic": { "tags": "house", "status": "done" } }),
-                gives: Gives::Refusal(Kind::LogicInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::LogicInvalid),
                 after: &[],
             },
             Example {
                 says: "An operator that does not exist",
                 before: NOTES,
                 input: json!({ "mode": "jsonlogic", "logic": { "equals": [1, 1] } }),
-                gives: Gives::Refusal(Kind::LogicInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::LogicInvalid),
                 after: &[],
             },
         ]

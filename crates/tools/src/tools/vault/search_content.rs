@@ -2,8 +2,8 @@ use std::{collections::HashMap, ops::Range};
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
-    Walked,
+    ArgumentProblem, Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason,
+    ReasonKind, ToolGroup, WalkCost, WireFamily,
     fence::fenced,
     quote::{Prose, one_line, quoted_path},
 };
@@ -118,11 +118,11 @@ impl ReadTool for SearchContent {
         name: "search_content",
         dotted: Some("search.content"),
         title: "Find lines in notes",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/directory", role: Role::List }],
+        paths: &[PathArgument { pointer: "/directory", role: PathRole::List }],
         reasons: &[],
         words: "search find grep text words lines in notes, regular expression, full text",
     };
@@ -158,7 +158,7 @@ impl ReadTool for SearchContent {
             window,
             &Budget { max_files: limits.files, max_bytes: limits.bytes, go_on: &|| limits.stop(context.cancel) },
         );
-        context.walked.set(Some(Walked {
+        context.walked.set(Some(WalkCost {
             files: found.files_scanned as u64,
             bytes: found.bytes_scanned,
             stopped: found.stopped,
@@ -198,7 +198,7 @@ impl ReadTool for SearchContent {
                 says: "A word in all notes",
                 before: VAULT,
                 input: json!({ "query": "stone", "contextLines": 1 }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "hits": [
                         {
                             "file": "Plan.md", "line": 2, "snippet": "cut the stone",
@@ -221,14 +221,14 @@ impl ReadTool for SearchContent {
                 says: "A regular expression in one folder, a page at a time",
                 before: VAULT,
                 input: json!({ "query": "^(a )?stone", "regex": true, "ignore_case": true, "directory": "notes", "limit": 1 }),
-                gives: Gives::Including(json!({ "hits": [{ "line": 1 }], "total": 2, "nextOffset": 1 })),
+                gives: ExampleResult::Including(json!({ "hits": [{ "line": 1 }], "total": 2, "nextOffset": 1 })),
                 after: &[],
             },
             Example {
                 says: "A budget, and where to go on",
                 before: VAULT,
                 input: json!({ "query": "stone", "_budget": { "maxFilesScanned": 1 } }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "hits": [{ "file": "Plan.md" }], "total": 1, "truncated": true, "scanned": 1,
                     "resumeFrom": "notes/Stone.md", "nextOffset": 1_000_000_001_000_000_u64,
                 })),
@@ -238,7 +238,7 @@ impl ReadTool for SearchContent {
                 says: "A pattern that is none",
                 before: VAULT,
                 input: json!({ "query": "(", "regex": true }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
         ]
@@ -419,7 +419,7 @@ mod tests {
     };
 
     use lapidary_note::{Document, LineRange};
-    use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ScanLimits, Selection};
+    use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ScanLimits, ToolSelection};
     use lapidary_vault::{Scope, Vault, store::MemoryStore};
 
     use super::*;
@@ -436,7 +436,7 @@ mod tests {
             let path = VaultPath::parse("a.md").unwrap();
             let store = Arc::new(MemoryStore::new([(path, note.as_bytes().to_vec())]));
             let view = Vault::private("v".into(), store).view(Arc::new(Scope::default()), 1000);
-            let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+            let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
             let cancel = Cancel::after(Duration::from_secs(60));
             let context = Context {
                 cancel: &cancel,

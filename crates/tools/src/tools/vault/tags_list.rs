@@ -1,5 +1,6 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{
     index,
@@ -42,12 +43,12 @@ impl ReadTool for TagsList {
         name: "tags_list",
         dotted: Some("tags.list"),
         title: "List tags",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "tags hashtags of a note or the vault, how often",
     };
     type Input = Input;
@@ -95,7 +96,7 @@ impl ReadTool for TagsList {
                 says: "All tags of the vault",
                 before: NOTES,
                 input: json!({}),
-                gives: Gives::Output(json!({ "tags": [
+                gives: ExampleResult::Output(json!({ "tags": [
                     { "tag": "log", "count": 2 },
                     { "tag": "Project/garden", "count": 2 },
                     { "tag": "größe", "count": 1 },
@@ -106,14 +107,14 @@ impl ReadTool for TagsList {
                 says: "The tags of one note that begin with a word",
                 before: NOTES,
                 input: json!({ "file": "b.md", "prefix": "proj" }),
-                gives: Gives::Output(json!({ "tags": [{ "tag": "project/Garden", "count": 1 }] })),
+                gives: ExampleResult::Output(json!({ "tags": [{ "tag": "project/Garden", "count": 1 }] })),
                 after: &[],
             },
             Example {
                 says: "A note that is not there",
                 before: NOTES,
                 input: json!({ "file": "c.md" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
         ]

@@ -1,5 +1,6 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, Walked, bug, quote::quoted,
+    Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WalkCost, WireFamily, bug,
+    quote::quoted,
 };
 use lapidary_toolkit::{
     budget::{self, BudgetInput, Limits},
@@ -45,8 +46,8 @@ impl ReadTool for VaultInfo {
         name: "vault_info",
         dotted: Some("vault.info"),
         title: "Size of a vault",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
         paths: &[],
@@ -59,7 +60,7 @@ impl ReadTool for VaultInfo {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let (counted, stopped) = count(context, view, &input)?;
-        context.walked.set(Some(Walked { files: counted.file_count as u64, bytes: 0, stopped }));
+        context.walked.set(Some(WalkCost { files: counted.file_count as u64, bytes: 0, stopped }));
         match stopped {
             Some(Stop::Cancelled) => {
                 Err(context.check().err().unwrap_or_else(|| bug!("the count stopped and the call was not cancelled")))
@@ -87,35 +88,37 @@ impl ReadTool for VaultInfo {
                 says: "How large is the vault?",
                 before: FILES,
                 input: json!({}),
-                gives: Gives::Output(json!({ "name": "test", "fileCount": 2, "sizeBytes": 9 })),
+                gives: ExampleResult::Output(json!({ "name": "test", "fileCount": 2, "sizeBytes": 9 })),
                 after: &[],
             },
             Example {
                 says: "A budget that is used up to the last is not exceeded",
                 before: FILES,
                 input: budget(2),
-                gives: Gives::Output(json!({ "name": "test", "fileCount": 2, "sizeBytes": 9 })),
+                gives: ExampleResult::Output(json!({ "name": "test", "fileCount": 2, "sizeBytes": 9 })),
                 after: &[],
             },
             Example {
                 says: "A budget that is too small",
                 before: FILES,
                 input: budget(1),
-                gives: Gives::Including(json!({ "fileCount": 1, "sizeBytes": 4, "truncated": true, "nextOffset": 1 })),
+                gives: ExampleResult::Including(
+                    json!({ "fileCount": 1, "sizeBytes": 4, "truncated": true, "nextOffset": 1 }),
+                ),
                 after: &[],
             },
             Example {
                 says: "So many bytes, but one note at least",
                 before: FILES,
                 input: json!({ "_budget": { "maxBytesRead": 1 }, "offset": 1 }),
-                gives: Gives::Output(json!({ "name": "test", "fileCount": 1, "sizeBytes": 5 })),
+                gives: ExampleResult::Output(json!({ "name": "test", "fileCount": 1, "sizeBytes": 5 })),
                 after: &[],
             },
             Example {
                 says: "A budget that is none",
                 before: FILES,
                 input: budget(-1),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
         ]
