@@ -4,7 +4,7 @@ use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{heading::missing, place::Places};
+use crate::{heading::missing, place::LineColumns};
 
 /// Which block of a note is meant.
 #[derive(Deserialize, JsonSchema)]
@@ -56,7 +56,7 @@ impl BlockInput {
     /// Every block that has this id, in order.
     pub fn all<'n>(&self, note: &'n Note<'_>) -> Vec<FoundBlock<'n>> {
         let id = self.id();
-        let places = Places::of(note.text);
+        let places = LineColumns::of(note.text);
         let found = |block: &'n Block| {
             let span = block_span(note, block);
             FoundBlock {

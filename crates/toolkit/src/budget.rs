@@ -39,13 +39,13 @@ impl OperationsInput {
 }
 
 /// What a call may spend.
-pub struct Limits {
+pub struct BudgetLimits {
     pub files: Option<usize>,
     pub bytes: Option<u64>,
     until: Option<Instant>,
 }
 
-impl Limits {
+impl BudgetLimits {
     pub fn of(budget: Option<&BudgetInput>, context: &Context<'_>) -> Self {
         let unless_zero = |limit: u64| Some(limit).filter(|limit| *limit != 0);
         let own = |given: fn(&BudgetInput) -> Option<u64>| budget.and_then(given);

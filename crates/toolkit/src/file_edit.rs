@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     hash,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     pending_edit::PendingEdit,
     reading,
 };
@@ -61,7 +61,7 @@ impl FileWritten {
     }
 }
 
-impl Made {
+impl FileMade {
     /// `done` is the word for a file that was there.
     pub fn text(&self, done: &str) -> String {
         self.written.text(if self.created { "created" } else { done })
@@ -70,7 +70,7 @@ impl Made {
 
 /// What those answer that can also make the file.
 #[derive(Serialize, JsonSchema)]
-pub struct Made {
+pub struct FileMade {
     #[serde(flatten)]
     pub written: FileWritten,
     pub created: bool,
@@ -137,7 +137,7 @@ impl FileEdit {
     /// Finds the file, by whatever name it is called, and compares it with the one that the caller expects.
     pub fn begin(tool: &'static str, context: &Context<'_>, view: &View, input: FileInput) -> Result<Self, Reason> {
         // A file that is missing is said to be missing, whatever was expected of it.
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         Self::of(tool, context, input, path, file)
     }
 

@@ -3,7 +3,7 @@ use lapidary_query::nearest;
 use lapidary_vault::{PathError, ReadError, VaultPath, View, VisibleFiles};
 
 /// What is at a path where a caller looks for a folder. What it may not see is not there.
-pub enum Folder {
+pub enum FolderTarget {
     /// `None` is the vault itself.
     There(Option<VaultPath>),
     File(VaultPath),
@@ -13,7 +13,7 @@ pub enum Folder {
     },
 }
 
-impl Folder {
+impl FolderTarget {
     /// A path that is closed by its name is refused before anything is looked up.
     pub fn find(view: &View, files: &VisibleFiles, given: &str) -> Result<Self, Reason> {
         let path = match VaultPath::parse(given) {

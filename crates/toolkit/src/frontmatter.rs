@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::{
     file_edit::{FileEdit, FileWritten},
-    properties::{self, Properties},
+    properties::{self, NoteProperties},
 };
 
 /// The precondition of all that change properties.
@@ -55,27 +55,27 @@ impl FrontmatterInput {
 }
 
 /// One change of the properties.
-pub enum Step {
+pub enum PropertyStep {
     Set(PropertyPath, YamlValue),
     /// A map or list that is empty without it goes with it.
     Delete(PropertyPath),
 }
 
 /// Makes the changes of properties one on top of the other. What is not there need not be deleted.
-pub fn plan(editing: FileEdit, steps: &[Step]) -> Result<ToolPlan<FrontmatterOutput>, Reason> {
+pub fn plan(editing: FileEdit, steps: &[PropertyStep]) -> Result<ToolPlan<FrontmatterOutput>, Reason> {
     let mut document = editing.document()?;
     for step in steps {
         let widest;
         let edit = match step {
-            Step::Set(path, value) => PropertyEdit::Set { path, value },
-            Step::Delete(path) => {
-                widest = path.with_what_it_leaves_empty(&Properties::of(&document).value());
+            PropertyStep::Set(path, value) => PropertyEdit::Set { path, value },
+            PropertyStep::Delete(path) => {
+                widest = path.with_what_it_leaves_empty(&NoteProperties::of(&document).value());
                 PropertyEdit::Delete { path: &widest }
             }
         };
         match document.edit_property(&edit) {
             Ok(edited) => document = edited.document,
-            Err(EditError::Property(PropertyError::Missing { .. })) if matches!(step, Step::Delete(_)) => {}
+            Err(EditError::Property(PropertyError::Missing { .. })) if matches!(step, PropertyStep::Delete(_)) => {}
             Err(error) => return Err(editing.refusal(error)),
         }
     }

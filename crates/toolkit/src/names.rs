@@ -17,12 +17,12 @@ const LONGEST: usize = 1000;
 
 /// A pattern for paths: `*` and `?` stay within a name, `**` goes through folders, `{a,b}` and `[a-z]` choose, and a
 /// leading `!` turns it round.
-pub struct Glob {
+pub struct NameGlob {
     matcher: GlobMatcher,
     negated: bool,
 }
 
-impl Glob {
+impl NameGlob {
     pub fn parse(tool: &str, argument: &str, given: &str) -> Result<Self, Reason> {
         const EXTENDED: [&str; 5] = ["@(", "+(", "?(", "*(", "!("];
         let refused = |problem: Prose| Reason::bad_argument(tool, argument, problem);
@@ -124,13 +124,13 @@ mod tests {
             ("./a\\*.md", &["a/b.md"], &["a/b/c.md"]),
             ("caf\u{e9}*", &["cafe\u{301}.md"], &["cafe.md"]),
         ] {
-            let glob = Glob::parse("t", "glob", pattern).unwrap();
+            let glob = NameGlob::parse("t", "glob", pattern).unwrap();
             assert!(found.iter().all(|path| glob.matches(path)), "{pattern}");
             assert!(!not.iter().any(|path| glob.matches(path)), "{pattern}");
         }
         for pattern in ["[a", "{a", "@(a|b)", &"a".repeat(1001)] {
             assert_eq!(
-                Glob::parse("t", "glob", pattern).err().unwrap().kind(),
+                NameGlob::parse("t", "glob", pattern).err().unwrap().kind(),
                 ReasonKind::InvalidArguments,
                 "{pattern}"
             );

@@ -15,14 +15,14 @@ use lapidary_vault::{
 use crate::{index, reading};
 
 /// A file that was asked for.
-pub struct Found {
+pub struct NamedFile {
     pub path: VaultPath,
     pub file: Arc<File>,
     /// What was asked for, where it is not the path.
     pub requested: Option<VaultPath>,
 }
 
-impl Found {
+impl NamedFile {
     /// What to tell a caller who asked for something else than the path.
     pub fn notice(&self) -> Option<String> {
         let requested = self.requested.as_ref()?;
@@ -32,13 +32,13 @@ impl Found {
 
 /// The file that is meant: at this path, or the only one that this is a name of. A path that is there costs no more than
 /// its reading; all else asks the index.
-pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<Found, Reason> {
+pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile, Reason> {
     let name = Name::parse(given)?;
     let refused = if name.is_link {
         Reason::NoteMissing { path: name.path.clone(), suggestions: Vec::new() }
     } else {
         match reading::read_exactly(view, &name.path) {
-            Ok(file) => return Ok(Found { path: name.path, file, requested: None }),
+            Ok(file) => return Ok(NamedFile { path: name.path, file, requested: None }),
             Err(reason) => reason,
         }
     };
@@ -57,7 +57,7 @@ pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<Found, Re
         1 => {
             let path = meant.swap_remove(0);
             let file = reading::read_exactly(view, &path)?;
-            Ok(Found { file, requested: Some(name.path), path })
+            Ok(NamedFile { file, requested: Some(name.path), path })
         }
         _ => Err(Reason::AmbiguousPath { path: name.path, matches: clip(meant) }),
     }

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::{
     hash, index,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     pending_edit::PendingEdit,
     reading,
-    target::{Place, Target},
+    target::{NoteTarget, Place},
 };
 
 /// The argument of the note tools that names what the caller expects to find.
@@ -68,7 +68,7 @@ impl NoteEdit {
         tool: &str,
         context: &Context<'_>,
         view: &View,
-        target: &Target,
+        target: &NoteTarget,
         makes: Makes,
         expected: Option<&str>,
         dry_run: bool,
@@ -83,7 +83,7 @@ impl NoteEdit {
             }
             (path, before, template)
         } else {
-            let Found { path, file, .. } = target.find(tool, context, view)?;
+            let NamedFile { path, file, .. } = target.find(tool, context, view)?;
             (path, Some(file), None)
         };
         let not_text = |_| Reason::NotText { path: path.clone(), valid_up_to: None };

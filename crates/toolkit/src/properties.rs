@@ -6,12 +6,12 @@ use lapidary_operation::{
 use serde_json::{Map, Number, Value as Json};
 
 /// The properties of a note: the block, what it says, or why it cannot be read.
-pub struct Properties {
+pub struct NoteProperties {
     pub block: Option<Frontmatter>,
     pub entries: Result<Vec<(String, YamlValue)>, FrontmatterError>,
 }
 
-impl Properties {
+impl NoteProperties {
     pub fn of(document: &Document) -> Self {
         Self { block: document.frontmatter(), entries: document.properties() }
     }

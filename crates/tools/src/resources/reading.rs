@@ -2,7 +2,7 @@ use lapidary_operation::{ContentForm, Context, Reason, ResourceBody, VaultState,
 use lapidary_toolkit::{
     reading::{self, NOT_UTF8},
     tags,
-    whole::Whole,
+    whole::NoteContents,
 };
 use lapidary_vault::{File, VaultPath, View};
 use serde::Serialize;
@@ -19,7 +19,7 @@ use super::{
 struct NoteJson {
     path: String,
     #[serde(flatten)]
-    whole: Whole,
+    whole: NoteContents,
     content_hash: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     eol: Option<&'static str>,
@@ -47,7 +47,7 @@ fn note(path: &VaultPath, file: &File) -> Result<ResourceBody, Reason> {
     let shown = reading::show(path, file)?;
     let mut notices = Vec::new();
     notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
-    let whole = Whole::of(&shown.note(), file, &shown, &mut notices);
+    let whole = NoteContents::of(&shown.note(), file, &shown, &mut notices);
     json_contents(&NoteJson {
         path: path.to_string(),
         whole,

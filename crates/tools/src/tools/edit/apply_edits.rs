@@ -5,7 +5,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput, FileWritten},
-    occurrence::{self, Which},
+    occurrence::{self, OccurrenceChoice},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ struct Edit {
     replace: String,
     /// As in `str_replace`.
     #[serde(default)]
-    occurrence: Which,
+    occurrence: OccurrenceChoice,
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -6,7 +6,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     block::{self, BlockInput},
     file_edit::{FileEdit, FileInput, FileWritten},
-    references::{References, ReferencesInput, ReferencesOutput},
+    references::{NoteReferences, ReferencesInput, ReferencesOutput},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -91,7 +91,7 @@ impl WriteTool for BlockRename {
             .position(|block| block == found.block)
             .ok_or_else(|| bug!("the block that was found is not in its note"))?;
         let follow = Rename { before: &note, index, new_id };
-        let mut references = References::to(context, view, editing.path())?;
+        let mut references = NoteReferences::to(context, view, editing.path())?;
         let own = references.within(context, &document, &|place| follow.follow(place))?;
         let moved = own.note();
         let moved_block =

@@ -5,7 +5,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     appending::{self, Appended},
-    file_edit::{EditTarget, FileInput, Made},
+    file_edit::{EditTarget, FileInput, FileMade},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -45,9 +45,9 @@ impl WriteTool for FileAppend {
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Made;
+    type Output = FileMade;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Made>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FileMade>, Reason> {
         let Input { file, mut content, ensure_trailing_newline } = input;
         match EditTarget::begin(Self::DECLARATION.name, context, view, file)? {
             EditTarget::File(editing) => {
@@ -59,18 +59,18 @@ impl WriteTool for FileAppend {
                 let Appended { document, notice } =
                     appending::appended(&document, &content, ensure_trailing_newline, add)
                         .map_err(|error| editing.refusal(error))?;
-                Ok(editing.plan(&document, |written| Made { written, created: false, notice }))
+                Ok(editing.plan(&document, |written| FileMade { written, created: false, notice }))
             }
             EditTarget::Nothing(creating) => {
                 if ensure_trailing_newline && !content.is_empty() && !content.ends_with('\n') {
                     content.push('\n');
                 }
-                Ok(creating.plan(content, |written| Made { written, created: true, notice: None }))
+                Ok(creating.plan(content, |written| FileMade { written, created: true, notice: None }))
             }
         }
     }
 
-    fn text(&self, output: &Made) -> Option<String> {
+    fn text(&self, output: &FileMade) -> Option<String> {
         Some(output.text("appended"))
     }
 

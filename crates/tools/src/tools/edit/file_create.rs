@@ -4,7 +4,7 @@ use lapidary_operation::{
     ToolGroup, ToolPlan, WireFamily, WriteTool, bug,
 };
 use lapidary_toolkit::{
-    file_edit::{EditTarget, FileInput, Made},
+    file_edit::{EditTarget, FileInput, FileMade},
     reading,
 };
 use lapidary_vault::View;
@@ -38,23 +38,23 @@ impl WriteTool for FileCreate {
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Made;
+    type Output = FileMade;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Made>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FileMade>, Reason> {
         let path = reading::parse_path(&input.file.file)?;
         if let Some(there) = reading::read_if_there(view, &path)? {
             return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::New });
         }
         match EditTarget::begin(Self::DECLARATION.name, context, view, input.file)? {
             EditTarget::Nothing(creating) => {
-                Ok(creating.plan(input.content, |written| Made { written, created: true, notice: None }))
+                Ok(creating.plan(input.content, |written| FileMade { written, created: true, notice: None }))
             }
             // A view does not change.
             EditTarget::File(_) => Err(bug!("a file appeared in a view that does not change")),
         }
     }
 
-    fn text(&self, output: &Made) -> Option<String> {
+    fn text(&self, output: &FileMade) -> Option<String> {
         Some(output.text("created"))
     }
 

@@ -8,7 +8,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     file_edit::EXPECTED_CONTENT,
     folder, hash, index,
-    moving::{LinksOutput, Moving, files_of_folder, folder_changes, writes},
+    moving::{FileMoving, LinksOutput, files_of_folder, folder_changes, writes},
     naming, reading,
     removing::out_of_the_way,
 };
@@ -208,7 +208,7 @@ fn move_file(
     let (mut content, mut links, mut others) = (None, LinksOutput::default(), Vec::new());
     if input.update_links {
         let moved = BTreeMap::from([(from.clone(), to.clone())]);
-        let (rewrites, output) = Moving::new(context, view, moved, gone)?.rewrites(context, view)?;
+        let (rewrites, output) = FileMoving::new(context, view, moved, gone)?.rewrites(context, view)?;
         links = output;
         for rewrite in rewrites {
             if rewrite.path == from { content = Some(rewrite.content) } else { others.push(rewrite) }
@@ -310,7 +310,7 @@ fn move_folder(
     let files_moved = Some(moved.len());
     let (mut rewrites, mut links) = (Vec::new(), LinksOutput::default());
     if input.update_links {
-        (rewrites, links) = Moving::new(context, view, moved.clone(), BTreeSet::new())?.rewrites(context, view)?;
+        (rewrites, links) = FileMoving::new(context, view, moved.clone(), BTreeSet::new())?.rewrites(context, view)?;
     }
     let changes = folder_changes(from, to.clone(), &moved, rewrites);
     let output = Output {

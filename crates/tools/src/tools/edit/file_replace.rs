@@ -3,7 +3,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool,
 };
-use lapidary_toolkit::file_edit::{EXPECTED_CONTENT, EditTarget, FileInput, Made};
+use lapidary_toolkit::file_edit::{EXPECTED_CONTENT, EditTarget, FileInput, FileMade};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -40,9 +40,9 @@ impl WriteTool for FileReplace {
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Made;
+    type Output = FileMade;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Made>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FileMade>, Reason> {
         let target = EditTarget::begin(Self::DECLARATION.name, context, view, input.file)
             .map_err(|reason| reason.with_what_changed(view, input.content.as_bytes()))?;
         match target {
@@ -52,16 +52,16 @@ impl WriteTool for FileReplace {
             }
             EditTarget::File(editing) => {
                 let content = editing.document()?.in_own_form(&input.content);
-                Ok(editing.plan_content(content, |written| Made { written, created: false, notice: None }))
+                Ok(editing.plan_content(content, |written| FileMade { written, created: false, notice: None }))
             }
             EditTarget::Nothing(creating) if !input.create_if_missing => Err(creating.missing(context, view)),
             EditTarget::Nothing(creating) => {
-                Ok(creating.plan(input.content, |written| Made { written, created: true, notice: None }))
+                Ok(creating.plan(input.content, |written| FileMade { written, created: true, notice: None }))
             }
         }
     }
 
-    fn text(&self, output: &Made) -> Option<String> {
+    fn text(&self, output: &FileMade) -> Option<String> {
         Some(output.text("replaced"))
     }
 

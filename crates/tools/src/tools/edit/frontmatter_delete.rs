@@ -5,7 +5,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput},
-    frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
+    frontmatter::{self, FrontmatterInput, FrontmatterOutput, PropertyStep},
     properties,
 };
 use lapidary_vault::View;
@@ -55,7 +55,7 @@ impl WriteTool for FrontmatterDelete {
         let path = properties::key_path(Self::DECLARATION.name, &input.key_path)?;
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         input.frontmatter.check(&editing, &editing.document()?)?;
-        frontmatter::plan(editing, &[Step::Delete(path)])
+        frontmatter::plan(editing, &[PropertyStep::Delete(path)])
     }
 
     fn text(&self, output: &FrontmatterOutput) -> Option<String> {

@@ -5,7 +5,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput},
-    frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
+    frontmatter::{self, FrontmatterInput, FrontmatterOutput, PropertyStep},
     properties,
 };
 use lapidary_vault::View;
@@ -56,7 +56,7 @@ impl WriteTool for FrontmatterSet {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         input.frontmatter.check(&editing, &editing.document()?)?;
         let value = frontmatter::value(&editing, "value", &input.value)?;
-        frontmatter::plan(editing, &[Step::Set(path, value)])
+        frontmatter::plan(editing, &[PropertyStep::Set(path, value)])
     }
 
     fn text(&self, output: &FrontmatterOutput) -> Option<String> {

@@ -5,8 +5,8 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput},
-    frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
-    properties::{self, Properties},
+    frontmatter::{self, FrontmatterInput, FrontmatterOutput, PropertyStep},
+    properties::{self, NoteProperties},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -69,21 +69,21 @@ impl WriteTool for FrontmatterUpdate {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let document = editing.document()?;
         input.frontmatter.check(&editing, &document)?;
-        let properties = Properties::of(&document).value();
+        let properties = NoteProperties::of(&document).value();
         let YamlValue::Map(set) = frontmatter::value(&editing, "set", &Json::Object(input.set))? else {
             return Err(bug!("the properties to set are no map"));
         };
         if set.iter().any(|(name, _)| name.is_empty()) {
             return Err(editing.bad_argument("set", "must not have an empty name"));
         }
-        let mut steps: Vec<Step> = match input.mode {
-            Mode::Merge => from_the_back(removed).map(Step::Delete).collect(),
+        let mut steps: Vec<PropertyStep> = match input.mode {
+            Mode::Merge => from_the_back(removed).map(PropertyStep::Delete).collect(),
             Mode::Replace => gone(&properties, &set),
         };
         for (name, value) in set {
             match input.mode {
                 Mode::Merge => merge(&[name], value, &properties, &mut steps),
-                Mode::Replace => steps.push(Step::Set(PropertyPath::name(&name), value)),
+                Mode::Replace => steps.push(PropertyStep::Set(PropertyPath::name(&name), value)),
             }
         }
         frontmatter::plan(editing, &steps)
@@ -153,14 +153,19 @@ fn from_the_back(mut paths: Vec<PropertyPath>) -> impl Iterator<Item = PropertyP
 }
 
 /// The properties that are not among those that shall be there.
-fn gone(properties: &YamlValue, set: &[(String, YamlValue)]) -> Vec<Step> {
+fn gone(properties: &YamlValue, set: &[(String, YamlValue)]) -> Vec<PropertyStep> {
     let YamlValue::Map(entries) = properties else { return Vec::new() };
     let is_gone = |name: &&String| !set.iter().any(|(kept, _)| kept == *name);
-    entries.iter().map(|(name, _)| name).filter(is_gone).map(|name| Step::Delete(PropertyPath::name(name))).collect()
+    entries
+        .iter()
+        .map(|(name, _)| name)
+        .filter(is_gone)
+        .map(|name| PropertyStep::Delete(PropertyPath::name(name)))
+        .collect()
 }
 
 /// A map goes into the map that is there, key by key; anything else takes the place of what is there.
-fn merge(way: &[String], value: YamlValue, properties: &YamlValue, steps: &mut Vec<Step>) {
+fn merge(way: &[String], value: YamlValue, properties: &YamlValue, steps: &mut Vec<PropertyStep>) {
     let Some(path) = PropertyPath::of(way.to_vec()) else { return };
     match (value, path.find(properties)) {
         (YamlValue::Map(entries), Some(YamlValue::Map(there))) if !there.is_empty() && !entries.is_empty() => {
@@ -169,6 +174,6 @@ fn merge(way: &[String], value: YamlValue, properties: &YamlValue, steps: &mut V
                 merge(&way, value, properties, steps);
             }
         }
-        (value, _) => steps.push(Step::Set(path, value)),
+        (value, _) => steps.push(PropertyStep::Set(path, value)),
     }
 }

@@ -6,7 +6,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput, FileWritten},
     heading::{self, HeadingInput},
-    references::{References, ReferencesInput, ReferencesOutput},
+    references::{NoteReferences, ReferencesInput, ReferencesOutput},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -94,7 +94,7 @@ impl WriteTool for HeadingRename {
         let index = note.headings.partition_point(|other| other.span.start < heading.span.start);
         let after = renamed.note();
         let follow = Rename { before: &note, after: &after, index };
-        let mut references = References::to(context, view, editing.path())?;
+        let mut references = NoteReferences::to(context, view, editing.path())?;
         // Its own links first: they may stand before the heading or in it.
         let own = references.within(context, &document, &|place| follow.follow(place))?;
         let moved = own.note();

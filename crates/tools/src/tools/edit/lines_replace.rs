@@ -5,7 +5,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput, FileWritten},
-    place::Places,
+    place::LineColumns,
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -89,7 +89,7 @@ impl WriteTool for LinesReplace {
         let new = edited.document;
         let to = match edited.span.is_empty() {
             true => input.from.saturating_sub(1),
-            false => Places::of(new.shown()).last_line(edited.span.end),
+            false => LineColumns::of(new.shown()).last_line(edited.span.end),
         };
         let new_range = RangeOutput { from: input.from, to };
         let range_hash = new.hash_of_lines(LineRange { from: input.from, to }).to_string();

@@ -6,9 +6,9 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     appending::{self, Appended},
     note_edit::{Makes, NoteEdit, NoteTextWritten},
-    patching::{ContentType, Wanted, edit_refusal, patched},
-    section::Section,
-    target::Target,
+    patching::{ContentType, PatchRequest, edit_refusal, patched},
+    section::NoteSection,
+    target::NoteTarget,
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -23,12 +23,12 @@ pub(crate) struct ObsidianAppendToNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// What to add.
     content: String,
     /// Add it at the end of this.
     #[serde(default)]
-    section: Option<Section>,
+    section: Option<NoteSection>,
     /// `json`, in a section: a value for a property, or rows of a table.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
@@ -77,7 +77,7 @@ impl WriteTool for ObsidianAppendToNote {
         let writing =
             NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)?;
         if let Some(section) = &input.section {
-            let wanted = Wanted {
+            let wanted = PatchRequest {
                 tool,
                 section,
                 operation: PatchOperation::Add(InsertSide::Behind),

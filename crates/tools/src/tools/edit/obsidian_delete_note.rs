@@ -6,7 +6,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     hash, naming,
     removing::{is_for_good, to_trash},
-    target::Target,
+    target::NoteTarget,
 };
 use lapidary_vault::{ChangeSet, ContentGuard, VaultPath, View};
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ pub(crate) struct ObsidianDeleteNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,

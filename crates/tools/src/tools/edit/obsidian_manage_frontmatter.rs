@@ -9,8 +9,8 @@ use lapidary_toolkit::{
     hash,
     note_edit::{Makes, NoteEdit, NoteWritten},
     patching::edit_refusal,
-    properties::{self, Properties},
-    target::Target,
+    properties::{self, NoteProperties},
+    target::NoteTarget,
 };
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
@@ -26,7 +26,7 @@ pub(crate) struct Input {
     /// What to do.
     operation: Operation,
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// Its name, at the top level.
     #[schemars(length(min = 1))]
     key: String,
@@ -217,7 +217,7 @@ impl WriteTool for ObsidianManageFrontmatter {
 }
 
 fn readable(path: &VaultPath, document: &Document) -> Result<Map<String, Value>, Reason> {
-    let properties = Properties::of(document);
+    let properties = NoteProperties::of(document);
     match properties.problem() {
         Some(problem) => Err(Reason::FrontmatterInvalid { path: path.clone(), problem: Prose::ours(problem) }),
         None => Ok(properties.json()),

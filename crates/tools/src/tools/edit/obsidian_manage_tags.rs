@@ -8,7 +8,7 @@ use lapidary_toolkit::{
     note_edit::{Makes, NoteEdit, NoteWritten},
     patching::edit_refusal,
     tags::{self, TagsOfNote},
-    target::Target,
+    target::NoteTarget,
 };
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub(crate) struct ObsidianManageTags;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// What to do.
     operation: Operation,
     /// With or without `#`.

@@ -5,9 +5,9 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     note_edit::{Makes, NoteEdit, NoteWritten},
-    patching::{ContentType, Wanted, patched},
-    section::{Section, SectionOutput},
-    target::Target,
+    patching::{ContentType, PatchRequest, patched},
+    section::{NoteSection, SectionOutput},
+    target::NoteTarget,
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -21,9 +21,9 @@ pub(crate) struct ObsidianPatchNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// Which part.
-    section: Section,
+    section: NoteSection,
     /// Where to put it.
     operation: Change,
     /// The new text, without the heading.
@@ -121,7 +121,7 @@ impl WriteTool for ObsidianPatchNote {
             input.expected_hash.as_deref(),
             input.dry_run,
         )?;
-        let wanted = Wanted {
+        let wanted = PatchRequest {
             tool,
             section: &input.section,
             operation: match input.operation {

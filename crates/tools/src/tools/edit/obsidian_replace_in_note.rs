@@ -7,7 +7,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     note_edit::{Makes, NoteEdit, NoteWritten},
-    target::Target,
+    target::NoteTarget,
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ pub(crate) struct ObsidianReplaceInNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// In order.
     #[schemars(length(min = 1))]
     replacements: Vec<Wanted>,

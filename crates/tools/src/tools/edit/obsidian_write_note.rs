@@ -5,9 +5,9 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     note_edit::{Makes, NoteEdit, NoteTextWritten},
-    patching::{ContentType, Wanted, not_json, patched},
-    section::Section,
-    target::Target,
+    patching::{ContentType, PatchRequest, not_json, patched},
+    section::NoteSection,
+    target::NoteTarget,
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -22,12 +22,12 @@ pub(crate) struct ObsidianWriteNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// The whole text with properties, or that of the section without its heading.
     content: String,
     /// Replace only this; it has to be there.
     #[serde(default)]
-    section: Option<Section>,
+    section: Option<NoteSection>,
     /// `json`: the content is JSON, stored compactly; in a section, a typed property or table rows.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
@@ -80,7 +80,7 @@ impl WriteTool for ObsidianWriteNote {
                 None => reason.with_what_changed(view, input.content.as_bytes()),
             })?;
         if let Some(section) = &input.section {
-            let wanted = Wanted {
+            let wanted = PatchRequest {
                 tool,
                 section,
                 operation: PatchOperation::Replace,

@@ -7,7 +7,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     budget::{self, BudgetInput},
-    expression::{self, EXPECTED_HASHES, Expression, Replaced, Sources},
+    expression::{self, EXPECTED_HASHES, ExpressionFiles, ReplacedFile, TextExpression},
     file_edit::EXPECTED_CONTENT,
     hash,
 };
@@ -100,7 +100,7 @@ impl WriteTool for RegexReplace {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
-        let expression = Expression::parse(tool, &input.pattern, &input.replacement, &input.flags, input.count)?;
+        let expression = TextExpression::parse(tool, &input.pattern, &input.replacement, &input.flags, input.count)?;
         let token = input.proposal_token.as_deref().filter(|_| !input.dry_run).map(Token::parse).transpose()?;
         input.check_expectations()?;
         let found = match (&input.file, &input.glob) {
@@ -109,7 +109,7 @@ impl WriteTool for RegexReplace {
                 expression::in_file(tool, context, view, &expression, file, expected, input.budget.as_ref())?
             }
             (None, Some(glob)) => {
-                let sources = Sources {
+                let sources = ExpressionFiles {
                     glob,
                     offset: input.offset,
                     expected: &input.expected_hashes,
@@ -121,7 +121,7 @@ impl WriteTool for RegexReplace {
             }
             _ => return Err(Reason::bad_argument(tool, "file", "is required, or `glob`, and not both")),
         };
-        let changes = ChangeSet { changes: found.replaced.iter().map(Replaced::change).collect() };
+        let changes = ChangeSet { changes: found.replaced.iter().map(ReplacedFile::change).collect() };
         let proposal = ShownProposal { tool, arguments: input.digest(found.scanned), changes: changes.digest() };
         if let Some(token) = token {
             let redeemed = ProposalStep::Redeem { token: token.sealed.to_owned(), proposal };

@@ -5,7 +5,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput, FileWritten},
-    occurrence::{self, Which},
+    occurrence::{self, OccurrenceChoice},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -26,7 +26,7 @@ pub(crate) struct Input {
     replace: String,
     /// Or which one, from 1.
     #[serde(default)]
-    occurrence: Which,
+    occurrence: OccurrenceChoice,
 }
 
 #[derive(Serialize, JsonSchema)]

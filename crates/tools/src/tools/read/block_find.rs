@@ -6,7 +6,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     block::{BlockInput, StructuralType},
     hash,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -64,7 +64,7 @@ impl ReadTool for BlockFind {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();

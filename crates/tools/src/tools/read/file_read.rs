@@ -5,8 +5,8 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash,
-    naming::{self, Found},
-    properties::Properties,
+    naming::{self, NamedFile},
+    properties::NoteProperties,
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -67,12 +67,12 @@ impl ReadTool for FileRead {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let is_note = path.name().to_lowercase().ends_with(".md");
         let properties = is_note.then(|| shown.properties());
-        let notice = match properties.as_ref().and_then(Properties::problem) {
+        let notice = match properties.as_ref().and_then(NoteProperties::problem) {
             _ if shown.is_lossy() => Some(NOT_UTF8.to_owned()),
             Some(problem) => Some(format!("The properties are not valid YAML ({problem}), so `data` is empty.")),
             None => None,

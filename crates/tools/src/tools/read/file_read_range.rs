@@ -7,7 +7,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -74,7 +74,7 @@ impl ReadTool for FileReadRange {
                 problems: vec![ArgumentProblem { at: "to".to_owned(), problem, nearest: None }],
             });
         }
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let text = shown.text();

@@ -5,8 +5,8 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash,
-    heading::{HashLength, HeadingInput, HeadingOutput, Outline},
-    naming::{self, Found},
+    heading::{HashLength, HeadingInput, HeadingOutput, NoteOutline},
+    naming::{self, NamedFile},
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -53,11 +53,11 @@ impl ReadTool for HeadingFind {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
-        let outline = Outline::of(&note, input.heading.delimiter());
+        let outline = NoteOutline::of(&note, input.heading.delimiter());
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
         let found = input.heading.chosen(&note);
         let none_found = found.is_empty().then(|| input.heading.none_found(&note));

@@ -9,7 +9,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     hash,
     heading::missing,
-    reading::{self, NOT_UTF8, Shown},
+    reading::{self, NOT_UTF8, ShownFile},
     target,
 };
 use lapidary_vault::{VaultPath, View};
@@ -225,7 +225,7 @@ fn read(context: &Context<'_>, view: &View, given: &str) -> Result<Read, Reason>
 }
 
 /// Where a part of a note stands, as a link names it, and its first line.
-fn span_of(path: &VaultPath, shown: &Shown, part: &str) -> Result<(std::ops::Range<usize>, usize), Reason> {
+fn span_of(path: &VaultPath, shown: &ShownFile, part: &str) -> Result<(std::ops::Range<usize>, usize), Reason> {
     let note = shown.note();
     if let Some(id) = part.strip_prefix('^') {
         let block = note

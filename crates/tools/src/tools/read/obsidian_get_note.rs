@@ -7,13 +7,13 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash,
-    naming::Found,
+    naming::NamedFile,
     properties,
-    reading::{self, NOT_UTF8, Shown},
-    section::{MOST_NAMES, Section, SectionOutput, SectionType, names},
-    target::Target,
+    reading::{self, NOT_UTF8, ShownFile},
+    section::{MOST_NAMES, NoteSection, SectionOutput, SectionType, names},
+    target::NoteTarget,
     time::minute,
-    whole::{Whole, readable_properties},
+    whole::{NoteContents, readable_properties},
 };
 use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
@@ -29,10 +29,10 @@ pub(crate) struct Input {
     /// Text; that with tags and times; headings, blocks and property names; one `section`.
     format: Format,
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// With `section`: which.
     #[serde(default)]
-    section: Option<Section>,
+    section: Option<NoteSection>,
     /// With `full`: the links to other files too.
     #[serde(default)]
     include_links: bool,
@@ -77,7 +77,7 @@ struct NoteOutput {
 enum Body {
     Full {
         #[serde(flatten)]
-        whole: Whole,
+        whole: NoteContents,
         #[serde(skip_serializing_if = "Option::is_none")]
         outgoing_links: Option<Vec<OutgoingLink>>,
     },
@@ -138,7 +138,7 @@ impl ReadTool for ObsidianGetNote {
         }
         let found = input.target.find(Self::DECLARATION.name, context, view)?;
         let renamed = found.notice();
-        let Found { path, file, requested } = found;
+        let NamedFile { path, file, requested } = found;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let mut notices = Vec::new();
@@ -240,9 +240,9 @@ impl ReadTool for ObsidianGetNote {
     }
 }
 
-fn full(file: &File, shown: &Shown, include_links: bool, notices: &mut Vec<String>) -> Body {
+fn full(file: &File, shown: &ShownFile, include_links: bool, notices: &mut Vec<String>) -> Body {
     let note = shown.note();
-    let whole = Whole::of(&note, file, shown, notices);
+    let whole = NoteContents::of(&note, file, shown, notices);
     Body::Full { whole, outgoing_links: include_links.then(|| outgoing_links(&note)) }
 }
 
@@ -263,7 +263,7 @@ fn heading_path(context: &Context<'_>, note: &Note<'_>, heading: &Heading) -> Re
     Ok(parts.join("::"))
 }
 
-fn document_map(context: &Context<'_>, shown: &Shown, notices: &mut Vec<String>) -> Result<Body, Reason> {
+fn document_map(context: &Context<'_>, shown: &ShownFile, notices: &mut Vec<String>) -> Result<Body, Reason> {
     let note = shown.note();
     let properties = readable_properties(shown, notices);
     Ok(Body::DocumentMap {
@@ -280,8 +280,8 @@ fn document_map(context: &Context<'_>, shown: &Shown, notices: &mut Vec<String>)
 fn one_section(
     context: &Context<'_>,
     path: &VaultPath,
-    shown: &Shown,
-    section: &Section,
+    shown: &ShownFile,
+    section: &NoteSection,
     notices: &mut Vec<String>,
 ) -> Result<Body, Reason> {
     let text = shown.text();
@@ -344,7 +344,7 @@ fn markdown(note: &NoteOutput) -> String {
     };
     match &note.body {
         Body::Content { content } => format!("{head}\n{}", fenced(content)),
-        Body::Full { whole: Whole { content, tags, stat, .. }, outgoing_links } => {
+        Body::Full { whole: NoteContents { content, tags, stat, .. }, outgoing_links } => {
             // The properties stand in the content, as the note has them.
             let mut text = format!("{head}, {} bytes, changed {}", stat.size, minute(stat.mtime));
             if !tags.is_empty() {

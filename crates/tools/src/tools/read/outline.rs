@@ -5,9 +5,9 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash,
-    heading::{DELIMITER, HashLength, HeadingOutput, Outline as Headings},
-    naming::{self, Found},
-    page::Page,
+    heading::{DELIMITER, HashLength, HeadingOutput, NoteOutline},
+    naming::{self, NamedFile},
+    page::ListPage,
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -91,13 +91,13 @@ impl ReadTool for Outline {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
         let wanted = note.headings.iter().filter(|heading| input.max_depth.is_none_or(|most| heading.level <= most));
-        let page = Page::of(wanted.collect::<Vec<&Heading>>(), input.offset, input.limit);
-        let headings = Headings::of(&note, DELIMITER);
+        let page = ListPage::of(wanted.collect::<Vec<&Heading>>(), input.offset, input.limit);
+        let headings = NoteOutline::of(&note, DELIMITER);
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
         let shown_heading = |heading| headings.show(&context.budget, heading, HashLength::Short, hash_of);
         let found: Vec<HeadingOutput> = page.items.into_iter().map(shown_heading).collect::<Result<_, Reason>>()?;

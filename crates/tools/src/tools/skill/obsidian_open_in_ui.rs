@@ -4,7 +4,7 @@ use lapidary_operation::{
     quote::{quoted, quoted_path},
     uri::encoded,
 };
-use lapidary_toolkit::naming::{self, Found};
+use lapidary_toolkit::naming::{self, NamedFile};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ impl ReadTool for ObsidianOpenInUi {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         context.check()?;
         let (path, requested, missing) = match naming::find(context, view, &input.path) {
-            Ok(Found { path, requested, .. }) => (path, requested, false),
+            Ok(NamedFile { path, requested, .. }) => (path, requested, false),
             // Whoever clicks the link makes the note, so that the caller must be allowed to.
             Err(Reason::NoteMissing { path, .. }) if !input.fail_if_missing => {
                 view.may_write(&path).map_err(|denied| Reason::PathForbidden {

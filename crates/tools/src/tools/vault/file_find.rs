@@ -5,10 +5,10 @@ use lapidary_operation::{
 };
 use lapidary_query::nearest_several;
 use lapidary_toolkit::{
-    folder::{Folder, relative},
+    folder::{FolderTarget, relative},
     index,
-    names::{Glob, NameRegex, composed},
-    page::Page,
+    names::{NameGlob, NameRegex, composed},
+    page::ListPage,
 };
 use lapidary_vault::{VaultPath, View, links::folded_name};
 use schemars::JsonSchema;
@@ -72,7 +72,7 @@ struct Match {
 enum Wanted {
     Exact(String),
     Substring(String),
-    Glob(Glob),
+    Glob(NameGlob),
     Regex(Box<NameRegex>),
 }
 
@@ -81,7 +81,7 @@ impl Wanted {
         Ok(match mode {
             Mode::Exact => Self::Exact(composed(query).into_owned()),
             Mode::Substring => Self::Substring(composed(query).into_owned()),
-            Mode::Glob => Self::Glob(Glob::parse(FileFind::DECLARATION.name, "query", query)?),
+            Mode::Glob => Self::Glob(NameGlob::parse(FileFind::DECLARATION.name, "query", query)?),
             Mode::Regex => Self::Regex(Box::new(NameRegex::parse("query", query)?)),
         })
     }
@@ -115,7 +115,8 @@ impl ReadTool for FileFind {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let wanted = Wanted::parse(input.mode, &input.query)?;
         let files = index::files(context, view)?;
-        let folder = match Folder::find(view, files, input.directory.as_deref().unwrap_or_default())?.or_nothing() {
+        let folder = match FolderTarget::find(view, files, input.directory.as_deref().unwrap_or_default())?.or_nothing()
+        {
             Ok(folder) => folder,
             Err(notice) => {
                 return Ok(Output { matches: Vec::new(), total: 0, next_offset: None, notice: Some(notice) });
@@ -128,7 +129,7 @@ impl ReadTool for FileFind {
                 found.push(file.path());
             }
         }
-        let page = Page::of(found, input.offset, input.limit);
+        let page = ListPage::of(found, input.offset, input.limit);
         let matches = page.items.into_iter().map(|path| Match { path: path.to_string(), why: input.mode }).collect();
         let notice = if page.total == 0 {
             let all: Vec<&VaultPath> = files.below(folder.as_ref()).map(|file| file.path()).collect();

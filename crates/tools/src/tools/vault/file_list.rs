@@ -5,10 +5,10 @@ use lapidary_operation::{
     ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{
-    folder::{Folder, relative},
+    folder::{FolderTarget, relative},
     index,
-    names::Glob,
-    page::Page,
+    names::NameGlob,
+    page::ListPage,
     time::{milliseconds, minute},
 };
 use lapidary_vault::{VaultPath, View, VisibleFiles};
@@ -93,9 +93,10 @@ impl ReadTool for FileList {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let glob = the_glob(&input)?.map(|given| Glob::parse(Self::DECLARATION.name, "glob", given)).transpose()?;
+        let glob = the_glob(&input)?.map(|given| NameGlob::parse(Self::DECLARATION.name, "glob", given)).transpose()?;
         let files = index::files(context, view)?;
-        let folder = match Folder::find(view, files, input.directory.as_deref().unwrap_or_default())?.or_nothing() {
+        let folder = match FolderTarget::find(view, files, input.directory.as_deref().unwrap_or_default())?.or_nothing()
+        {
             Ok(folder) => folder,
             Err(notice) => {
                 return Ok(Output { entries: Vec::new(), total: 0, next_offset: None, notice: Some(notice) });
@@ -103,7 +104,7 @@ impl ReadTool for FileList {
         };
         let mut found = entries(context, files, folder.as_ref(), input.recursive)?;
         found.retain(|path, _| glob.as_ref().is_none_or(|glob| glob.matches(relative(path, folder.as_ref()))));
-        let page = Page::of(found.into_iter().collect(), input.offset, input.limit);
+        let page = ListPage::of(found.into_iter().collect(), input.offset, input.limit);
         let shown = |(path, found): (&str, Found)| Entry {
             path: path.to_owned(),
             r#type: found.r#type,

@@ -5,7 +5,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     properties,
     reading::{self, NOT_UTF8},
 };
@@ -60,7 +60,7 @@ impl ReadTool for FrontmatterGet {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let key_path = input.key_path.as_deref();
         let key_path = key_path.map(|given| properties::key_path(Self::DECLARATION.name, given)).transpose()?;
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let properties = shown.properties();

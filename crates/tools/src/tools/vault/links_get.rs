@@ -9,7 +9,7 @@ use lapidary_toolkit::{
     hash, index,
     link::{self, OutLink, canvas_links, out_links},
     naming,
-    page::Page,
+    page::ListPage,
     reading,
 };
 use lapidary_vault::{VaultPath, View, VisibleFiles};
@@ -73,7 +73,7 @@ pub(crate) struct Output {
 struct BackLink {
     file: String,
     line: usize,
-    kind: link::Kind,
+    kind: link::LinkWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     alias: Option<String>,
     /// The heading or block that is meant.
@@ -126,8 +126,8 @@ impl ReadTool for LinksGet {
         }
         context.check()?;
         let backlinks = if wants(Direction::Backlinks) { backlinks::find(context, files, &path)? } else { Vec::new() };
-        let outlinks = Page::of(outlinks, input.offset, input.limit);
-        let mut backlinks = Page::of(backlinks, input.offset, input.limit);
+        let outlinks = ListPage::of(outlinks, input.offset, input.limit);
+        let mut backlinks = ListPage::of(backlinks, input.offset, input.limit);
         backlinks::put_sentences(files, &path, &mut backlinks.items);
         let next_offset = outlinks.next.max(backlinks.next);
         let cut = next_offset.is_some() || input.offset > 0;
@@ -151,7 +151,7 @@ impl ReadTool for LinksGet {
             };
             let target = link.path.as_ref().or(link.url.as_ref()).unwrap_or(&link.target);
             let mark = if link.path.is_none() && link.url.is_none() { "?" } else { "" };
-            let embed = if link.kind == link::Kind::Embed { "!" } else { "" };
+            let embed = if link.kind == link::LinkWord::Embed { "!" } else { "" };
             one_line(&format!("{}→ {embed}{target}{place}{mark}", link.line)).into_owned() + "\n"
         };
         let back = |link: &BackLink| {

@@ -7,8 +7,8 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash, link,
-    naming::{self, Found},
-    place::Places,
+    naming::{self, NamedFile},
+    place::LineColumns,
     properties,
     reading::{self, NOT_UTF8},
     tags,
@@ -51,7 +51,7 @@ pub(crate) struct Output {
     blocks: Vec<BlockOutput>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tasks: Option<TasksOutput>,
-    link_counts: BTreeMap<link::Kind, usize>,
+    link_counts: BTreeMap<link::LinkWord, usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
@@ -104,11 +104,11 @@ impl ReadTool for MetadataRead {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
-        let places = Places::of(note.text);
+        let places = LineColumns::of(note.text);
         let hash_of = |span| shown.hash_of(span).map(|hash| hash.to_string());
         let heading_output = |heading: &Heading| {
             let parts = note.heading_path(heading);

@@ -5,7 +5,7 @@ use lapidary_operation::{
     WireFamily, fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{
-    folder::{Folder, relative},
+    folder::{FolderTarget, relative},
     index,
     names::NameRegex,
 };
@@ -125,7 +125,7 @@ impl ReadTool for ObsidianListNotes {
         let extension = input.extension.as_deref().and_then(with_dot);
         let path = input.path.unwrap_or_default();
         let files = index::files(context, view)?;
-        let folder = Folder::find(view, files, &path)?.required()?;
+        let folder = FolderTarget::find(view, files, &path)?.required()?;
         let mut walk = Walk {
             folder: folder.as_ref(),
             extension: extension.as_deref(),

@@ -6,7 +6,7 @@ mod text;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, fence::fenced,
 };
-use lapidary_toolkit::cursor::Cursor;
+use lapidary_toolkit::cursor::PageCursor;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,8 +122,8 @@ impl ReadTool for ObsidianSearchNotes {
             return Err(Reason::ContextLengthTooLarge { given: input.context_length, limit: MAX_CONTEXT });
         }
         let cursor = match input.cursor.as_deref() {
-            None if mode == Mode::Omnisearch => Cursor { offset: 0, limit: RANKED_HITS },
-            given => Cursor::parse(given)?,
+            None if mode == Mode::Omnisearch => PageCursor { offset: 0, limit: RANKED_HITS },
+            given => PageCursor::parse(given)?,
         };
         if mode != Mode::Text && input.path_prefix.is_some() {
             return Err(Reason::PathPrefixInvalidMode { mode: mode.name() });
@@ -149,7 +149,8 @@ impl ReadTool for ObsidianSearchNotes {
             notice = Some(format!("At most {matches} of each note are shown; `maxMatchesPerHit` shows more."));
         }
         let end = cursor.offset.saturating_add(hits.len());
-        let next_cursor = (end < total_count && !hits.is_empty()).then(|| Cursor { offset: end, ..cursor }.written());
+        let next_cursor =
+            (end < total_count && !hits.is_empty()).then(|| PageCursor { offset: end, ..cursor }.written());
         // That it was only a scan is said in any case: another time there may be something.
         let notice = match notice {
             Some(said) if total_count == 0 => Some(format!("{said} No note fits.")),
@@ -284,7 +285,7 @@ impl ReadTool for ObsidianSearchNotes {
     }
 }
 
-fn nothing(mode: Mode, total: usize, cursor: Cursor) -> String {
+fn nothing(mode: Mode, total: usize, cursor: PageCursor) -> String {
     match mode {
         _ if total > 0 => {
             format!("There are {total} hits, and none from number {} on.", cursor.offset.saturating_add(1))

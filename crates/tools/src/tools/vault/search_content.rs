@@ -9,8 +9,8 @@ use lapidary_operation::{
 };
 use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
 use lapidary_toolkit::{
-    budget::{self, BudgetInput, Limits},
-    folder::Folder,
+    budget::{self, BudgetInput, BudgetLimits},
+    folder::FolderTarget,
     hash, index, reading,
 };
 use lapidary_vault::{Budget, ScanHit, ScanPlace, ScannedNotes, Skip, Stop, VaultPath, View, VisibleFiles, Window};
@@ -134,15 +134,16 @@ impl ReadTool for SearchContent {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let pattern = pattern(&input)?;
         let files = index::files_to_search(context, view)?;
-        let directory = match input.directory.as_deref().map(|given| Folder::find(view, files, given)).transpose()? {
-            None => None,
-            Some(folder) => match folder.or_nothing() {
-                Ok(folder) => folder,
-                Err(hint) => return Ok(Output { hint: Some(hint), ..Output::default() }),
-            },
-        };
+        let directory =
+            match input.directory.as_deref().map(|given| FolderTarget::find(view, files, given)).transpose()? {
+                None => None,
+                Some(folder) => match folder.or_nothing() {
+                    Ok(folder) => folder,
+                    Err(hint) => return Ok(Output { hint: Some(hint), ..Output::default() }),
+                },
+            };
         let resume_from = input.resume_from.as_deref().map(|given| resume_place(files, given)).transpose()?;
-        let limits = Limits::of(input.budget.as_ref(), context);
+        let limits = BudgetLimits::of(input.budget.as_ref(), context);
         let place = place_of(input.offset);
         let window = Window {
             start: place.map_or(0, |place| place.file),

@@ -4,9 +4,9 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     index,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     reading,
-    tags::{self, Nested, TagCounts},
+    tags::{self, NestedTags, TagCounts},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -58,19 +58,19 @@ impl ReadTool for TagsList {
         let mut counts = TagCounts::default();
         match &input.file {
             Some(given) => {
-                let Found { path, file, .. } = naming::find(context, view, given)?;
+                let NamedFile { path, file, .. } = naming::find(context, view, given)?;
                 let shown = reading::show(&path, &file)?;
                 context.check()?;
                 // Only in notes does `#` make a tag.
                 if path.is_note() {
                     let found = tags::of_note(&shown.note());
-                    counts.add_note(found.iter().map(String::as_str), Nested::CountAlone);
+                    counts.add_note(found.iter().map(String::as_str), NestedTags::CountAlone);
                 }
             }
             None => {
                 for (_, digest) in index::notes(context, view)?.notes() {
                     context.check()?;
-                    counts.add_note(digest.tags().map(|tag| tag.name), Nested::CountAlone);
+                    counts.add_note(digest.tags().map(|tag| tag.name), NestedTags::CountAlone);
                 }
             }
         }

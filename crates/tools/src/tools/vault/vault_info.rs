@@ -3,7 +3,7 @@ use lapidary_operation::{
     quote::quoted,
 };
 use lapidary_toolkit::{
-    budget::{self, BudgetInput, Limits},
+    budget::{self, BudgetInput, BudgetLimits},
     index,
 };
 use lapidary_vault::{FileEntry, Stop, View};
@@ -127,7 +127,7 @@ impl ReadTool for VaultInfo {
 
 /// The notes as far as the budget goes, and why it ended there.
 fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, Option<Stop>), Reason> {
-    let limits = Limits::of(input.budget.as_ref(), context);
+    let limits = BudgetLimits::of(input.budget.as_ref(), context);
     let mut counted = Output { name: view.vault().to_owned(), ..Output::default() };
     for note in index::files(context, view)?.iter().filter(FileEntry::is_note).skip(input.offset) {
         let stop = limits.stop_after(counted.file_count, context.cancel);

@@ -3,7 +3,7 @@
 use lapidary_note::{ContentHash, shown_text};
 use lapidary_operation::{ProposalStep, clipped, quote::quoted};
 use lapidary_toolkit::{
-    expression::{Found, Replaced},
+    expression::{ExpressionMatches, ReplacedFile},
     file_edit::total_lines,
     hash,
 };
@@ -105,7 +105,7 @@ const TRUNCATED: &str = "Not all files were looked through: the budget is spent 
 const NOTHING: &str = "Nothing was found, so there is nothing to carry out.";
 
 /// The answer to the first step.
-pub(super) fn proposed(input: &Input, found: &Found, proposal: Option<ProposalStep>) -> Output {
+pub(super) fn proposed(input: &Input, found: &ExpressionMatches, proposal: Option<ProposalStep>) -> Output {
     let only = found.replaced.first().filter(|_| input.file.is_some());
     Output {
         proposal,
@@ -126,7 +126,7 @@ pub(super) fn proposed(input: &Input, found: &Found, proposal: Option<ProposalSt
 }
 
 /// The answer to the second.
-pub(super) fn carried_out(input: &Input, found: &Found, proposal: ProposalStep) -> Output {
+pub(super) fn carried_out(input: &Input, found: &ExpressionMatches, proposal: ProposalStep) -> Output {
     let only = found.replaced.first().filter(|_| input.file.is_some());
     Output {
         proposal: Some(proposal),
@@ -139,7 +139,7 @@ pub(super) fn carried_out(input: &Input, found: &Found, proposal: ProposalStep) 
     }
 }
 
-fn to_come(replaced: &Replaced) -> FileOutput {
+fn to_come(replaced: &ReplacedFile) -> FileOutput {
     FileOutput {
         current_hash: Some(short(&replaced.before.hash())),
         would_be_hash: Some(short(&replaced.content.hash())),
@@ -148,11 +148,11 @@ fn to_come(replaced: &Replaced) -> FileOutput {
     }
 }
 
-fn made(replaced: &Replaced) -> FileOutput {
+fn made(replaced: &ReplacedFile) -> FileOutput {
     FileOutput { content_hash: Some(short(&replaced.content.hash())), ..of_file(replaced) }
 }
 
-fn of_file(replaced: &Replaced) -> FileOutput {
+fn of_file(replaced: &ReplacedFile) -> FileOutput {
     FileOutput {
         file: replaced.path.to_string(),
         replaced_count: replaced.count,
@@ -164,7 +164,7 @@ fn of_file(replaced: &Replaced) -> FileOutput {
 }
 
 /// The first line that a replacement changes.
-fn example(replaced: &Replaced) -> Option<LineOutput> {
+fn example(replaced: &ReplacedFile) -> Option<LineOutput> {
     let (before, after) = (shown_text(replaced.before.bytes()), shown_text(replaced.content.bytes()));
     let (mut old, mut new) = (before.lines(), after.lines());
     for line in 1.. {
@@ -227,7 +227,7 @@ fn short(hash: &ContentHash) -> String {
 }
 
 /// What both steps say.
-fn either(input: &Input, found: &Found) -> Output {
+fn either(input: &Input, found: &ExpressionMatches) -> Output {
     let left = found.left.iter().map(|(path, why)| LeftOutput { file: path.to_string(), why: why.to_string() });
     Output {
         file: input.file.clone(),

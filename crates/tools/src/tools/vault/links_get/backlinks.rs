@@ -22,7 +22,7 @@ pub(super) fn find(context: &Context<'_>, files: &VisibleFiles, target: &VaultPa
         found.push(BackLink {
             file: source.to_string(),
             line: link.line,
-            kind: link::Kind::of(link.kind, link.embed, link.subpath),
+            kind: link::LinkWord::of(link.kind, link.embed, link.subpath),
             alias: link.alias.map(str::to_owned),
             subpath: link.subpath.map(str::to_owned),
             property: link.property.map(str::to_owned),

@@ -2,7 +2,7 @@
 
 use lapidary_operation::{Context, Reason, quote::Prose};
 use lapidary_query::{Logic, LogicHalt, Row, Value, is_truthy};
-use lapidary_toolkit::{cursor::Cursor, index, page::Page};
+use lapidary_toolkit::{cursor::PageCursor, index, page::ListPage};
 use lapidary_vault::{FileEntry, FileRow, NoteRows, View};
 use serde_json::{Map, Value as Json};
 
@@ -13,7 +13,7 @@ pub(super) fn search(
     context: &Context<'_>,
     view: &View,
     rule: &Map<String, Json>,
-    cursor: Cursor,
+    cursor: PageCursor,
 ) -> Result<(usize, Vec<Hit>), Reason> {
     let logic = Logic::parse(&Json::Object(rule.clone()))
         .map_err(|error| Reason::LogicInvalid { problem: Prose::ours(error) })?;
@@ -42,7 +42,7 @@ pub(super) fn search(
         .into_iter()
         .collect::<Result<Vec<Hit>, LogicHalt>>()
         .map_err(|halt| Reason::LogicInvalid { problem: Prose::ours(halt) })?;
-    let page = Page::of(found, cursor.offset, cursor.limit);
+    let page = ListPage::of(found, cursor.offset, cursor.limit);
     Ok((page.total, page.items))
 }
 

@@ -4,7 +4,7 @@ use lapidary_operation::{
     Context, ReadTool, Reason,
     quote::{Prose, quoted, quoted_list},
 };
-use lapidary_toolkit::cursor::Cursor;
+use lapidary_toolkit::cursor::PageCursor;
 use lapidary_vault::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery, VaultPath, View};
 
 use super::{
@@ -30,7 +30,7 @@ pub(super) fn search(
     view: &View,
     query: &str,
     input: &Input,
-    cursor: Cursor,
+    cursor: PageCursor,
 ) -> Result<Answer, Reason> {
     if query.len() > LONGEST_QUERY {
         let problem = Prose::ours(format_args!("has {} bytes, more than the limit of {LONGEST_QUERY}", query.len()));

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, ops::Range};
 use lapidary_note::shown_text;
 use lapidary_operation::{Context, ReadTool, Reason, quote::Prose};
 use lapidary_query::{SimpleMatches, SimpleQuery};
-use lapidary_toolkit::{cursor::Cursor, index, page::Page};
+use lapidary_toolkit::{cursor::PageCursor, index, page::ListPage};
 use lapidary_vault::{VaultPath, View};
 
 use super::{
@@ -27,7 +27,7 @@ pub(super) fn search(
     view: &View,
     query: &str,
     input: &Input,
-    cursor: Cursor,
+    cursor: PageCursor,
 ) -> Result<(usize, Vec<Hit>), Reason> {
     let query = SimpleQuery::parse(query)
         .map_err(|error| Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", Prose::ours(error)))?;
@@ -43,7 +43,7 @@ pub(super) fn search(
     })?;
     context.check()?;
     found.sort_by(|a, b| (!a.in_name, Reverse(a.matches), &a.path).cmp(&(!b.in_name, Reverse(b.matches), &b.path)));
-    let page = Page::of(found, cursor.offset, cursor.limit);
+    let page = ListPage::of(found, cursor.offset, cursor.limit);
     let mut hits = Vec::with_capacity(page.items.len());
     for found in &page.items {
         context.check()?;
