@@ -9,7 +9,7 @@ use lapidary_vault::{Change, ChangeSet, Scope, View};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Decision,
+    RuleDecision,
     execution::Execution,
     stages::{check, find, judge},
 };
@@ -115,8 +115,8 @@ fn plan_step<'a>(
     };
     let vault = &execution.concerned_vault().vault;
     match judge::judge(&changes, &[&entry.spec], scope, vault, execution.setup(), execution.principal())?.0 {
-        Decision::Deny => Err(Reason::DeniedByRule),
-        Decision::Allow | Decision::Ask => Ok((entry, PlannedStep { draft, repairs, dry_run: dry }, changes)),
+        RuleDecision::Deny => Err(Reason::DeniedByRule),
+        RuleDecision::Allow | RuleDecision::Ask => Ok((entry, PlannedStep { draft, repairs, dry_run: dry }, changes)),
     }
 }
 

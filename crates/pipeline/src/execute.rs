@@ -11,7 +11,7 @@ use tracing::Span;
 
 use crate::{
     Executor, Invocation, Operation, Outcome,
-    execution::{Conclusion, Execution, Flow},
+    execution::{CallConclusion, Execution, StageFlow},
     stages::{FIND, NARROW, STAGES, check::argument_at, observe, record},
 };
 
@@ -100,7 +100,7 @@ fn call_span(execution: &Execution<'_>) -> Span {
 }
 
 /// From stage to stage, until one of them ends the call.
-fn run_stages(execution: &mut Execution<'_>) -> Result<Conclusion, Reason> {
+fn run_stages(execution: &mut Execution<'_>) -> Result<CallConclusion, Reason> {
     let mut at = FIND;
     while let Some((name, stage)) = STAGES.get(at) {
         let _stage = if execution.is_recorded() {
@@ -109,10 +109,10 @@ fn run_stages(execution: &mut Execution<'_>) -> Result<Conclusion, Reason> {
             tracing::trace_span!("stage", name).entered()
         };
         at = match stage(execution)? {
-            Flow::Next => at + 1,
-            Flow::Restart => FIND,
-            Flow::Replan => NARROW,
-            Flow::End(conclusion) => return Ok(conclusion),
+            StageFlow::Next => at + 1,
+            StageFlow::Restart => FIND,
+            StageFlow::Replan => NARROW,
+            StageFlow::End(conclusion) => return Ok(conclusion),
         };
     }
     Err(bug!("a call went through all stages and did not end"))

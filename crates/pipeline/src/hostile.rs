@@ -5,7 +5,7 @@ use lapidary_tools::{Effect, ToolKind, ToolSpec, quote::outside_quotations};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Decision, Outcome, Principal, Rule,
+    ApprovalRule, Outcome, Principal, RuleDecision,
     testing::{TestServer, TestSetup},
 };
 
@@ -173,7 +173,7 @@ fn no_tool_lets_a_note_or_a_name_speak_with_our_voice() {
 
 #[test]
 fn no_question_to_a_person_is_put_in_words_of_a_note() {
-    let any = |effect| Rule::effect(effect, Decision::Ask);
+    let any = |effect| ApprovalRule::effect(effect, RuleDecision::Ask);
     let rules = vec![any(Effect::Read), any(Effect::Write), any(Effect::Destroy)];
     for (can_be_asked, waits_for_approval) in [(true, false), (false, true)] {
         let server =

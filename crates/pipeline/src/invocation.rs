@@ -12,10 +12,10 @@ pub struct Invocation {
     pub operation: Operation,
     pub principal: Principal,
     /// What a person said to the question of an earlier outcome of the same call.
-    pub answer: Option<Answer>,
+    pub answer: Option<ConsentAnswer>,
     /// The change that a person has approved in another process. It is made, or none.
     pub approved: Option<ContentHash>,
-    pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    pub progress: Option<Arc<dyn Fn(CallProgress) + Send + Sync>>,
 }
 
 /// What is to be done.
@@ -43,7 +43,7 @@ impl Invocation {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ConsentAnswer {
     pub state: String,
     pub verdict: Verdict,
 }
@@ -59,7 +59,7 @@ pub enum Verdict {
 
 /// How far a call has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum CallProgress {
     /// What would change is known.
     Planned,
     /// All is done, the reply follows.

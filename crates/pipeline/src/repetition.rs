@@ -31,12 +31,12 @@ pub struct RepetitionLimits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CallFingerprint {
     call: ContentHash,
-    search: Option<Search>,
+    search: Option<WordSearch>,
 }
 
 /// A search by words: everything else that it was given, operators among the words included, is where and how it looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Search {
+struct WordSearch {
     scope: ContentHash,
     words: BTreeSet<String>,
     /// What an answer may repeat of the question.
@@ -70,12 +70,12 @@ impl CallFingerprint {
         }
         let scope = format!("{} {} {operators:?}", spec.name(), digest(&arguments));
         let scope = ContentHash::of(scope.as_bytes());
-        Self { call, search: (!searched.is_empty()).then_some(Search { scope, words: searched, texts }) }
+        Self { call, search: (!searched.is_empty()).then_some(WordSearch { scope, words: searched, texts }) }
     }
 
     /// What tells one answer to it from another: what the answer says, without what it only repeats of the question.
     pub(crate) fn outcome(&self, rendered: &RenderedReply) -> ContentHash {
-        let Some(Search { texts, .. }) = &self.search else { return rendered.digest() };
+        let Some(WordSearch { texts, .. }) = &self.search else { return rendered.digest() };
         let is_echo = |value: &Value| value.as_str().is_some_and(|said| texts.iter().any(|text| text == said));
         let mut facts = rendered.facts();
         facts.retain(|_, value| !is_echo(value));
@@ -126,7 +126,7 @@ impl CallFingerprint {
     }
 }
 
-impl Search {
+impl WordSearch {
     /// More than half of all their words are in both. Who goes through days or chapters searches for another one each
     /// time, so words with numbers have to be the same.
     fn is_like(&self, other: &Self) -> bool {
@@ -140,7 +140,7 @@ impl Search {
 
 /// An answer that was given too often, and when it was last given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Repeated {
+pub(crate) struct RepeatedAnswer {
     pub(crate) times: usize,
     pub(crate) last: SystemTime,
     /// Not the same call, but nearly the same search.
@@ -250,7 +250,7 @@ impl CallHistory {
         outcome: ContentHash,
         at: SystemTime,
         limits: &RepetitionLimits,
-    ) -> Option<Repeated> {
+    ) -> Option<RepeatedAnswer> {
         let mut recent = self.recent();
         let calls = &mut of_caller(&mut recent, caller, at).calls;
         calls.retain(|seen| is_fresh(seen.at, at));
@@ -259,7 +259,7 @@ impl CallHistory {
         let like: Vec<&PastCall> = answered().filter(|seen| seen.asked.is_like(asked)).collect();
         for (found, similar) in [(same, false), (like, true)] {
             if let Some(last) = found.last().filter(|_| found.len() >= limits.allowed) {
-                return Some(Repeated { times: found.len(), last: last.at, similar });
+                return Some(RepeatedAnswer { times: found.len(), last: last.at, similar });
             }
         }
         calls.push_back(PastCall { asked: asked.clone(), outcome, at });

@@ -19,8 +19,8 @@ use tracing::{
 };
 
 use crate::{
-    AUDIT_FILE, Caller, Clock, Executor, Grant, Invocation, Limits, Outcome, Principal, RepetitionLimits, Rule, Rules,
-    ServedVault, Setup, Vaults,
+    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Caller, Clock, Executor, ExecutorSetup, Grant, Invocation,
+    Outcome, Principal, RepetitionLimits, ServedVault, ServedVaults,
 };
 
 /// The name of the only vault.
@@ -32,7 +32,7 @@ pub(crate) struct TestSetup {
     /// Of callers who are known by name.
     pub(crate) grants: Vec<(String, Arc<Grant>)>,
     /// Asked before those that allow everything.
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) rules: Vec<ApprovalRule>,
     pub(crate) can_be_asked: bool,
     pub(crate) waits_for_approval: bool,
     pub(crate) notices_repetition: bool,
@@ -73,17 +73,18 @@ impl TestSetup {
         };
         let profile =
             Arc::new(ProfileView::new("test", TOOL_SET, &self.profile, &ToolSelection::default(), &[]).unwrap());
-        let allowed = Rule { effect: None, group: None, tool: None, path: None, decision: crate::Decision::Allow };
-        let setup = Setup {
+        let allowed =
+            ApprovalRule { effect: None, group: None, tool: None, path: None, decision: crate::RuleDecision::Allow };
+        let setup = ExecutorSetup {
             grant: Arc::new(Grant::of(Arc::clone(&profile))),
             grants: self.grants,
             profiles: vec![profile],
-            vaults: Vaults::new(served, Vec::new()),
-            rules: Rules(self.rules.into_iter().chain([allowed]).collect()),
+            vaults: ServedVaults::new(served, Vec::new()),
+            rules: ApprovalRules(self.rules.into_iter().chain([allowed]).collect()),
             waits_for_approval: self.waits_for_approval,
             asks_before_deleting: self.asks_before_deleting,
             skills: VaultPath::parse("Skills").ok(),
-            limits: Limits {
+            limits: CallLimits {
                 max_file_bytes: self.max_file_bytes,
                 max_change_bytes: self.max_change_bytes,
                 max_reply_bytes: self.max_reply_bytes,

@@ -16,12 +16,12 @@ pub struct ServedVault {
 }
 
 /// The vaults of this server, in the order in which they were named. There is always at least one.
-pub struct Vaults {
+pub struct ServedVaults {
     first: ServedVault,
     others: Vec<ServedVault>,
 }
 
-impl Vaults {
+impl ServedVaults {
     pub fn new(first: ServedVault, others: Vec<ServedVault>) -> Self {
         Self { first, others }
     }

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use lapidary_pipeline::{AUDIT_FILE, Clock, Executor, Grant, Limits, Rule, Rules, ServedVault, Setup, Vaults};
+use lapidary_pipeline::{
+    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, Grant, ServedVault,
+    ServedVaults,
+};
 use lapidary_query::nearest;
 use lapidary_tools::{
     BUILT_IN_PROFILES, Effect, ProfileRules, ProfileView, ScanLimits, SelectionError, TOOL_SET, TOOLS, ToolSelection,
@@ -80,7 +83,7 @@ pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Asse
     is_ours_alone(&state).map_err(|problem| StartError::State { folder: state.display().to_string(), problem })?;
     let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose));
     let first = served.next().ok_or(StartError::NoVault)??;
-    let vaults = Vaults::new(first, served.collect::<Result<_, _>>()?);
+    let vaults = ServedVaults::new(first, served.collect::<Result<_, _>>()?);
     let selection = ToolSelection {
         chosen: config.tools.include.clone().unwrap_or_default(),
         excluded: config.tools.exclude.clone(),
@@ -102,7 +105,7 @@ pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Asse
         BUILT_IN_PROFILES.into_iter().chain(own).try_for_each(|name| profiles.make(name, &names, false).map(|_| ()))?;
     }
     let profiles = profiles.made.into_iter().filter(|((_, vaults, read_only), _)| *vaults == names && !read_only);
-    let setup = Setup {
+    let setup = ExecutorSetup {
         grant,
         grants,
         profiles: profiles.map(|(_, profile)| profile).collect(),
@@ -241,14 +244,14 @@ fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
     if hidden { Err(StartError::Skills) } else { Ok(folder) }
 }
 
-fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
-    let own = |rule: &config::ApprovalRule| -> Result<Rule, StartError> {
+fn rules(approval: &config::Approval) -> Result<ApprovalRules, StartError> {
+    let own = |rule: &config::ApprovalRule| -> Result<ApprovalRule, StartError> {
         let tool = rule.tool.as_ref().map(|name| name.replace('.', "_"));
         let names = || TOOLS.iter().map(|tool| tool.spec().name());
         if let Some(tool) = tool.as_ref().filter(|tool| !names().any(|name| name == *tool)) {
             return Err(StartError::Rule { tool: tool.clone(), nearest: nearest(tool, names()) });
         }
-        Ok(Rule {
+        Ok(ApprovalRule {
             effect: rule.effect,
             group: rule.group,
             tool,
@@ -257,13 +260,13 @@ fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
         })
     };
     let mut rules = approval.rules.iter().map(own).collect::<Result<Vec<_>, _>>()?;
-    rules.push(Rule::effect(Effect::Write, approval.write));
-    rules.push(Rule::effect(Effect::Destroy, approval.destroy));
-    Ok(Rules(rules))
+    rules.push(ApprovalRule::effect(Effect::Write, approval.write));
+    rules.push(ApprovalRule::effect(Effect::Destroy, approval.destroy));
+    Ok(ApprovalRules(rules))
 }
 
-fn limits(config: &config::Config) -> Limits {
-    Limits {
+fn limits(config: &config::Config) -> CallLimits {
+    CallLimits {
         max_file_bytes: config.limits.max_file_bytes,
         max_change_bytes: config.limits.max_change_bytes,
         max_reply_bytes: config.limits.max_reply_bytes as u64,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lapidary_pipeline::{Decision, Executor, Grant, RuleFilesInForce};
+use lapidary_pipeline::{Executor, Grant, RuleDecision, RuleFilesInForce};
 use lapidary_tools::{
     Effect, ProfileView,
     quote::{quoted, quoted_list},
@@ -91,12 +91,12 @@ fn policy_in_words(executor: &Arc<Executor>, grant: &Arc<Grant>, names_folders: 
     let folders = if names_folders { folders } else { String::new() };
     let approval = match executor.decision_on_writing() {
         _ if only_reads => "",
-        Decision::Allow if executor.has_particular_rules() => {
+        RuleDecision::Allow if executor.has_particular_rules() => {
             " The owner's rules deny some calls, or ask a person about them first."
         }
-        Decision::Allow => "",
-        Decision::Ask => " Every change is shown to a person first.",
-        Decision::Deny => " The owner's rules allow no change.",
+        RuleDecision::Allow => "",
+        RuleDecision::Ask => " Every change is shown to a person first.",
+        RuleDecision::Deny => " The owner's rules allow no change.",
     };
     format!("{access}{folders}{some_closed}{}{approval}", in_words(&rules))
 }

@@ -10,7 +10,7 @@ mod subscriptions;
 
 use std::sync::Arc;
 
-use lapidary_pipeline::{Answer, Executor, Grant, Invocation, Outcome, Question};
+use lapidary_pipeline::{ConsentAnswer, Executor, Grant, Invocation, Outcome, Question};
 use lapidary_tools::{
     CompletePrompt, FillPrompt, ListPrompts, OfferedTools, ProfileView, ReadPayload, ReadResource, RenderedReply,
     ToolStanding, quote::quoted,
@@ -182,7 +182,7 @@ impl ServerHandler for Mcp {
             Invocation::tool(params.name.to_string(), params.arguments.unwrap_or_default(), self.principal(&context));
         invocation.answer = params
             .request_state
-            .map(|state| Answer { state, verdict: asking::verdict_of(params.input_responses.as_ref()) });
+            .map(|state| ConsentAnswer { state, verdict: asking::verdict_of(params.input_responses.as_ref()) });
         let mut reached = None;
         // Only who can be asked is ever asked, and then calls again.
         let again = invocation.principal.can_be_asked.then(|| Box::new(invocation.clone()));
@@ -194,7 +194,7 @@ impl ServerHandler for Mcp {
             }
             let within = self.shared.executor.limits().answer_within;
             let verdict = Box::pin(asking::ask_now(&context, message, within)).await;
-            let answered = Invocation { answer: Some(Answer { state, verdict }), ..*again };
+            let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..*again };
             outcome = self.execute(answered, &context, &mut reached).await;
         }
         if let Outcome::UnknownTool { nearest } = outcome {

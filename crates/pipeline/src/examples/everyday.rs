@@ -5,7 +5,7 @@ use lapidary_vault::VaultPath;
 use serde_json::{Value, json};
 
 use crate::{
-    Answer, Decision, Outcome, Rule, Verdict,
+    ApprovalRule, ConsentAnswer, Outcome, RuleDecision, Verdict,
     testing::{TestServer, TestSetup, granted},
 };
 
@@ -245,7 +245,7 @@ fn a_question_about_a_deletion_says_how_much_goes() {
     let Outcome::Asked(question) = server.call("obsidian_delete_note", json!({ "target": "A.md" })) else { panic!() };
     assert_eq!(question.message, "Move `A.md` (650 bytes, 50 lines) in the vault `test` to the trash?");
     let files = [("A.md", &*text), (".obsidian/app.json", r#"{"trashOption": "none"}"#)];
-    let rules = || vec![Rule::effect(Effect::Destroy, Decision::Ask)];
+    let rules = || vec![ApprovalRule::effect(Effect::Destroy, RuleDecision::Ask)];
     let server = TestSetup { can_be_asked: true, rules: rules(), ..TestSetup::default() }.serve(&files);
     let Outcome::Asked(question) = server.call("obsidian_delete_note", json!({ "target": "A.md" })) else { panic!() };
     assert!(question.message.starts_with("Delete `A.md` (650 bytes, 50 lines)"), "{}", question.message);
@@ -254,7 +254,10 @@ fn a_question_about_a_deletion_says_how_much_goes() {
     assert_eq!(refused.kind(), ReasonKind::ApprovalUnavailable);
     let unasked = TestSetup { rules: rules(), asks_before_deleting: false, ..TestSetup::default() };
     unasked.serve(&files).done("obsidian_delete_note", json!({ "target": "A.md" }));
-    let rule = Rule { tool: Some("obsidian_delete_note".to_owned()), ..Rule::effect(Effect::Destroy, Decision::Ask) };
+    let rule = ApprovalRule {
+        tool: Some("obsidian_delete_note".to_owned()),
+        ..ApprovalRule::effect(Effect::Destroy, RuleDecision::Ask)
+    };
     let asked = TestSetup { rules: vec![rule], asks_before_deleting: false, ..TestSetup::default() };
     let refused = asked.serve(&files).refused("obsidian_delete_note", json!({ "target": "A.md" }));
     assert_eq!(refused.kind(), ReasonKind::ApprovalUnavailable, "the owner's own rule about it holds");
@@ -349,22 +352,25 @@ fn a_refusal_says_what_it_is_about() {
     assert_eq!((refused.kind(), &refused.data()["cursor"]), (ReasonKind::InvalidArguments, &json!("zzz")));
     let server = TestSetup {
         can_be_asked: true,
-        rules: vec![Rule::effect(Effect::Write, Decision::Ask)],
+        rules: vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)],
         ..TestSetup::default()
     }
     .serve(NOTES);
     let edit = json!({ "file": "A/Plan.md", "find": "Plan", "replace": "x" });
     let Outcome::Asked(question) = server.call("str_replace", edit.clone()) else { panic!() };
     let mut again = server.invocation("str_replace", edit);
-    again.answer = Some(Answer { state: question.state, verdict: Verdict::Declined });
+    again.answer = Some(ConsentAnswer { state: question.state, verdict: Verdict::Declined });
     let Outcome::Refused(refusal) = server.run(&again) else { panic!() };
     assert_eq!((refusal.reason.kind(), &refusal.reason.data()["path"]), (ReasonKind::Cancelled, &json!("A/Plan.md")));
 }
 
 #[test]
 fn a_batch_with_what_is_not_allowed_is_not_to_be_corrected() {
-    let rule = Rule { tool: Some("file_delete".to_owned()), ..Rule::effect(Effect::Write, Decision::Deny) };
-    let rules = vec![Rule { effect: None, ..rule }];
+    let rule = ApprovalRule {
+        tool: Some("file_delete".to_owned()),
+        ..ApprovalRule::effect(Effect::Write, RuleDecision::Deny)
+    };
+    let rules = vec![ApprovalRule { effect: None, ..rule }];
     let server = TestSetup { rules, ..TestSetup::default() }.serve(NOTES);
     let denied = json!({ "tool": "file_delete", "args": { "file": "A/Plan.md" } });
     let missed = json!({ "tool": "str_replace", "args": { "file": "A/Plan.md", "find": "nothing", "replace": "x" } });

@@ -7,9 +7,9 @@ use lapidary_tools::{
 use lapidary_vault::{Change, ChangeSet, VaultPath};
 
 use crate::{
-    Answer, Decision, Question, ServedVault, Verdict, approvals,
-    confirmation::Subject,
-    execution::{Conclusion, Execution, Flow},
+    ConsentAnswer, Question, RuleDecision, ServedVault, Verdict, approvals,
+    confirmation::QuestionSubject,
+    execution::{CallConclusion, Execution, StageFlow},
     places::Places,
 };
 
@@ -19,9 +19,9 @@ const SHOWN_DIFF: usize = 6_000;
 const WHOLE_DIFF: usize = 200_000;
 
 /// Where the rules want it, a person is shown the very change that would be made.
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
-    if execution.decision != Decision::Ask {
-        return Ok(Flow::Next);
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
+    if execution.decision != RuleDecision::Ask {
+        return Ok(StageFlow::Next);
     }
     let entry = execution.entry()?;
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is shown before it is planned")) };
@@ -30,7 +30,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     let (digest, places) = (plan.places.digest(changes), &plan.places);
     let question = ask(execution, entry, digest, |most| question(entry, served, changes, places, most))?;
     execution.plan = Some(plan);
-    Ok(question.map_or(Flow::Next, |question| Flow::End(Conclusion::Ask(question))))
+    Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
 }
 
 /// `None` if a person has agreed to exactly this change, otherwise the question.
@@ -46,21 +46,25 @@ pub(super) fn ask(
         None => {}
     }
     let (tokens, setup, principal) = (&execution.executor.tokens, execution.setup(), execution.principal());
-    let subject =
-        Subject { caller: &principal.id, tool: entry.spec.name(), arguments: execution.given_hash, changes: digest };
+    let subject = QuestionSubject {
+        caller: &principal.id,
+        tool: entry.spec.name(),
+        arguments: execution.given_hash,
+        changes: digest,
+    };
     let now = setup.clock.now();
     match &execution.invocation.answer {
-        Some(Answer { state, verdict: Verdict::Agreed }) => {
+        Some(ConsentAnswer { state, verdict: Verdict::Agreed }) => {
             tokens.verify_and_consume(state, &subject, now)?;
             // A plan that is made again must lead to the same change.
             execution.approved = Some(digest);
             Ok(None)
         }
-        Some(Answer { state, verdict: Verdict::Declined }) => {
+        Some(ConsentAnswer { state, verdict: Verdict::Declined }) => {
             tokens.revoke(state, &subject, now);
             Err(of_file(execution, Reason::Declined { path: None }))
         }
-        Some(Answer { state, verdict: Verdict::Unanswered }) => {
+        Some(ConsentAnswer { state, verdict: Verdict::Unanswered }) => {
             tokens.revoke(state, &subject, now);
             Err(Reason::ConsentExpired)
         }
@@ -151,12 +155,12 @@ mod tests {
     use serde_json::json;
 
     use crate::{
-        Answer, Decided, Decision, Outcome, Rule, Verdict,
+        ApprovalOutcome, ApprovalRule, ConsentAnswer, Outcome, RuleDecision, Verdict,
         testing::{TestServer, TestSetup},
     };
 
     fn server(can_be_asked: bool, waits_for_approval: bool) -> TestServer {
-        let rules = vec![Rule::effect(Effect::Write, Decision::Ask)];
+        let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
         TestSetup { rules, can_be_asked, waits_for_approval, ..TestSetup::default() }.serve(&[("a.md", "one\n")])
     }
 
@@ -166,7 +170,7 @@ mod tests {
 
     fn answered(server: &TestServer, state: &str, verdict: Verdict) -> Outcome {
         let mut again = server.invocation("str_replace", edit());
-        again.answer = Some(Answer { state: state.to_owned(), verdict });
+        again.answer = Some(ConsentAnswer { state: state.to_owned(), verdict });
         server.run(&again)
     }
 
@@ -205,7 +209,7 @@ mod tests {
         let pending = server.executor.pending().unwrap().remove(0);
         assert_eq!(pending.id, id);
         let decided = server.executor.decide(&pending, true).unwrap();
-        assert!(matches!(decided, Decided::Tried(reply) if !reply.is_error));
+        assert!(matches!(decided, ApprovalOutcome::Tried(reply) if !reply.is_error));
         assert_eq!(server.text("a.md"), "two\n");
         assert_eq!(server.log()[1]["via"], "approvals");
         let told = server.done("str_replace", edit());

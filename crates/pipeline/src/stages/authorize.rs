@@ -1,20 +1,20 @@
 use lapidary_tools::{OffReason, ReadOperation, Reason, ToolGroup};
 
 use crate::{
-    Decision,
-    execution::{Execution, Flow, Found},
+    RuleDecision,
+    execution::{Execution, FoundOperation, StageFlow},
 };
 
 /// May the principal use it at all?
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
-        Found::Tool(entry) => entry.authorize()?,
-        Found::Read(operation) => {
+        FoundOperation::Tool(entry) => entry.authorize()?,
+        FoundOperation::Read(operation) => {
             execution.files = operation.files();
             read_operation(execution, operation)?;
         }
     }
-    Ok(Flow::Next)
+    Ok(StageFlow::Next)
 }
 
 /// What is no tool needs the right to look all the same: that of the tools that show the same.
@@ -30,10 +30,10 @@ fn read_operation(execution: &Execution<'_>, operation: &dyn ReadOperation) -> R
         return Err(off());
     }
     match execution.setup().rules.on_looking(group) {
-        Decision::Allow => Ok(()),
+        RuleDecision::Allow => Ok(()),
         // Nobody can be asked here.
-        Decision::Ask => Err(Reason::NobodyToAsk),
-        Decision::Deny => Err(Reason::DeniedByRule),
+        RuleDecision::Ask => Err(Reason::NobodyToAsk),
+        RuleDecision::Deny => Err(Reason::DeniedByRule),
     }
 }
 
@@ -42,7 +42,7 @@ mod tests {
     use lapidary_tools::{Effect, ListPrompts, ProfileRules, ReadResource, ReasonKind};
     use serde_json::json;
 
-    use crate::{Decision, Rule, testing::TestSetup};
+    use crate::{ApprovalRule, RuleDecision, testing::TestSetup};
 
     #[test]
     fn a_tool_that_the_profile_does_not_have_is_off() {
@@ -66,9 +66,9 @@ mod tests {
     #[test]
     fn rules_about_reading_hold_for_resources() {
         for (decision, kind) in
-            [(Decision::Deny, ReasonKind::DeniedByRule), (Decision::Ask, ReasonKind::ApprovalUnavailable)]
+            [(RuleDecision::Deny, ReasonKind::DeniedByRule), (RuleDecision::Ask, ReasonKind::ApprovalUnavailable)]
         {
-            let rules = vec![Rule::effect(Effect::Read, decision)];
+            let rules = vec![ApprovalRule::effect(Effect::Read, decision)];
             let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
             let reason = server.read(ReadResource { uri: "obsidian://vault/a.md".into() }).err().unwrap();
             assert_eq!(reason.kind(), kind);

@@ -7,17 +7,17 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     ServedVault,
-    execution::{Execution, Flow, Found},
+    execution::{Execution, FoundOperation, StageFlow},
 };
 
 /// The argument that names the vault. It is the executor's own: tools know nothing of other vaults.
 pub(crate) const VAULT: &str = "vault";
 
 /// Which vault is meant, and are the arguments what the schema says? What has one reading is repaired and said.
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
-        Found::Tool(entry) => tool_arguments(execution, entry)?,
-        Found::Read(operation) => {
+        FoundOperation::Tool(entry) => tool_arguments(execution, entry)?,
+        FoundOperation::Read(operation) => {
             let (vaults, grant) = (&execution.setup().vaults, &execution.principal().grant);
             let choice = operation.vaults(&vaults.names(grant))?;
             execution.vault = match &choice {
@@ -30,7 +30,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
         }
     }
     execution.cancel.check()?;
-    Ok(Flow::Next)
+    Ok(StageFlow::Next)
 }
 
 fn tool_arguments<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Result<(), Reason> {

@@ -10,9 +10,9 @@ use lapidary_vault::{
 };
 
 use crate::{
-    Progress,
+    CallProgress,
     execute::broken,
-    execution::{Execution, Flow, Plan},
+    execution::{ChangePlan, Execution, StageFlow},
     places::Places,
 };
 
@@ -20,12 +20,12 @@ use crate::{
 const PLANS: usize = 16;
 
 /// Takes the turn, and has the vault make the change as a whole or not at all.
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
-    let Plan { change: PlannedChange { changes, draft, .. }, places, token, redeemed, .. } = plan;
+    let ChangePlan { change: PlannedChange { changes, draft, .. }, places, token, redeemed, .. } = plan;
     let unmade = CommitReport { offered: execution.offered(), receipt: None, proposal_token: token.as_deref() };
     if changes.is_empty() {
-        return Ok(Flow::answer(render_answer(draft.finish(&unmade)?, &execution.notices())));
+        return Ok(StageFlow::answer(render_answer(draft.finish(&unmade)?, &execution.notices())));
     }
     let scope = execution.scope.clone().ok_or_else(|| bug!("a change is made before its vault is open"))?;
     execution.attempts += 1;
@@ -40,16 +40,16 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
             let vault = execution.concerned_vault().vault.name();
             execution.executor.history.wrote(&execution.principal().id, vault, &changes, execution.time);
             execution.receipt = receipt;
-            execution.report(Progress::Done);
+            execution.report(CallProgress::Done);
             let answer = draft.finish(&CommitReport { receipt: Some(&execution.receipt), ..unmade });
             let answer = answer.map_err(|reason| broken(execution.cancel, reason))?;
-            Ok(Flow::answer(told(execution, answer)))
+            Ok(StageFlow::answer(told(execution, answer)))
         }
         Err(error) if execution.attempts < PLANS && moved_on(&error) => {
             execution.cancel.end_change();
             // The first plan is made freely. If another caller was faster, the next ones are made in turn.
             execution.turn = Some(turn);
-            Ok(Flow::Replan)
+            Ok(StageFlow::Replan)
         }
         Err(error) => {
             // It may well be on disk, so the log must tell of it.

@@ -2,24 +2,24 @@ use lapidary_tools::{CatalogueEntry, NoSuchTool, ProfileView, Reason, clipped};
 
 use crate::{
     Operation,
-    execution::{Conclusion, Execution, Flow, Found},
+    execution::{CallConclusion, Execution, FoundOperation, StageFlow},
 };
 
 /// Is there such an operation?
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let found = match &execution.invocation.operation {
-        Operation::Read(operation) => Found::Read(&**operation),
+        Operation::Read(operation) => FoundOperation::Read(&**operation),
         Operation::Tool { .. } => match execution.profile().catalogue.find(&execution.operation_name) {
-            Ok(entry) => Found::Tool(entry),
-            Err(NoSuchTool { nearest }) => return Ok(Flow::End(Conclusion::UnknownTool { nearest })),
+            Ok(entry) => FoundOperation::Tool(entry),
+            Err(NoSuchTool { nearest }) => return Ok(StageFlow::End(CallConclusion::UnknownTool { nearest })),
         },
     };
-    if let Found::Tool(entry) = found {
+    if let FoundOperation::Tool(entry) = found {
         execution.operation_name = entry.spec.name().to_owned();
         execution.family = entry.spec.declaration.family;
     }
     execution.found = Some(found);
-    Ok(Flow::Next)
+    Ok(StageFlow::Next)
 }
 
 /// A tool that is named in the arguments of another: if there is none, that is the model's mistake.

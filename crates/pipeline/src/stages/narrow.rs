@@ -5,16 +5,16 @@ use lapidary_tools::{CatalogueEntry, OpenedVaults, Reason, VaultChoice, VaultSta
 use super::check;
 use crate::{
     ServedVault,
-    execution::{Execution, Flow, Found},
+    execution::{Execution, FoundOperation, StageFlow},
 };
 
 /// A view of the vault, reduced to what the principal may read.
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
-        Found::Tool(entry) => tool_view(execution, entry)?,
-        Found::Read(_) => execution.opened = Some(open(execution)?),
+        FoundOperation::Tool(entry) => tool_view(execution, entry)?,
+        FoundOperation::Read(_) => execution.opened = Some(open(execution)?),
     }
-    Ok(Flow::Next)
+    Ok(StageFlow::Next)
 }
 
 fn tool_view(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<(), Reason> {

@@ -3,16 +3,16 @@ use lapidary_tools::{ReadPayload, Reason, RenderedReply};
 use crate::{
     Operation, Outcome, Refusal,
     clock::iso,
-    execution::{Conclusion, Execution},
+    execution::{CallConclusion, Execution},
 };
 
 /// What came of the call, once it is known: is the answer too large, or the same again and again? Judged on the outcome,
 /// so that a file which another program changed is never taken for a repetition.
-pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<Conclusion, Reason>) -> Outcome {
+pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<CallConclusion, Reason>) -> Outcome {
     let outcome = match ended {
-        Ok(Conclusion::UnknownTool { nearest }) => Outcome::UnknownTool { nearest },
-        Ok(Conclusion::Ask(question)) => Outcome::Asked(question),
-        Ok(Conclusion::Answer(payload)) => match over_limit(execution, &payload) {
+        Ok(CallConclusion::UnknownTool { nearest }) => Outcome::UnknownTool { nearest },
+        Ok(CallConclusion::Ask(question)) => Outcome::Asked(question),
+        Ok(CallConclusion::Answer(payload)) => match over_limit(execution, &payload) {
             None => {
                 let vault = execution.concerned_vault().vault.name();
                 execution.executor.history.saw(&execution.principal().id, vault, &execution.read, execution.time);

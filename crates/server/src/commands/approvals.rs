@@ -1,6 +1,6 @@
 use std::io::{IsTerminal, Write, stderr, stdin};
 
-use lapidary_pipeline::{Decided, Executor, Pending};
+use lapidary_pipeline::{ApprovalOutcome, Executor, PendingChange};
 use lapidary_tools::quote::{one_line, quoted};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn list(executor: &Executor, as_json: bool, out: &mut dyn Write) -> Result<Done,
         writeln!(out, "Nothing waits for you.")?;
         return Ok(Done::Well);
     }
-    let row = |pending: &Pending| {
+    let row = |pending: &PendingChange| {
         let question = pending.question.lines().next().unwrap_or_default();
         let said = if pending.taken { "being carried out" } else { question };
         [pending.id.clone(), pending.asked_at(), one_line(&pending.caller).into_owned(), one_line(said).into_owned()]
@@ -55,7 +55,7 @@ fn list(executor: &Executor, as_json: bool, out: &mut dyn Write) -> Result<Done,
     Ok(Done::Well)
 }
 
-fn one_as_json(pending: &Pending) -> Value {
+fn one_as_json(pending: &PendingChange) -> Value {
     json!({
         "id": pending.id, "asked": pending.asked_at(), "vault": pending.vault, "client": pending.caller,
         "profile": pending.profile, "tool": pending.tool, "question": pending.question, "taken": pending.taken,
@@ -63,8 +63,8 @@ fn one_as_json(pending: &Pending) -> Value {
 }
 
 /// The one whose name begins like this.
-fn find(executor: &Executor, id: &str) -> Result<Option<Pending>, Failure> {
-    let mut found: Vec<Pending> =
+fn find(executor: &Executor, id: &str) -> Result<Option<PendingChange>, Failure> {
+    let mut found: Vec<PendingChange> =
         executor.pending()?.into_iter().filter(|pending| pending.id.starts_with(id)).collect();
     match found.len() {
         1 => Ok(found.pop()),
@@ -80,7 +80,7 @@ fn find(executor: &Executor, id: &str) -> Result<Option<Pending>, Failure> {
 }
 
 /// Programs can start programs, so a yes has to be typed.
-fn accept(executor: &Executor, pending: &Pending, out: &mut dyn Write) -> Result<Done, Failure> {
+fn accept(executor: &Executor, pending: &PendingChange, out: &mut dyn Write) -> Result<Done, Failure> {
     if !(stdin().is_terminal() && stderr().is_terminal()) {
         report::error("a change is accepted by a person at a terminal; run this command there");
         return Ok(Done::Refused);
@@ -95,31 +95,31 @@ fn accept(executor: &Executor, pending: &Pending, out: &mut dyn Write) -> Result
     told(executor.decide(pending, true)?, out)
 }
 
-fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
+fn told(decided: ApprovalOutcome, out: &mut dyn Write) -> Result<Done, Failure> {
     match decided {
-        Decided::Tried(rendered) => {
+        ApprovalOutcome::Tried(rendered) => {
             writeln!(out, "{}", printable(&rendered.text().concat()))?;
             Ok(if rendered.is_error { Done::Refused } else { Done::Well })
         }
-        Decided::MayRead => {
+        ApprovalOutcome::MayRead => {
             writeln!(out, "Agreed. The client reads it when it makes the call again.")?;
             Ok(Done::Well)
         }
-        Decided::NoSuchProfile(name) => {
+        ApprovalOutcome::NoSuchProfile(name) => {
             report::error(&format!(
                 "it was asked under the profile {}, which is not configured here; use the configuration of the server",
                 quoted(&name)
             ));
             Ok(Done::Refused)
         }
-        Decided::NoSuchPrincipal(name) => {
+        ApprovalOutcome::NoSuchPrincipal(name) => {
             report::error(&format!(
                 "it was asked by {}, and there is no such principal here; use the configuration of the server, or reject it",
                 quoted(&name)
             ));
             Ok(Done::Refused)
         }
-        Decided::ProfileChanged { principal, profile } => {
+        ApprovalOutcome::ProfileChanged { principal, profile } => {
             report::error(&format!(
                 "it was asked by {} under the profile {}, and here it has another; use the configuration of the server, or reject it",
                 quoted(&principal),
@@ -127,11 +127,11 @@ fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
             ));
             Ok(Done::Refused)
         }
-        Decided::Rejected => {
+        ApprovalOutcome::Rejected => {
             writeln!(out, "Rejected. Nothing was changed.")?;
             Ok(Done::Well)
         }
-        Decided::Gone => {
+        ApprovalOutcome::Gone => {
             report::error("somebody has answered it already, or it has waited too long");
             Ok(Done::Refused)
         }

@@ -3,7 +3,7 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_pipeline::{Answer, Caller, Executor, Invocation, Outcome, Principal, Question, Verdict};
+use lapidary_pipeline::{Caller, ConsentAnswer, Executor, Invocation, Outcome, Principal, Question, Verdict};
 use lapidary_tools::quote::quoted;
 use serde_json::{Map, Value};
 
@@ -55,7 +55,7 @@ pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {
         Ok(_) if matches!(line.trim(), "y" | "Y" | "yes") => Verdict::Agreed,
         _ => Verdict::Declined,
     };
-    let answered = Invocation { answer: Some(Answer { state, verdict }), ..invocation };
+    let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..invocation };
     executor.run(&answered, &executor.cancel(&answered))
 }
 

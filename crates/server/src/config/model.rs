@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lapidary_note::ContentHash;
-use lapidary_pipeline::{Decision, RepetitionLimits};
+use lapidary_pipeline::{RepetitionLimits, RuleDecision};
 use lapidary_tools::{Effect, ProfileRules, ToolGroup};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,8 +124,8 @@ pub(crate) struct Tools {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Approval {
-    pub(crate) write: Decision,
-    pub(crate) destroy: Decision,
+    pub(crate) write: RuleDecision,
+    pub(crate) destroy: RuleDecision,
     /// Asked in this order, before the two above.
     pub(crate) rules: Vec<ApprovalRule>,
     /// Whether a change waits for a person who cannot be asked through the client.
@@ -135,7 +135,7 @@ pub(crate) struct Approval {
 /// A part that is not given fits everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ApprovalRule {
-    pub(crate) decision: Decision,
+    pub(crate) decision: RuleDecision,
     pub(crate) effect: Option<Effect>,
     pub(crate) group: Option<ToolGroup>,
     pub(crate) tool: Option<String>,
@@ -237,7 +237,12 @@ impl Config {
                 follow_links: Vec::new(),
             },
             tools: Tools::default(),
-            approval: Approval { write: Decision::Allow, destroy: Decision::Ask, rules: Vec::new(), pending: true },
+            approval: Approval {
+                write: RuleDecision::Allow,
+                destroy: RuleDecision::Ask,
+                rules: Vec::new(),
+                pending: true,
+            },
             ask_before_deleting: true,
             repetition: RepetitionLimits { noticed: true, window: 15, allowed: 3, max_failures: 8 },
             profile: "curator".to_owned(),

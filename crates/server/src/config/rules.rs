@@ -90,7 +90,7 @@ fn split(text: &str, separator: char) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lapidary_pipeline::Decision;
+    use lapidary_pipeline::RuleDecision;
 
     fn text(text: &str) -> Raw {
         Raw::Text(text.to_owned())
@@ -108,7 +108,7 @@ mod tests {
         ]));
         assert_eq!(Ok(&by_text), by_table.as_ref());
         assert_eq!(by_text[0].path.as_deref(), Some("My; notes"));
-        assert_eq!((by_text[1].decision, by_text[1].group), (Decision::Deny, Some(ToolGroup::Skill)));
+        assert_eq!((by_text[1].decision, by_text[1].group), (RuleDecision::Deny, Some(ToolGroup::Skill)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-use lapidary_pipeline::Decision;
+use lapidary_pipeline::RuleDecision;
 
 use super::model::{Approval, Origins};
 use super::raw::Raw;
@@ -19,8 +19,8 @@ const RESERVED: &[&str] = &["/", "/healthz"];
 /// What of the table of approvals is no effect.
 const RULES: &str = "rules";
 
-pub(super) const DECISIONS: &[(&str, Decision)] =
-    &[("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
+pub(super) const DECISIONS: &[(&str, RuleDecision)] =
+    &[("allow", RuleDecision::Allow), ("ask", RuleDecision::Ask), ("deny", RuleDecision::Deny)];
 
 pub(super) fn toggle(raw: &Raw) -> Result<bool, Refused> {
     let value = raw.text()?;

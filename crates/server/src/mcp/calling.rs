@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
-use lapidary_pipeline::{Invocation, Operation, Outcome, Progress, Refusal};
+use lapidary_pipeline::{CallProgress, Invocation, Operation, Outcome, Refusal};
 use lapidary_tools::{OfferedTools, ProfileView, ReadOperation, ReadPayload, Reason, WireFamily, bug, render_refusal};
 use rmcp::{
     RoleServer,
@@ -37,7 +37,7 @@ impl Mcp {
         &'a self,
         mut invocation: Invocation,
         context: &'a RequestContext<RoleServer>,
-        reached: &'a mut Option<Progress>,
+        reached: &'a mut Option<CallProgress>,
     ) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let executor = Arc::clone(&self.shared.executor);
@@ -87,7 +87,7 @@ impl Mcp {
 }
 
 /// The next stage of a call whose client asked for progress; `None` when it is time to look at the index.
-async fn next(news: &mut Option<(mpsc::UnboundedReceiver<Progress>, Interval)>) -> Option<Progress> {
+async fn next(news: &mut Option<(mpsc::UnboundedReceiver<CallProgress>, Interval)>) -> Option<CallProgress> {
     let Some((stages, looks)) = news else { return std::future::pending().await };
     tokio::select! {
         Some(stage) = stages.recv() => Some(stage),
@@ -106,21 +106,21 @@ pub(super) fn failed(what: &str, profile: &ProfileView) -> Outcome {
 struct ProgressReport<'a> {
     context: &'a RequestContext<RoleServer>,
     token: Option<ProgressToken>,
-    reached: &'a mut Option<Progress>,
+    reached: &'a mut Option<CallProgress>,
     /// It only ever goes up.
     sent: f64,
 }
 
 impl ProgressReport<'_> {
-    async fn report(&mut self, stage: Progress) {
+    async fn report(&mut self, stage: CallProgress) {
         let Some(token) = &self.token else { return };
         // A plan that is made again is no progress.
         if self.reached.replace(stage) == Some(stage) {
             return;
         }
         let (progress, message) = match stage {
-            Progress::Planned => (1.0, "planned"),
-            Progress::Done => (2.0, "done"),
+            CallProgress::Planned => (1.0, "planned"),
+            CallProgress::Done => (2.0, "done"),
         };
         self.send(token.clone(), progress, message.to_owned()).await;
     }

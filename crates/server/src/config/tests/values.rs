@@ -1,5 +1,5 @@
 use crate::config::model::{Limits, Tools};
-use lapidary_pipeline::{Decision, RepetitionLimits};
+use lapidary_pipeline::{RepetitionLimits, RuleDecision};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ fn the_defaults_are_those_of_the_product() {
             follow_links: vec![],
         },
         tools: Tools { include: None, exclude: Vec::new(), dotted_names: false },
-        approval: Approval { write: Decision::Allow, destroy: Decision::Ask, rules: vec![], pending: true },
+        approval: Approval { write: RuleDecision::Allow, destroy: RuleDecision::Ask, rules: vec![], pending: true },
         ask_before_deleting: true,
         repetition: RepetitionLimits { noticed: true, window: 15, allowed: 3, max_failures: 8 },
         profile: "curator".into(),
@@ -279,9 +279,9 @@ fn tool_names_are_kept_as_they_were_written() {
 #[test]
 fn approval_is_set_for_each_effect_alone() {
     for (value, write, destroy) in [
-        ("write=ask", Decision::Ask, Decision::Ask),
-        ("write=ask,destroy=deny", Decision::Ask, Decision::Deny),
-        (" destroy = ALLOW , ", Decision::Allow, Decision::Allow),
+        ("write=ask", RuleDecision::Ask, RuleDecision::Ask),
+        ("write=ask,destroy=deny", RuleDecision::Ask, RuleDecision::Deny),
+        (" destroy = ALLOW , ", RuleDecision::Allow, RuleDecision::Allow),
     ] {
         let approval = with("LAPIDARY_APPROVAL", value).approval;
         assert_eq!((approval.write, approval.destroy), (write, destroy), "{value}");
@@ -301,7 +301,7 @@ fn approval_of_a_weaker_layer_stays_where_a_stronger_one_is_silent() {
     let machine =
         Machine::with_vault().toml("[approval]\ndestroy = \"deny\"\n").variable("LAPIDARY_APPROVAL", "write=ask");
     let approval = machine.config().approval;
-    assert_eq!((approval.write, approval.destroy), (Decision::Ask, Decision::Deny));
+    assert_eq!((approval.write, approval.destroy), (RuleDecision::Ask, RuleDecision::Deny));
 }
 
 #[test]
