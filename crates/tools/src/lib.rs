@@ -30,5 +30,5 @@ pub use operations::{
     Subscribe, WatchPrompts,
 };
 pub use prompts::prompts;
-pub use resources::{FIXED_RESOURCES, FileTemplate, FixedResource, JSON, Resource, ResourceUri};
+pub use resources::{FIXED_RESOURCES, FileTemplate, FixedResource, JSON, ResourceUri, VaultResource};
 pub use tools::{TOOL_SET, TOOLS};

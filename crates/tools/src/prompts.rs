@@ -125,21 +125,21 @@ fn unknown_argument(prompt: &ListedPrompt, given: &str) -> Reason {
 
 /// Where a prompt comes from.
 #[derive(Clone, Copy, PartialEq)]
-enum Source {
+enum PromptSource {
     /// The notes there that have the tag.
     Prompts,
     /// All notes of the folder that the owner chose.
     Skills,
 }
 
-fn all_notes(context: &Context<'_>, view: &View) -> Result<Vec<(VaultPath, Source)>, Reason> {
+fn all_notes(context: &Context<'_>, view: &View) -> Result<Vec<(VaultPath, PromptSource)>, Reason> {
     let folder = VaultPath::parse(FOLDER).map_err(|error| bug!("`{FOLDER}` is no path: {error}"))?;
-    let prompts = notes(context, view, folder)?.into_iter().map(|path| (path, Source::Prompts));
+    let prompts = notes(context, view, folder)?.into_iter().map(|path| (path, PromptSource::Prompts));
     let skills = match context.skills {
         Some(folder) => notes(context, view, folder.clone())?,
         None => Vec::new(),
     };
-    Ok(prompts.chain(skills.into_iter().map(|path| (path, Source::Skills))).collect())
+    Ok(prompts.chain(skills.into_iter().map(|path| (path, PromptSource::Skills))).collect())
 }
 
 /// The notes below a folder, in path order.
@@ -165,10 +165,10 @@ fn notes(context: &Context<'_>, view: &View, folder: VaultPath) -> Result<Vec<Va
 }
 
 /// The prompt that a note is, if it is one.
-fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: Source) -> Option<ListedPrompt> {
+fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: PromptSource) -> Option<ListedPrompt> {
     let note = Note::parse(text);
     let mut description = note.property(&["description"]).and_then(described);
-    let is_skill = source == Source::Skills;
+    let is_skill = source == PromptSource::Skills;
     if is_skill {
         description = description.or_else(|| first_line(body(text)));
     } else {
@@ -182,9 +182,9 @@ fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: Source) -> Optio
     }
     let whole = path.as_str();
     let below = match source {
-        Source::Prompts => whole.strip_prefix(FOLDER)?.strip_prefix('/')?,
+        PromptSource::Prompts => whole.strip_prefix(FOLDER)?.strip_prefix('/')?,
         // The folder is part of the name, so that it is seldom that of a prompt.
-        Source::Skills => whole,
+        PromptSource::Skills => whole,
     };
     let name = &below[..below.len() - ".md".len()];
     // A playbook may have a folder of its own, with other files that it needs.

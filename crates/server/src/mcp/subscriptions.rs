@@ -10,7 +10,9 @@ use std::{
 };
 
 use lapidary_pipeline::{Executor, Invocation, Principal};
-use lapidary_tools::{CheckSubscriptions, FileSubscription, ReadPayload, Reason, Resource, ResourceUri, Subscribe};
+use lapidary_tools::{
+    CheckSubscriptions, FileSubscription, ReadPayload, Reason, ResourceUri, Subscribe, VaultResource,
+};
 use parking_lot::Mutex;
 use rmcp::{
     ErrorData, RoleServer,
@@ -194,7 +196,7 @@ impl Mcp {
     pub(super) fn accepted(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
         let vaults = self.shared.executor.vaults();
         let is_file = |uri: &&String| match ResourceUri::parse(uri) {
-            Ok(ResourceUri { resource: Resource::File(_), vault }) => {
+            Ok(ResourceUri { resource: VaultResource::File(_), vault }) => {
                 vaults.pick(&self.session_grant, vault.as_deref()).is_ok()
             }
             _ => false,

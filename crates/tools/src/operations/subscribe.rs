@@ -6,7 +6,7 @@ use lapidary_vault::LastSeen;
 use serde_json::{Map, Value, json};
 
 use super::read_resource::file_of;
-use crate::{Resource, ResourceUri};
+use crate::{ResourceUri, VaultResource};
 
 /// Begins to follow a file. It need not be there yet, but it must be one that the caller may read.
 pub struct Subscribe {
@@ -30,8 +30,8 @@ impl ReadOperation for Subscribe {
 
     fn group(&self) -> Result<Option<ToolGroup>, Reason> {
         match ResourceUri::parse(&self.uri)?.resource {
-            Resource::File(_) => Ok(Some(ToolGroup::Read)),
-            Resource::Tags | Resource::Status => Err(Reason::ResourceUnknown { uri: self.uri.clone() }),
+            VaultResource::File(_) => Ok(Some(ToolGroup::Read)),
+            VaultResource::Tags | VaultResource::Status => Err(Reason::ResourceUnknown { uri: self.uri.clone() }),
         }
     }
 
@@ -40,7 +40,7 @@ impl ReadOperation for Subscribe {
     }
 
     fn answer(&self, _: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
-        let ResourceUri { resource: Resource::File(path), .. } = ResourceUri::parse(&self.uri)? else {
+        let ResourceUri { resource: VaultResource::File(path), .. } = ResourceUri::parse(&self.uri)? else {
             return Err(Reason::ResourceUnknown { uri: self.uri.clone() });
         };
         let view = vaults.one()?;

@@ -21,12 +21,12 @@ pub(crate) struct Input {
     file: FileInput,
     /// In order.
     #[schemars(length(min = 1))]
-    edits: Vec<Edit>,
+    edits: Vec<TextEdit>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Edit {
+struct TextEdit {
     /// Exact text.
     #[schemars(length(min = 1))]
     find: String,
@@ -76,7 +76,7 @@ impl WriteTool for ApplyEdits {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let mut document = editing.document()?;
         let mut edits = Vec::with_capacity(input.edits.len());
-        for (index, Edit { find, replace, occurrence }) in input.edits.into_iter().enumerate() {
+        for (index, TextEdit { find, replace, occurrence }) in input.edits.into_iter().enumerate() {
             context.check()?;
             let most = context.budget.file_bytes();
             let replaced = document.replace_text(&find, &replace, occurrence.into(), most).map_err(|error| {

@@ -17,7 +17,7 @@ pub(crate) struct BulkApply;
 pub(crate) struct Input {
     /// In order.
     #[schemars(length(min = 1))]
-    ops: Vec<Operation>,
+    ops: Vec<BatchOperation>,
     /// All or none; `false` makes those that work.
     #[serde(default = "yes")]
     atomic: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Input {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Operation {
+struct BatchOperation {
     /// One that writes, e.g. `str_replace`.
     tool: String,
     /// Its arguments.
@@ -93,7 +93,7 @@ impl BatchTool for BulkApply {
         if let Some(limit) = limit.filter(|limit| ops.len() as u64 > *limit) {
             return Err(Reason::TooManyOperations { submitted: ops.len(), limit });
         }
-        let steps = ops.into_iter().map(|Operation { tool, args }| BatchStep { tool, arguments: args }).collect();
+        let steps = ops.into_iter().map(|BatchOperation { tool, args }| BatchStep { tool, arguments: args }).collect();
         Ok(BatchPlan { steps, atomic, dry_run })
     }
 

@@ -30,12 +30,12 @@ pub(crate) struct Input {
     remove: Vec<String>,
     /// `merge` keeps what is not named; `replace` leaves exactly what is in `set`.
     #[serde(default)]
-    mode: Mode,
+    mode: UpdateMode,
 }
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+enum UpdateMode {
     #[default]
     Merge,
     Replace,
@@ -77,13 +77,13 @@ impl WriteTool for FrontmatterUpdate {
             return Err(editing.bad_argument("set", "must not have an empty name"));
         }
         let mut steps: Vec<PropertyStep> = match input.mode {
-            Mode::Merge => from_the_back(removed).map(PropertyStep::Delete).collect(),
-            Mode::Replace => gone(&properties, &set),
+            UpdateMode::Merge => from_the_back(removed).map(PropertyStep::Delete).collect(),
+            UpdateMode::Replace => gone(&properties, &set),
         };
         for (name, value) in set {
             match input.mode {
-                Mode::Merge => merge(&[name], value, &properties, &mut steps),
-                Mode::Replace => steps.push(PropertyStep::Set(PropertyPath::name(&name), value)),
+                UpdateMode::Merge => merge(&[name], value, &properties, &mut steps),
+                UpdateMode::Replace => steps.push(PropertyStep::Set(PropertyPath::name(&name), value)),
             }
         }
         frontmatter::plan(editing, &steps)

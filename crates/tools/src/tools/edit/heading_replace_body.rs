@@ -25,14 +25,14 @@ pub(crate) struct Input {
     content: String,
     /// `subtree`: everything below, subsections included; `own`: only up to the next heading.
     #[serde(default)]
-    scope: Scope,
+    scope: BodyScope,
     /// The `sectionHash` of the heading.
     expected_section_hash: String,
 }
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Scope {
+enum BodyScope {
     #[default]
     Subtree,
     Own,
@@ -81,8 +81,8 @@ impl WriteTool for HeadingReplaceBody {
         let span = Some(heading.section.clone());
         editing.expect_part(&document, FilePart::Section, &input.expected_section_hash, span)?;
         let part = match input.scope {
-            Scope::Subtree => SectionPart::Subtree,
-            Scope::Own => SectionPart::Own,
+            BodyScope::Subtree => SectionPart::Subtree,
+            BodyScope::Own => SectionPart::Own,
         };
         let section = SectionEdit { heading, part, blanks: BlankLines::Kept };
         let edited = document.replace_body(&section, &input.content).map_err(|error| editing.refusal(error))?;

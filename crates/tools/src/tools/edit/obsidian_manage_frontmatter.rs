@@ -24,7 +24,7 @@ pub(crate) struct ObsidianManageFrontmatter;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// What to do.
-    operation: Operation,
+    operation: PropertyOperation,
     /// Which note.
     target: NoteTarget,
     /// Its name, at the top level.
@@ -49,7 +49,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D:
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Operation {
+enum PropertyOperation {
     Get,
     Set,
     Delete,
@@ -57,22 +57,22 @@ enum Operation {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
-    result: Outcome,
+    result: PropertyOutcome,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Outcome {
-    operation: Operation,
+struct PropertyOutcome {
+    operation: PropertyOperation,
     path: String,
     key: String,
     #[serde(flatten)]
-    found: Found,
+    found: PropertyResult,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-enum Found {
+enum PropertyResult {
     Changed {
         frontmatter: Map<String, Value>,
         #[serde(flatten)]
@@ -125,45 +125,45 @@ impl WriteTool for ObsidianManageFrontmatter {
         };
         let path = PropertyPath::name(&key);
         let edited = match (operation, value) {
-            (Operation::Get, _) => {
+            (PropertyOperation::Get, _) => {
                 let value = before.get(&key).cloned();
-                let found = Found::Read {
+                let found = PropertyResult::Read {
                     exists: value.is_some(),
                     value: value.unwrap_or_default(),
                     content_hash: document.content().hash().to_string(),
                 };
-                let result = Outcome { operation, path: writing.path().to_string(), key, found };
+                let result = PropertyOutcome { operation, path: writing.path().to_string(), key, found };
                 return Ok(writing.unchanged(Output { result }));
             }
-            (Operation::Set, None) => return Err(Reason::ValueRequired { key: clipped(&key) }),
-            (Operation::Set, Some(value)) => {
+            (PropertyOperation::Set, None) => return Err(Reason::ValueRequired { key: clipped(&key) }),
+            (PropertyOperation::Set, Some(value)) => {
                 let value = properties::value(&value);
                 document.edit_property(&PropertyEdit::Set { path: &path, value: &value }).map(|new| new.document)
             }
-            (Operation::Delete, _) if !before.contains_key(&key) => Ok(document),
-            (Operation::Delete, _) => {
+            (PropertyOperation::Delete, _) if !before.contains_key(&key) => Ok(document),
+            (PropertyOperation::Delete, _) => {
                 document.edit_property(&PropertyEdit::Delete { path: &path }).map(|new| new.document)
             }
         };
         let edited = edited.map_err(|error| edit_refusal(writing.path(), &error))?;
         let frontmatter = readable(writing.path(), &edited)?;
         Ok(writing.plan(edited.content().clone(), |path, written| {
-            let found = Found::Changed { frontmatter, written };
-            Output { result: Outcome { operation, path: path.to_string(), key, found } }
+            let found = PropertyResult::Changed { frontmatter, written };
+            Output { result: PropertyOutcome { operation, path: path.to_string(), key, found } }
         }))
     }
 
     fn text(&self, Output { result }: &Output) -> Option<String> {
         let (key, path) = (quoted(&result.key), quoted(&result.path));
         Some(match &result.found {
-            Found::Read { exists, value, content_hash } => {
+            PropertyResult::Read { exists, value, content_hash } => {
                 let value = if *exists { fenced(&value.to_string()) } else { "Not there.".to_owned() };
                 format!("{path}, {key}, hash {}\n{value}", hash::digits(content_hash))
             }
-            Found::Changed { written, .. } => {
+            PropertyResult::Changed { written, .. } => {
                 let done = match result.operation {
-                    Operation::Delete => written.done("Deleted", "Would delete"),
-                    Operation::Get | Operation::Set => written.done("Set", "Would set"),
+                    PropertyOperation::Delete => written.done("Deleted", "Would delete"),
+                    PropertyOperation::Get | PropertyOperation::Set => written.done("Set", "Would set"),
                 };
                 format!("{done} {key} in {path}, {}", written.text())
             }

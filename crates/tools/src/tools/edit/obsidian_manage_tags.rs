@@ -24,13 +24,13 @@ pub(crate) struct Input {
     /// Which note.
     target: NoteTarget,
     /// What to do.
-    operation: Operation,
+    operation: TagOperation,
     /// With or without `#`.
     #[serde(default)]
     tags: Vec<String>,
     /// The property `tags`, `#tags` in the text, or both.
     #[serde(default)]
-    location: Location,
+    location: TagLocation,
     /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Input {
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Operation {
+enum TagOperation {
     Add,
     Remove,
     List,
@@ -49,40 +49,40 @@ enum Operation {
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Location {
+enum TagLocation {
     #[default]
     Frontmatter,
     Inline,
     Both,
 }
 
-impl From<Location> for TagPlaces {
-    fn from(location: Location) -> Self {
+impl From<TagLocation> for TagPlaces {
+    fn from(location: TagLocation) -> Self {
         match location {
-            Location::Frontmatter => Self::Properties,
-            Location::Inline => Self::Text,
-            Location::Both => Self::Both,
+            TagLocation::Frontmatter => Self::Properties,
+            TagLocation::Inline => Self::Text,
+            TagLocation::Both => Self::Both,
         }
     }
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
-    result: Outcome,
+    result: TagOutcome,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Outcome {
-    operation: Operation,
+struct TagOutcome {
+    operation: TagOperation,
     path: String,
     #[serde(flatten)]
-    tags: Tags,
+    tags: TagsResult,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-enum Tags {
+enum TagsResult {
     Changed {
         applied: Vec<String>,
         skipped: Vec<String>,
@@ -136,16 +136,16 @@ impl WriteTool for ObsidianManageTags {
         )?;
         let operation = input.operation;
         let mut document = writing.document()?;
-        type Edit = for<'t> fn(&'t str) -> TagEdit<'t>;
-        let (name, edit): (_, Edit) = match operation {
-            Operation::Add => ("add", |tag| TagEdit::Add { tag }),
-            Operation::Remove => ("remove", |tag| TagEdit::Remove { tag }),
-            Operation::List => {
-                let tags = Tags::Listed {
+        type TagEditor = for<'t> fn(&'t str) -> TagEdit<'t>;
+        let (name, edit): (_, TagEditor) = match operation {
+            TagOperation::Add => ("add", |tag| TagEdit::Add { tag }),
+            TagOperation::Remove => ("remove", |tag| TagEdit::Remove { tag }),
+            TagOperation::List => {
+                let tags = TagsResult::Listed {
                     tags: TagsOfNote::of(&document.note()),
                     content_hash: document.content().hash().to_string(),
                 };
-                let result = Outcome { operation, path: writing.path().to_string(), tags };
+                let result = TagOutcome { operation, path: writing.path().to_string(), tags };
                 return Ok(writing.unchanged(Output { result }));
             }
         };
@@ -170,22 +170,22 @@ impl WriteTool for ObsidianManageTags {
         }
         let tags = tags::of_note(&document.note());
         Ok(writing.plan(document.content().clone(), |path, written| {
-            let tags = Tags::Changed { applied, skipped, tags, written };
-            Output { result: Outcome { operation, path: path.to_string(), tags } }
+            let tags = TagsResult::Changed { applied, skipped, tags, written };
+            Output { result: TagOutcome { operation, path: path.to_string(), tags } }
         }))
     }
 
     fn text(&self, Output { result }: &Output) -> Option<String> {
         Some(match &result.tags {
-            Tags::Listed { tags: found, .. } => format!(
+            TagsResult::Listed { tags: found, .. } => format!(
                 "{}{}{}",
                 quoted(&result.path),
                 tags::line("Frontmatter", &found.frontmatter),
                 tags::line("Inline", &found.inline),
             ),
-            Tags::Changed { applied, skipped, tags: now, written } => {
+            TagsResult::Changed { applied, skipped, tags: now, written } => {
                 let done = match result.operation {
-                    Operation::Add => written.done("Added", "Would add"),
+                    TagOperation::Add => written.done("Added", "Would add"),
                     _ => written.done("Removed", "Would remove"),
                 };
                 let skipped = if skipped.is_empty() { String::new() } else { tags::line("Skipped", skipped) };

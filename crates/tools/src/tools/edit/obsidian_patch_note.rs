@@ -25,7 +25,7 @@ pub(crate) struct Input {
     /// Which part.
     section: NoteSection,
     /// Where to put it.
-    operation: Change,
+    operation: PatchChange,
     /// The new text, without the heading.
     content: String,
     /// `json`: a typed value for a property (lists are joined), or rows of a table block (`["a", "b"]`, or several).
@@ -45,7 +45,7 @@ pub(crate) struct Input {
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Change {
+enum PatchChange {
     Append,
     Prepend,
     Replace,
@@ -77,7 +77,7 @@ struct PatchOptions {
 pub(crate) struct Output {
     path: String,
     section: SectionOutput,
-    operation: Change,
+    operation: PatchChange,
     #[serde(flatten)]
     written: NoteWritten,
 }
@@ -125,9 +125,9 @@ impl WriteTool for ObsidianPatchNote {
             tool,
             section: &input.section,
             operation: match input.operation {
-                Change::Append => PatchOperation::Add(InsertSide::Behind),
-                Change::Prepend => PatchOperation::Add(InsertSide::Before),
-                Change::Replace => PatchOperation::Replace,
+                PatchChange::Append => PatchOperation::Add(InsertSide::Behind),
+                PatchChange::Prepend => PatchOperation::Add(InsertSide::Before),
+                PatchChange::Replace => PatchOperation::Replace,
             },
             content: &input.content,
             content_type: input.content_type,
@@ -148,9 +148,9 @@ impl WriteTool for ObsidianPatchNote {
     fn text(&self, output: &Output) -> Option<String> {
         let written = &output.written;
         let done = match output.operation {
-            Change::Append => written.done("Appended to", "Would append to"),
-            Change::Prepend => written.done("Prepended to", "Would prepend to"),
-            Change::Replace => written.done("Replaced", "Would replace"),
+            PatchChange::Append => written.done("Appended to", "Would append to"),
+            PatchChange::Prepend => written.done("Prepended to", "Would prepend to"),
+            PatchChange::Replace => written.done("Replaced", "Would replace"),
         };
         Some(format!("{done} {} → {}, {}", quoted(&output.path), quoted(&output.section.target), written.text()))
     }

@@ -24,10 +24,10 @@ pub(crate) struct Input {
     target: NoteTarget,
     /// In order.
     #[schemars(length(min = 1))]
-    replacements: Vec<Wanted>,
+    replacements: Vec<ReplaceRequest>,
     /// The text, the properties, or both.
     #[serde(default)]
-    scope: Scope,
+    scope: ReplaceScope,
     /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Input {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Wanted {
+struct ReplaceRequest {
     #[schemars(length(min = 1))]
     search: String,
     /// `$1`, `$&` and `$<name>` with `useRegex`.
@@ -64,7 +64,7 @@ fn yes() -> bool {
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Scope {
+enum ReplaceScope {
     #[default]
     Body,
     Frontmatter,
@@ -76,7 +76,7 @@ enum Scope {
 pub(crate) struct Output {
     path: String,
     total_replacements: usize,
-    per_replacement: Vec<Count>,
+    per_replacement: Vec<ReplacementCount>,
     #[serde(flatten)]
     written: NoteWritten,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub(crate) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Count {
+struct ReplacementCount {
     search: String,
     count: usize,
     body_count: usize,

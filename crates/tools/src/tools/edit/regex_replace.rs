@@ -101,7 +101,7 @@ impl WriteTool for RegexReplace {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let expression = TextExpression::parse(tool, &input.pattern, &input.replacement, &input.flags, input.count)?;
-        let token = input.proposal_token.as_deref().filter(|_| !input.dry_run).map(Token::parse).transpose()?;
+        let token = input.proposal_token.as_deref().filter(|_| !input.dry_run).map(ProposalToken::parse).transpose()?;
         input.check_expectations()?;
         let found = match (&input.file, &input.glob) {
             (Some(file), None) => {
@@ -144,7 +144,7 @@ impl WriteTool for RegexReplace {
     }
 
     fn finish(&self, output: &mut Output, learnt: &CommitReport<'_>) {
-        let written = |sealed| Token { scanned: output.scanned, sealed }.written();
+        let written = |sealed| ProposalToken { scanned: output.scanned, sealed }.written();
         output.proposal_token = learnt.proposal_token.map(written);
     }
 
@@ -222,12 +222,12 @@ impl Input {
 }
 
 /// A token as callers see it: how many files were looked through, and the seal on all of it.
-struct Token<'t> {
+struct ProposalToken<'t> {
     scanned: usize,
     sealed: &'t str,
 }
 
-impl<'t> Token<'t> {
+impl<'t> ProposalToken<'t> {
     fn parse(given: &'t str) -> Result<Self, Reason> {
         let parts = given.split_once('-').and_then(|(scanned, sealed)| Some((scanned.parse().ok()?, sealed)));
         parts.map(|(scanned, sealed)| Self { scanned, sealed }).ok_or(Reason::ProposalExpired)

@@ -40,10 +40,10 @@ pub(crate) struct Output {
     replaced_count: usize,
     files_changed: usize,
     /// The first hundred.
-    files: Vec<FileOutput>,
+    files: Vec<RetaggedFile>,
     /// Notes that have the tag and stay as they are, and why; the first hundred.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    left: Vec<LeftOutput>,
+    left: Vec<LeftFile>,
     #[serde(skip_serializing_if = "Option::is_none")]
     files_left: Option<usize>,
     #[serde(rename = "dry_run")]
@@ -54,13 +54,13 @@ pub(crate) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct FileOutput {
+struct RetaggedFile {
     file: String,
     replaced_count: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct LeftOutput {
+struct LeftFile {
     file: String,
     why: String,
 }
@@ -106,12 +106,12 @@ impl WriteTool for TagRename {
                 Ok(None) => {}
                 Ok(Some((change, replaced_count))) => {
                     context.budget.gather(&change)?;
-                    files.push(FileOutput { file: path.to_string(), replaced_count });
+                    files.push(RetaggedFile { file: path.to_string(), replaced_count });
                     changes.push(change);
                 }
                 // The disk itself is at fault, and not only this note.
                 Err(reason @ Reason::Disk { .. }) => return Err(reason),
-                Err(reason) => left.push(LeftOutput { file: path.to_string(), why: reason.to_string() }),
+                Err(reason) => left.push(LeftFile { file: path.to_string(), why: reason.to_string() }),
             }
         }
         let notice = if files.is_empty() && left.is_empty() { nothing_found(context, view, &from)? } else { None };
@@ -139,13 +139,13 @@ impl WriteTool for TagRename {
         let dry = if *dry_run { "Dry run: " } else { "" };
         let (from, to) = (quoted(from), quoted(to));
         let mut text = format!("{dry}{from} → {to}: {replaced_count} in {files_changed} notes");
-        for FileOutput { file, replaced_count } in files.iter().take(SHOWN_NAMES) {
+        for RetaggedFile { file, replaced_count } in files.iter().take(SHOWN_NAMES) {
             text += &format!("\n{} {replaced_count}", quoted(file));
         }
         if *files_changed > files.len().min(SHOWN_NAMES) {
             text += &format!("\n… {} more", files_changed - files.len().min(SHOWN_NAMES));
         }
-        for LeftOutput { file, why } in left.iter().take(SHOWN_NAMES) {
+        for LeftFile { file, why } in left.iter().take(SHOWN_NAMES) {
             text += &format!("\nLeft: {}: {why}", quoted(file));
         }
         let unnamed = files_left.unwrap_or_default().saturating_sub(left.len().min(SHOWN_NAMES));

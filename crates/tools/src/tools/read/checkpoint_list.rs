@@ -53,12 +53,12 @@ struct CheckpointOutput {
     tool: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     client: String,
-    files: Vec<FileOutput>,
+    files: Vec<CheckpointFile>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct FileOutput {
+struct CheckpointFile {
     path: String,
     /// `created`, `changed`, `deleted`, `moved`, `saved`, or `folder` for an empty one that was made or removed.
     what: &'static str,
@@ -160,14 +160,14 @@ fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
 /// Of a change of many files, as many as fit on a line.
 const SHOWN_FILES: usize = 5;
 
-fn changed(FileOutput { path, what, moved_to, .. }: &FileOutput) -> String {
+fn changed(CheckpointFile { path, what, moved_to, .. }: &CheckpointFile) -> String {
     let to = moved_to.as_ref().map_or_else(String::new, |to| format!(" → {}", quoted(to)));
     format!("{what} {}{to}", quoted(path))
 }
 
-fn file(kind: CheckpointKind, entry: &EntryRecord) -> FileOutput {
+fn file(kind: CheckpointKind, entry: &EntryRecord) -> CheckpointFile {
     let short = |hash: &lapidary_note::ContentHash| hash::short(&hash.to_string()).to_owned();
-    FileOutput {
+    CheckpointFile {
         path: entry.path.to_string(),
         what: match (kind, entry.before, entry.after, &entry.moved_to) {
             (CheckpointKind::LateSave, ..) => "saved",

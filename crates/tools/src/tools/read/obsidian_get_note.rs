@@ -27,7 +27,7 @@ pub(crate) struct ObsidianGetNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Text; that with tags and times; headings, blocks and property names; one `section`.
-    format: Format,
+    format: NoteFormat,
     /// Which note.
     target: NoteTarget,
     /// With `section`: which.
@@ -40,7 +40,7 @@ pub(crate) struct Input {
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
-enum Format {
+enum NoteFormat {
     Content,
     Full,
     DocumentMap,
@@ -69,12 +69,12 @@ struct NoteOutput {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     bom: bool,
     #[serde(flatten)]
-    body: Body,
+    body: NoteBody,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-enum Body {
+enum NoteBody {
     Full {
         #[serde(flatten)]
         whole: NoteContents,
@@ -133,7 +133,7 @@ impl ReadTool for ObsidianGetNote {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        if input.format == Format::Section && input.section.is_none() {
+        if input.format == NoteFormat::Section && input.section.is_none() {
             return Err(Reason::SectionRequired);
         }
         let found = input.target.find(Self::DECLARATION.name, context, view)?;
@@ -145,13 +145,13 @@ impl ReadTool for ObsidianGetNote {
         notices.extend(renamed);
         notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
         let (format, body) = match (input.format, &input.section) {
-            (Format::Content, _) => ("content", Body::Content { content: shown.text().to_owned() }),
-            (Format::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),
-            (Format::DocumentMap, _) => ("document-map", document_map(context, &shown, &mut notices)?),
-            (Format::Section, Some(section)) => {
+            (NoteFormat::Content, _) => ("content", NoteBody::Content { content: shown.text().to_owned() }),
+            (NoteFormat::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),
+            (NoteFormat::DocumentMap, _) => ("document-map", document_map(context, &shown, &mut notices)?),
+            (NoteFormat::Section, Some(section)) => {
                 ("section", one_section(context, &path, &shown, section, &mut notices)?)
             }
-            (Format::Section, None) => return Err(Reason::SectionRequired),
+            (NoteFormat::Section, None) => return Err(Reason::SectionRequired),
         };
         let result = NoteOutput {
             format,
@@ -240,10 +240,10 @@ impl ReadTool for ObsidianGetNote {
     }
 }
 
-fn full(file: &File, shown: &ShownFile, include_links: bool, notices: &mut Vec<String>) -> Body {
+fn full(file: &File, shown: &ShownFile, include_links: bool, notices: &mut Vec<String>) -> NoteBody {
     let note = shown.note();
     let whole = NoteContents::of(&note, file, shown, notices);
-    Body::Full { whole, outgoing_links: include_links.then(|| outgoing_links(&note)) }
+    NoteBody::Full { whole, outgoing_links: include_links.then(|| outgoing_links(&note)) }
 }
 
 /// The links of a note to other files; those within the note and to the web are not among them.
@@ -263,10 +263,10 @@ fn heading_path(context: &Context<'_>, note: &Note<'_>, heading: &Heading) -> Re
     Ok(parts.join("::"))
 }
 
-fn document_map(context: &Context<'_>, shown: &ShownFile, notices: &mut Vec<String>) -> Result<Body, Reason> {
+fn document_map(context: &Context<'_>, shown: &ShownFile, notices: &mut Vec<String>) -> Result<NoteBody, Reason> {
     let note = shown.note();
     let properties = readable_properties(shown, notices);
-    Ok(Body::DocumentMap {
+    Ok(NoteBody::DocumentMap {
         headings: note
             .headings
             .iter()
@@ -283,7 +283,7 @@ fn one_section(
     shown: &ShownFile,
     section: &NoteSection,
     notices: &mut Vec<String>,
-) -> Result<Body, Reason> {
+) -> Result<NoteBody, Reason> {
     let text = shown.text();
     let missing = |available: Vec<String>| Reason::SectionMissing {
         path: path.clone(),
@@ -330,7 +330,7 @@ fn one_section(
         }
     }
     let section = section.named(&section.target);
-    Ok(Body::Section { section, section_target, candidates, value_text, value_json })
+    Ok(NoteBody::Section { section, section_target, candidates, value_text, value_json })
 }
 
 fn markdown(note: &NoteOutput) -> String {
@@ -343,8 +343,8 @@ fn markdown(note: &NoteOutput) -> String {
         }
     };
     match &note.body {
-        Body::Content { content } => format!("{head}\n{}", fenced(content)),
-        Body::Full { whole: NoteContents { content, tags, stat, .. }, outgoing_links } => {
+        NoteBody::Content { content } => format!("{head}\n{}", fenced(content)),
+        NoteBody::Full { whole: NoteContents { content, tags, stat, .. }, outgoing_links } => {
             // The properties stand in the content, as the note has them.
             let mut text = format!("{head}, {} bytes, changed {}", stat.size, minute(stat.mtime));
             if !tags.is_empty() {
@@ -356,14 +356,14 @@ fn markdown(note: &NoteOutput) -> String {
             }
             format!("{text}\n{}", fenced(content))
         }
-        Body::DocumentMap { headings, blocks, frontmatter_fields } => [
+        NoteBody::DocumentMap { headings, blocks, frontmatter_fields } => [
             head,
             list("Headings", "", headings),
             list("Blocks", "^", blocks),
             list("Properties", "", frontmatter_fields),
         ]
         .concat(),
-        Body::Section { section, value_text, value_json, .. } => {
+        NoteBody::Section { section, value_text, value_json, .. } => {
             let value = match (value_text, value_json) {
                 (Some(text), _) => fenced(text),
                 (None, Some(value)) => fenced(&value.to_string()),

@@ -53,7 +53,7 @@ pub(crate) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<[&'static str; 5]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rows: Option<Vec<[Cell; 5]>>,
+    rows: Option<Vec<[RowCell; 5]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ pub(crate) struct Output {
 /// A field of a row.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Cell {
+enum RowCell {
     Text(String),
     Number(usize),
 }
@@ -125,7 +125,7 @@ impl ReadTool for Outline {
             text += &line(heading.line, heading.level, &heading.text, heading.section_hash.as_deref());
         }
         for row in rows.iter().flatten() {
-            if let [Cell::Text(heading), Cell::Number(level), Cell::Number(at), _, Cell::Text(hash)] = row {
+            if let [RowCell::Text(heading), RowCell::Number(level), RowCell::Number(at), _, RowCell::Text(hash)] = row {
                 text += &line(*at, u8::try_from(*level).unwrap_or(1), heading, Some(hash));
             }
         }
@@ -196,15 +196,15 @@ impl ReadTool for Outline {
 }
 
 /// The fields that `COLUMNS` names. The digits alone are enough of a hash.
-fn row(heading: &HeadingOutput) -> [Cell; 5] {
+fn row(heading: &HeadingOutput) -> [RowCell; 5] {
     let HeadingOutput { text, level, line, end_line, section_hash, .. } = heading;
     let digits = section_hash.as_deref().map_or("", |hash| hash.trim_start_matches("sha256:"));
     [
-        Cell::Text(text.clone()),
-        Cell::Number(usize::from(*level)),
-        Cell::Number(*line),
-        Cell::Number(*end_line),
-        Cell::Text(digits.to_owned()),
+        RowCell::Text(text.clone()),
+        RowCell::Number(usize::from(*level)),
+        RowCell::Number(*line),
+        RowCell::Number(*end_line),
+        RowCell::Text(digits.to_owned()),
     ]
 }
 

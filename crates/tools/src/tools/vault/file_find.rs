@@ -25,7 +25,7 @@ pub(crate) struct Input {
     query: String,
     /// `exact` and `substring` look at the name, `glob` and `regex` at the path from `directory` on.
     #[serde(default)]
-    mode: Mode,
+    mode: FindMode,
     /// Where to look; everywhere by default.
     #[serde(default)]
     directory: Option<String>,
@@ -44,7 +44,7 @@ fn limit() -> usize {
 
 #[derive(Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+enum FindMode {
     Exact,
     #[default]
     Substring,
@@ -55,7 +55,7 @@ enum Mode {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    matches: Vec<Match>,
+    matches: Vec<NameMatch>,
     total: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
@@ -64,25 +64,25 @@ pub(crate) struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Match {
+struct NameMatch {
     path: String,
-    why: Mode,
+    why: FindMode,
 }
 
-enum Wanted {
+enum NamePattern {
     Exact(String),
     Substring(String),
     Glob(NameGlob),
     Regex(Box<NameRegex>),
 }
 
-impl Wanted {
-    fn parse(mode: Mode, query: &str) -> Result<Self, Reason> {
+impl NamePattern {
+    fn parse(mode: FindMode, query: &str) -> Result<Self, Reason> {
         Ok(match mode {
-            Mode::Exact => Self::Exact(composed(query).into_owned()),
-            Mode::Substring => Self::Substring(composed(query).into_owned()),
-            Mode::Glob => Self::Glob(NameGlob::parse(FileFind::DECLARATION.name, "query", query)?),
-            Mode::Regex => Self::Regex(Box::new(NameRegex::parse("query", query)?)),
+            FindMode::Exact => Self::Exact(composed(query).into_owned()),
+            FindMode::Substring => Self::Substring(composed(query).into_owned()),
+            FindMode::Glob => Self::Glob(NameGlob::parse(FileFind::DECLARATION.name, "query", query)?),
+            FindMode::Regex => Self::Regex(Box::new(NameRegex::parse("query", query)?)),
         })
     }
 
@@ -113,7 +113,7 @@ impl ReadTool for FileFind {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let wanted = Wanted::parse(input.mode, &input.query)?;
+        let wanted = NamePattern::parse(input.mode, &input.query)?;
         let files = index::files(context, view)?;
         let folder = match FolderTarget::find(view, files, input.directory.as_deref().unwrap_or_default())?.or_nothing()
         {
@@ -130,7 +130,8 @@ impl ReadTool for FileFind {
             }
         }
         let page = ListPage::of(found, input.offset, input.limit);
-        let matches = page.items.into_iter().map(|path| Match { path: path.to_string(), why: input.mode }).collect();
+        let matches =
+            page.items.into_iter().map(|path| NameMatch { path: path.to_string(), why: input.mode }).collect();
         let notice = if page.total == 0 {
             let all: Vec<&VaultPath> = files.below(folder.as_ref()).map(|file| file.path()).collect();
             nothing_found(input.mode, &input.query, &all)
@@ -203,8 +204,8 @@ impl ReadTool for FileFind {
 const MOST_SUGGESTIONS: usize = 5;
 
 /// What to tell a caller who looked for a name that no file has: those that have it in another case, or nearly.
-fn nothing_found(mode: Mode, query: &str, files: &[&VaultPath]) -> Option<String> {
-    if !matches!(mode, Mode::Exact | Mode::Substring) {
+fn nothing_found(mode: FindMode, query: &str, files: &[&VaultPath]) -> Option<String> {
+    if !matches!(mode, FindMode::Exact | FindMode::Substring) {
         return None;
     }
     let wanted = folded_name(query);

@@ -52,7 +52,7 @@ fn limit() -> usize {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    entries: Vec<Entry>,
+    entries: Vec<ListedFile>,
     total: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
@@ -62,16 +62,16 @@ pub(crate) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct ListedFile {
     path: String,
-    r#type: Type,
+    r#type: EntryType,
     size_bytes: u64,
     mtime_ms: u64,
 }
 
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Type {
+enum EntryType {
     File,
     Directory,
 }
@@ -105,7 +105,7 @@ impl ReadTool for FileList {
         let mut found = entries(context, files, folder.as_ref(), input.recursive)?;
         found.retain(|path, _| glob.as_ref().is_none_or(|glob| glob.matches(relative(path, folder.as_ref()))));
         let page = ListPage::of(found.into_iter().collect(), input.offset, input.limit);
-        let shown = |(path, found): (&str, Found)| Entry {
+        let shown = |(path, found): (&str, FileFacts)| ListedFile {
             path: path.to_owned(),
             r#type: found.r#type,
             size_bytes: found.bytes,
@@ -117,10 +117,10 @@ impl ReadTool for FileList {
 
     fn text(&self, output: &Output) -> Option<String> {
         let mut text = format!("{} in all", output.total);
-        for Entry { path, r#type, size_bytes, mtime_ms } in &output.entries {
+        for ListedFile { path, r#type, size_bytes, mtime_ms } in &output.entries {
             text += &match r#type {
-                Type::Directory => format!("\n{}", quoted(&format!("{path}/"))),
-                Type::File => format!("\n{} {size_bytes} {}", quoted(path), minute(*mtime_ms)),
+                EntryType::Directory => format!("\n{}", quoted(&format!("{path}/"))),
+                EntryType::File => format!("\n{} {size_bytes} {}", quoted(path), minute(*mtime_ms)),
             };
         }
         text += &output.next_offset.map_or_else(String::new, |next| format!("\n… go on with `offset: {next}`"));
@@ -194,8 +194,8 @@ fn the_glob(input: &Input) -> Result<Option<&str>, Reason> {
     }
 }
 
-struct Found {
-    r#type: Type,
+struct FileFacts {
+    r#type: EntryType,
     bytes: u64,
     changed: u64,
 }
@@ -206,11 +206,11 @@ fn entries<'f>(
     files: &'f VisibleFiles,
     folder: Option<&VaultPath>,
     recursive: bool,
-) -> Result<BTreeMap<&'f str, Found>, Reason> {
+) -> Result<BTreeMap<&'f str, FileFacts>, Reason> {
     let within = |path: &str| recursive || !relative(path, folder).contains('/');
-    let empty = || Found { r#type: Type::Directory, bytes: 0, changed: 0 };
+    let empty = || FileFacts { r#type: EntryType::Directory, bytes: 0, changed: 0 };
     let folders = files.folders_below(folder).map(VaultPath::as_str).filter(|path| within(path));
-    let mut found: BTreeMap<&str, Found> = folders.map(|path| (path, empty())).collect();
+    let mut found: BTreeMap<&str, FileFacts> = folders.map(|path| (path, empty())).collect();
     let start = folder.map_or(0, |folder| folder.as_str().len() + 1);
     for file in files.below(folder) {
         context.check()?;
@@ -222,7 +222,7 @@ fn entries<'f>(
             }
         }
         if within(path) {
-            found.insert(path, Found { r#type: Type::File, bytes: file.bytes(), changed });
+            found.insert(path, FileFacts { r#type: EntryType::File, bytes: file.bytes(), changed });
         }
     }
     Ok(found)

@@ -27,7 +27,7 @@ pub(crate) struct Input {
     file: String,
     /// Which of the two.
     #[serde(default)]
-    direction: Direction,
+    direction: LinkDirection,
     /// At most so many of each.
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 10000))]
@@ -44,7 +44,7 @@ fn limit() -> usize {
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Direction {
+enum LinkDirection {
     Outlinks,
     Backlinks,
     #[default]
@@ -104,7 +104,7 @@ impl ReadTool for LinksGet {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let path = reading::parse_path(&input.file)?;
-        let wants = |direction| input.direction == direction || input.direction == Direction::Both;
+        let wants = |direction| input.direction == direction || input.direction == LinkDirection::Both;
         let files = index::files_to_search(context, view)?;
         // By the name that it has on disk, as links lead there.
         let path = match files.find(&path) {
@@ -116,7 +116,7 @@ impl ReadTool for LinksGet {
             },
         };
         let (mut outlinks, content_hash) = (Vec::new(), note_hash(view, files, &path)?);
-        if (content_hash.is_some() || path.is_canvas()) && wants(Direction::Outlinks) {
+        if (content_hash.is_some() || path.is_canvas()) && wants(LinkDirection::Outlinks) {
             let file = reading::read(view, &path)?;
             let shown = reading::show(&path, &file)?;
             outlinks = match path.is_canvas() {
@@ -125,7 +125,8 @@ impl ReadTool for LinksGet {
             };
         }
         context.check()?;
-        let backlinks = if wants(Direction::Backlinks) { backlinks::find(context, files, &path)? } else { Vec::new() };
+        let backlinks =
+            if wants(LinkDirection::Backlinks) { backlinks::find(context, files, &path)? } else { Vec::new() };
         let outlinks = ListPage::of(outlinks, input.offset, input.limit);
         let mut backlinks = ListPage::of(backlinks, input.offset, input.limit);
         backlinks::put_sentences(files, &path, &mut backlinks.items);
@@ -133,11 +134,11 @@ impl ReadTool for LinksGet {
         let cut = next_offset.is_some() || input.offset > 0;
         view.index_aside();
         Ok(Output {
-            outlinks: wants(Direction::Outlinks).then_some(outlinks.items),
-            backlinks: wants(Direction::Backlinks).then_some(backlinks.items),
+            outlinks: wants(LinkDirection::Outlinks).then_some(outlinks.items),
+            backlinks: wants(LinkDirection::Backlinks).then_some(backlinks.items),
             content_hash: content_hash.map(|hash| hash.to_string()),
-            total_outlinks: (cut && wants(Direction::Outlinks)).then_some(outlinks.total),
-            total_backlinks: (cut && wants(Direction::Backlinks)).then_some(backlinks.total),
+            total_outlinks: (cut && wants(LinkDirection::Outlinks)).then_some(outlinks.total),
+            total_backlinks: (cut && wants(LinkDirection::Backlinks)).then_some(backlinks.total),
             next_offset,
         })
     }

@@ -42,13 +42,13 @@ pub(crate) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     ctime_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    frontmatter: Option<FrontmatterOutput>,
+    frontmatter: Option<PropertiesOutput>,
     headings: Vec<HeadingOutput>,
     tags: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     aliases: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    blocks: Vec<BlockOutput>,
+    blocks: Vec<BlockEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tasks: Option<TasksOutput>,
     link_counts: BTreeMap<link::LinkWord, usize>,
@@ -58,7 +58,7 @@ pub(crate) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct FrontmatterOutput {
+struct PropertiesOutput {
     data: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frontmatter_hash: Option<String>,
@@ -76,7 +76,7 @@ struct HeadingOutput {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct BlockOutput {
+struct BlockEntry {
     id: String,
     line: usize,
 }
@@ -122,7 +122,7 @@ impl ReadTool for MetadataRead {
             })
         };
         let headings = note.headings.iter().map(heading_output).collect::<Result<_, Reason>>()?;
-        let frontmatter = note.frontmatter.as_ref().map(|block| FrontmatterOutput {
+        let frontmatter = note.frontmatter.as_ref().map(|block| PropertiesOutput {
             data: note
                 .readable_properties()
                 .iter()
@@ -149,7 +149,7 @@ impl ReadTool for MetadataRead {
             blocks: note
                 .blocks
                 .iter()
-                .map(|block| BlockOutput { id: block.id.clone(), line: places.line(block.marker.start) })
+                .map(|block| BlockEntry { id: block.id.clone(), line: places.line(block.marker.start) })
                 .collect(),
             tasks: (!note.tasks.is_empty()).then_some(TasksOutput { total: note.tasks.len(), done }),
             link_counts: link::counts(&note),
@@ -164,7 +164,7 @@ impl ReadTool for MetadataRead {
         let changed = mtime_ms.map_or_else(String::new, |time| format!(", changed {}", minute(time)));
         let hash = hash::digits(content_hash);
         let mut text = format!("{file}: {total_lines} lines, {size_bytes} bytes{changed}, hash {hash}");
-        if let Some(FrontmatterOutput { data, frontmatter_hash }) = frontmatter {
+        if let Some(PropertiesOutput { data, frontmatter_hash }) = frontmatter {
             let hash = frontmatter_hash.as_deref().map_or("", hash::digits);
             text += &format!("\nProperties {hash} {}", Value::Object(data.clone()));
         }

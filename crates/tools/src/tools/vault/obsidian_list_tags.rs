@@ -32,8 +32,8 @@ fn limit() -> usize {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    tags: Vec<Tag>,
-    applied_filters: AppliedFilters,
+    tags: Vec<CountedTag>,
+    applied_filters: TagFilters,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,14 +45,14 @@ pub(crate) struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Tag {
+struct CountedTag {
     name: String,
     count: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct AppliedFilters {
+struct TagFilters {
     #[serde(skip_serializing_if = "Option::is_none")]
     name_regex: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ impl ReadTool for ObsidianListTags {
             context.check()?;
             let named = regex.as_ref().map_or(Ok(true), |regex| regex.matches(name))?;
             if named && *count >= input.min_count.unwrap_or_default() {
-                found.push(Tag { name: name.clone(), count: *count });
+                found.push(CountedTag { name: name.clone(), count: *count });
             }
         }
         let (total, limit) = (found.len(), input.limit);
@@ -99,7 +99,7 @@ impl ReadTool for ObsidianListTags {
         };
         Ok(Output {
             tags: found,
-            applied_filters: AppliedFilters { name_regex: input.name_regex, min_count: input.min_count, limit },
+            applied_filters: TagFilters { name_regex: input.name_regex, min_count: input.min_count, limit },
             truncated,
             shown: truncated.then_some(limit),
             cap: truncated.then_some(limit),

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use self::hits::{Hit, Page, RANKED_HITS, fitting, ranked_lines};
+use self::hits::{HitPage, RANKED_HITS, SearchHit, fitting, ranked_lines};
 
 pub(crate) struct ObsidianSearchNotes;
 
@@ -27,7 +27,7 @@ pub(crate) struct ObsidianSearchNotes;
 pub(crate) struct Input {
     /// How to search.
     #[serde(default)]
-    mode: Mode,
+    mode: SearchMode,
     /// For `omnisearch` and `text`.
     #[serde(default)]
     query: Option<String>,
@@ -62,14 +62,14 @@ fn context_length() -> usize {
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+enum SearchMode {
     Text,
     Jsonlogic,
     #[default]
     Omnisearch,
 }
 
-impl Mode {
+impl SearchMode {
     fn name(self) -> &'static str {
         match self {
             Self::Omnisearch => "omnisearch",
@@ -82,7 +82,7 @@ impl Mode {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    result: Page,
+    result: HitPage,
     #[serde(skip_serializing_if = "Option::is_none")]
     effective_query: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,28 +116,28 @@ impl ReadTool for ObsidianSearchNotes {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         // A rule alone is understood as one.
-        let is_rule = input.mode == Mode::Omnisearch && input.query.is_none() && input.logic.is_some();
-        let mode = if is_rule { Mode::Jsonlogic } else { input.mode };
+        let is_rule = input.mode == SearchMode::Omnisearch && input.query.is_none() && input.logic.is_some();
+        let mode = if is_rule { SearchMode::Jsonlogic } else { input.mode };
         if input.context_length > MAX_CONTEXT {
             return Err(Reason::ContextLengthTooLarge { given: input.context_length, limit: MAX_CONTEXT });
         }
         let cursor = match input.cursor.as_deref() {
-            None if mode == Mode::Omnisearch => PageCursor { offset: 0, limit: RANKED_HITS },
+            None if mode == SearchMode::Omnisearch => PageCursor { offset: 0, limit: RANKED_HITS },
             given => PageCursor::parse(given)?,
         };
-        if mode != Mode::Text && input.path_prefix.is_some() {
+        if mode != SearchMode::Text && input.path_prefix.is_some() {
             return Err(Reason::PathPrefixInvalidMode { mode: mode.name() });
         }
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let required = || Reason::QueryRequired { mode: mode.name() };
         let (mut notice, mut truncated) = (None, None);
         let (total_count, hits) = match mode {
-            Mode::Jsonlogic => {
+            SearchMode::Jsonlogic => {
                 let rule = input.logic.as_ref().ok_or(Reason::LogicRequired { mode: mode.name() })?;
                 logic::search(context, view, rule, cursor)?
             }
-            Mode::Text => text::search(context, view, query.ok_or_else(required)?, &input, cursor)?,
-            Mode::Omnisearch => {
+            SearchMode::Text => text::search(context, view, query.ok_or_else(required)?, &input, cursor)?,
+            SearchMode::Omnisearch => {
                 let answer = ranked::search(context, view, query.ok_or_else(required)?, &input, cursor)?;
                 (notice, truncated) = (answer.notice, Some(answer.truncated));
                 (answer.total, answer.hits)
@@ -157,8 +157,8 @@ impl ReadTool for ObsidianSearchNotes {
             _ if hits.is_empty() => Some(nothing(mode, total_count, cursor)),
             notice => notice,
         };
-        let effective_query = query.filter(|_| mode != Mode::Jsonlogic).map(str::to_owned);
-        Ok(Output { result: Page { mode, hits, total_count, next_cursor, truncated }, effective_query, notice })
+        let effective_query = query.filter(|_| mode != SearchMode::Jsonlogic).map(str::to_owned);
+        Ok(Output { result: HitPage { mode, hits, total_count, next_cursor, truncated }, effective_query, notice })
     }
 
     fn text(&self, Output { result, .. }: &Output) -> Option<String> {
@@ -172,7 +172,7 @@ impl ReadTool for ObsidianSearchNotes {
         if let Some(cursor) = &result.next_cursor {
             text += &format!("\n_Next page cursor: `{cursor}`_");
         }
-        text.extend(result.hits.iter().map(Hit::markdown));
+        text.extend(result.hits.iter().map(SearchHit::markdown));
         let ranked = ranked_lines(&result.hits);
         // Names alone need no frame.
         if ranked.contains("\n  ") {
@@ -285,13 +285,13 @@ impl ReadTool for ObsidianSearchNotes {
     }
 }
 
-fn nothing(mode: Mode, total: usize, cursor: PageCursor) -> String {
+fn nothing(mode: SearchMode, total: usize, cursor: PageCursor) -> String {
     match mode {
         _ if total > 0 => {
             format!("There are {total} hits, and none from number {} on.", cursor.offset.saturating_add(1))
         }
-        Mode::Omnisearch => "No note fits. Try other words, or fewer conditions.".to_owned(),
-        Mode::Text => "No matches. Every word has to occur; try fewer or shorter ones.".to_owned(),
-        Mode::Jsonlogic => "No note fits the rule.".to_owned(),
+        SearchMode::Omnisearch => "No note fits. Try other words, or fewer conditions.".to_owned(),
+        SearchMode::Text => "No matches. Every word has to occur; try fewer or shorter ones.".to_owned(),
+        SearchMode::Jsonlogic => "No note fits the rule.".to_owned(),
     }
 }

@@ -29,11 +29,11 @@ pub(crate) struct Input {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
-    tags: Vec<Tag>,
+    tags: Vec<TagEntry>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Tag {
+struct TagEntry {
     tag: String,
     count: usize,
 }
@@ -77,12 +77,12 @@ impl ReadTool for TagsList {
         let prefix = input.prefix.unwrap_or_default().to_lowercase();
         let prefix = prefix.trim_start_matches('#');
         let found = counts.sorted().into_iter().filter(|(tag, _)| tag.to_lowercase().starts_with(prefix));
-        Ok(Output { tags: found.map(|(tag, count)| Tag { tag, count }).collect() })
+        Ok(Output { tags: found.map(|(tag, count)| TagEntry { tag, count }).collect() })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
         let tags: Vec<String> =
-            output.tags.iter().map(|Tag { tag, count }| format!("#{} {count}", quoted(tag))).collect();
+            output.tags.iter().map(|TagEntry { tag, count }| format!("#{} {count}", quoted(tag))).collect();
         Some(if tags.is_empty() { "No tags.".to_owned() } else { tags.join(", ") })
     }
 

@@ -32,13 +32,13 @@ const EMPTY: &str = "\
     mes comment el los las una unos y en con por para mi mis como";
 
 /// A set of tools, ready to be asked.
-pub(super) struct Ranking<'a> {
-    tools: Vec<(&'a CatalogueEntry, Fields)>,
+pub(super) struct ToolRanking<'a> {
+    tools: Vec<(&'a CatalogueEntry, ToolFields)>,
     /// In how many tools a word stands: the fewer, the more it tells.
     common: BTreeMap<String, usize>,
 }
 
-struct Fields {
+struct ToolFields {
     name: BTreeSet<String>,
     title: BTreeSet<String>,
     words: BTreeSet<String>,
@@ -48,12 +48,12 @@ struct Fields {
     pairs: BTreeSet<(String, String)>,
 }
 
-impl<'a> Ranking<'a> {
+impl<'a> ToolRanking<'a> {
     pub(super) fn of(entries: impl Iterator<Item = &'a CatalogueEntry>) -> Self {
-        let tools: Vec<(&CatalogueEntry, Fields)> = entries.map(|entry| (entry, fields(entry))).collect();
+        let tools: Vec<(&CatalogueEntry, ToolFields)> = entries.map(|entry| (entry, fields(entry))).collect();
         let mut common: BTreeMap<String, usize> = BTreeMap::new();
         for (_, fields) in &tools {
-            let Fields { name, title, words, description, arguments, .. } = fields;
+            let ToolFields { name, title, words, description, arguments, .. } = fields;
             let all: BTreeSet<&String> = [name, title, words, description, arguments].into_iter().flatten().collect();
             all.into_iter().for_each(|word| *common.entry(word.clone()).or_default() += 1);
         }
@@ -127,7 +127,7 @@ impl<'a> Ranking<'a> {
     }
 }
 
-impl Fields {
+impl ToolFields {
     fn weight(&self, word: &str) -> f32 {
         // A title mostly repeats the name, and that says nothing new.
         let title = if self.name.contains(word) { 0.0 } else { IN_TITLE };
@@ -142,11 +142,11 @@ impl Fields {
     }
 }
 
-fn fields(entry: &CatalogueEntry) -> Fields {
+fn fields(entry: &CatalogueEntry) -> ToolFields {
     let spec = &entry.spec;
     let arguments = spec.input().get("properties").and_then(serde_json::Value::as_object);
     let arguments: Vec<&str> = arguments.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-    Fields {
+    ToolFields {
         name: stems(spec.name()),
         title: stems(spec.declaration.title),
         words: stems(spec.declaration.words),
@@ -204,7 +204,7 @@ mod tests {
     fn missed(list: &str) -> (usize, Vec<String>) {
         let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
         let ranking =
-            Ranking::of(catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name())));
+            ToolRanking::of(catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name())));
         let (mut asked, mut missed) = (0, Vec::new());
         for line in list.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
             let (phrase, right) = line.split_once(" => ").unwrap();
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn what_no_tool_does_is_not_understood_and_names_and_topics_do_not_matter() {
         let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
-        let ranking = Ranking::of(catalogue.on());
+        let ranking = ToolRanking::of(catalogue.on());
         for wish in
             ["read a pdf", "PDF lesen", "overdue tasks", "überfällige Aufgaben", "send an email", "translate a note"]
         {
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn an_exact_name_comes_first_in_any_spelling() {
         let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
-        let ranking = Ranking::of(catalogue.on());
+        let ranking = ToolRanking::of(catalogue.on());
         for name in ["file.read", "FILE_READ", "file read"] {
             assert_eq!(ranking.best(name)[0].spec.name(), "file_read");
         }

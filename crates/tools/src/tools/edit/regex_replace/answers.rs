@@ -38,7 +38,7 @@ pub(crate) struct Output {
     files_changed: Option<usize>,
     /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    files: Option<Vec<FileOutput>>,
+    files: Option<Vec<ReplacedOutput>>,
     /// Files that fit and stay as they are, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left: Vec<LeftOutput>,
@@ -64,7 +64,7 @@ pub(crate) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct FileOutput {
+struct ReplacedOutput {
     file: String,
     replaced_count: usize,
     /// Before, in a proposal.
@@ -139,8 +139,8 @@ pub(super) fn carried_out(input: &Input, found: &ExpressionMatches, proposal: Pr
     }
 }
 
-fn to_come(replaced: &ReplacedFile) -> FileOutput {
-    FileOutput {
+fn to_come(replaced: &ReplacedFile) -> ReplacedOutput {
+    ReplacedOutput {
         current_hash: Some(short(&replaced.before.hash())),
         would_be_hash: Some(short(&replaced.content.hash())),
         example: example(replaced),
@@ -148,12 +148,12 @@ fn to_come(replaced: &ReplacedFile) -> FileOutput {
     }
 }
 
-fn made(replaced: &ReplacedFile) -> FileOutput {
-    FileOutput { content_hash: Some(short(&replaced.content.hash())), ..of_file(replaced) }
+fn made(replaced: &ReplacedFile) -> ReplacedOutput {
+    ReplacedOutput { content_hash: Some(short(&replaced.content.hash())), ..of_file(replaced) }
 }
 
-fn of_file(replaced: &ReplacedFile) -> FileOutput {
-    FileOutput {
+fn of_file(replaced: &ReplacedFile) -> ReplacedOutput {
+    ReplacedOutput {
         file: replaced.path.to_string(),
         replaced_count: replaced.count,
         current_hash: None,
@@ -194,7 +194,7 @@ impl Output {
             text += &format!(", hash {}", hash::digits(hash));
         }
         text += &self.example.as_ref().map_or_else(String::new, LineOutput::text);
-        for FileOutput { file, replaced_count, example, .. } in self.files.iter().flatten().take(SHOWN_FILES) {
+        for ReplacedOutput { file, replaced_count, example, .. } in self.files.iter().flatten().take(SHOWN_FILES) {
             text += &format!("\n{}: {replaced_count}", quoted(file));
             text += &example.as_ref().map_or_else(String::new, LineOutput::text);
         }

@@ -9,7 +9,7 @@ use lapidary_vault::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQue
 
 use super::{
     Input, ObsidianSearchNotes,
-    hits::{Hit, Spot, USUAL_MATCHES, room},
+    hits::{MatchSpot, SearchHit, USUAL_MATCHES, room},
 };
 
 /// Nobody types more; what is longer is a text and no question.
@@ -17,9 +17,9 @@ const LONGEST_QUERY: usize = 2_000;
 /// So many words that may have been meant are named.
 const MOST_MEANT: usize = 5;
 
-pub(super) struct Answer {
+pub(super) struct RankedAnswer {
     pub(super) total: usize,
-    pub(super) hits: Vec<Hit>,
+    pub(super) hits: Vec<SearchHit>,
     /// How the query was understood, if not as it was written.
     pub(super) notice: Option<String>,
     pub(super) truncated: bool,
@@ -31,7 +31,7 @@ pub(super) fn search(
     query: &str,
     input: &Input,
     cursor: PageCursor,
-) -> Result<Answer, Reason> {
+) -> Result<RankedAnswer, Reason> {
     if query.len() > LONGEST_QUERY {
         let problem = Prose::ours(format_args!("has {} bytes, more than the limit of {LONGEST_QUERY}", query.len()));
         return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", problem));
@@ -50,7 +50,7 @@ pub(super) fn search(
         .map_err(|error| Reason::from_index(&error, context.cancel))?;
     let notice = notice(&found);
     let truncated = found.scanned.is_some_and(|scanned| scanned.cut);
-    Ok(Answer {
+    Ok(RankedAnswer {
         total: found.total,
         hits: found.hits.into_iter().map(|found| hit(found, input.explain)).collect(),
         notice,
@@ -58,10 +58,10 @@ pub(super) fn search(
     })
 }
 
-fn hit(found: RankedNote, explain: bool) -> Hit {
+fn hit(found: RankedNote, explain: bool) -> SearchHit {
     let ranking = explain.then(|| ranking(&found));
-    let matches = found.matches.into_iter().map(|found| Spot { r#match: found.text, offset: found.offset });
-    Hit::Ranked {
+    let matches = found.matches.into_iter().map(|found| MatchSpot { r#match: found.text, offset: found.offset });
+    SearchHit::Ranked {
         basename: stem(&found.path).to_owned(),
         filename: found.path.to_string(),
         score: found.score,
