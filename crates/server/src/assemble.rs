@@ -20,13 +20,13 @@ use lapidary_vault::{
 
 use crate::{
     config, demo,
-    http::{Identity, Tokens},
+    http::{TokenHashes, TokenIdentity},
 };
 
-pub(crate) struct Assembled {
+pub(crate) struct AssembledServer {
     pub(crate) executor: Arc<Executor>,
     pub(crate) vaults: Vec<config::ChosenVault>,
-    pub(crate) tokens: Tokens,
+    pub(crate) tokens: TokenHashes,
     /// Removed when the server ends.
     _demo: Option<DemoFolder>,
 }
@@ -69,10 +69,10 @@ pub(crate) struct Purpose {
     pub(crate) waits_for_index: bool,
 }
 
-pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Assembled, StartError> {
+pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<AssembledServer, StartError> {
     let (chosen, demo) = match &config.vaults {
-        config::Vaults::Chosen(chosen) => (chosen.clone(), None),
-        config::Vaults::Demo => {
+        config::VaultsConfig::Chosen(chosen) => (chosen.clone(), None),
+        config::VaultsConfig::Demo => {
             let folder = demo::unpack().map_err(StartError::Demo)?;
             let path = folder.path().to_owned();
             let access = config::VaultAccess::default();
@@ -91,15 +91,15 @@ pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Asse
         dotted_names: config.tools.dotted_names,
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
-    let mut profiles = Profiles { config, selection: &selection, made: BTreeMap::new() };
+    let mut profiles = ProfileCache { config, selection: &selection, made: BTreeMap::new() };
     let grant = Arc::new(Grant::of(profiles.make(&config.profile, &names, false)?));
     let known = config.tokens.iter().map(|token| {
         let grant = granted(token, &mut profiles, &names)?;
-        Ok((token.digest, Identity { name: token.name.clone(), grant: Arc::new(grant) }))
+        Ok((token.digest, TokenIdentity { name: token.name.clone(), grant: Arc::new(grant) }))
     });
     let known = known.collect::<Result<Vec<_>, StartError>>()?;
     let grants = known.iter().map(|(_, known)| (known.principal_name(), Arc::clone(&known.grant))).collect();
-    let tokens = Tokens::new(known);
+    let tokens = TokenHashes::new(known);
     if purpose.every_profile {
         let own = config.profiles.keys().map(String::as_str);
         BUILT_IN_PROFILES.into_iter().chain(own).try_for_each(|name| profiles.make(name, &names, false).map(|_| ()))?;
@@ -118,7 +118,7 @@ pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Asse
         clock: Clock::system(),
     };
     let executor = Executor::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
-    Ok(Assembled { executor: Arc::new(executor), vaults: chosen, tokens, _demo: demo })
+    Ok(AssembledServer { executor: Arc::new(executor), vaults: chosen, tokens, _demo: demo })
 }
 
 fn serve(
@@ -155,7 +155,7 @@ fn inner_vault(at: VaultPath, vault: &config::ChosenVault, config: &config::Conf
     Ok(InnerVault::new(at, Arc::new(PosixBackend::private(Arc::new(store))), policy(&config.access, vault)?))
 }
 
-fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy, StartError> {
+fn policy(access: &config::PathAccess, vault: &config::ChosenVault) -> Result<Policy, StartError> {
     let globs = |list: &'static str, patterns: &[String]| {
         PathGlobs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
     };
@@ -172,7 +172,11 @@ fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy
 }
 
 /// What the owner lets a client with this token use.
-fn granted(token: &config::Token, profiles: &mut Profiles<'_>, names: &[String]) -> Result<Grant, StartError> {
+fn granted(
+    token: &config::TokenConfig,
+    profiles: &mut ProfileCache<'_>,
+    names: &[String],
+) -> Result<Grant, StartError> {
     let profile = token.profile.as_deref().unwrap_or(&profiles.config.profile);
     let own: Vec<String> = match &token.vaults {
         Some(vaults) => names.iter().filter(|name| vaults.contains(name)).cloned().collect(),
@@ -190,8 +194,8 @@ fn granted(token: &config::Token, profiles: &mut Profiles<'_>, names: &[String])
 }
 
 /// The folders of a token, if it has any of its own.
-fn own_paths(token: &config::Token) -> Result<Option<Policy>, ScopeError> {
-    let config::Token { read_paths, write_paths, read_only, .. } = token;
+fn own_paths(token: &config::TokenConfig) -> Result<Option<Policy>, ScopeError> {
+    let config::TokenConfig { read_paths, write_paths, read_only, .. } = token;
     if (read_paths, write_paths, *read_only) == (&None, &None, false) {
         return Ok(None);
     }
@@ -206,13 +210,13 @@ fn prefixes(list: &Option<Vec<String>>) -> Result<Option<Vec<PathPrefix>>, Scope
 }
 
 /// Makes each profile once for each choice of vaults, which tools name in their schemas.
-struct Profiles<'a> {
+struct ProfileCache<'a> {
     config: &'a config::Config,
     selection: &'a ToolSelection,
     made: BTreeMap<(String, Vec<String>, bool), Arc<ProfileView>>,
 }
 
-impl Profiles<'_> {
+impl ProfileCache<'_> {
     fn make(&mut self, name: &str, vaults: &[String], read_only: bool) -> Result<Arc<ProfileView>, StartError> {
         let key = (name.to_owned(), vaults.to_vec(), read_only);
         if let Some(made) = self.made.get(&key) {
@@ -244,8 +248,8 @@ fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
     if hidden { Err(StartError::Skills) } else { Ok(folder) }
 }
 
-fn rules(approval: &config::Approval) -> Result<ApprovalRules, StartError> {
-    let own = |rule: &config::ApprovalRule| -> Result<ApprovalRule, StartError> {
+fn rules(approval: &config::ApprovalConfig) -> Result<ApprovalRules, StartError> {
+    let own = |rule: &config::RuleConfig| -> Result<ApprovalRule, StartError> {
         let tool = rule.tool.as_ref().map(|name| name.replace('.', "_"));
         let names = || TOOLS.iter().map(|tool| tool.spec().name());
         if let Some(tool) = tool.as_ref().filter(|tool| !names().any(|name| name == *tool)) {

@@ -36,19 +36,19 @@ mod tests;
 
 pub(crate) use error::ConfigError;
 pub(crate) use model::{
-    Access, Approval, ApprovalRule, ChosenVault, Config, Http, LogFormat, LogLevel, LogSettings, Origins, SessionMode,
-    Token, Transport, VaultAccess, Vaults,
+    AllowedOrigins, ApprovalConfig, ChosenVault, Config, HttpConfig, LogFormat, LogLevel, LogSettings, PathAccess,
+    RuleConfig, SessionMode, TokenConfig, Transport, VaultAccess, VaultsConfig,
 };
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};
 pub(crate) use value::host;
 
-use draft::Draft;
-use places::Places;
-use raw::Given;
+use draft::ConfigDraft;
+use places::ConfigPlaces;
+use raw::GivenValue;
 use setting::Setting;
 use settings::SETTINGS;
-use variables::Variables;
+use variables::EnvironmentVariables;
 
 /// Everything configuration is made from.
 pub(crate) struct Sources<'a> {
@@ -96,9 +96,9 @@ pub(crate) struct Loaded {
 
 /// Makes the configuration: defaults, then file, `.env`, environment and flags, where later wins.
 pub(crate) fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
-    let variables = Variables::gather(sources);
-    let places = Places::new(sources, &variables);
-    let mut draft = Draft::new(&places);
+    let variables = EnvironmentVariables::gather(sources);
+    let places = ConfigPlaces::new(sources, &variables);
+    let mut draft = ConfigDraft::new(&places);
     variables.warn(&mut draft.warnings);
 
     let mut layers = file::given(sources.flags, &variables, &places, sources.files)?;
@@ -116,7 +116,7 @@ pub(crate) fn flag_names() -> impl Iterator<Item = &'static str> {
     SETTINGS.iter().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
 }
 
-fn from_flag(setting: &'static Setting, flags: &Flags) -> Option<Given> {
+fn from_flag(setting: &'static Setting, flags: &Flags) -> Option<GivenValue> {
     let flag = setting.flag.as_ref()?;
-    Some(Given { setting, raw: (flag.given)(flags)?, place: raw::Place::Flag(flag.name) })
+    Some(GivenValue { setting, raw: (flag.given)(flags)?, place: raw::ValueOrigin::Flag(flag.name) })
 }

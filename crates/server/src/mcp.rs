@@ -36,15 +36,15 @@ use self::{
     resources::refusal,
     subscriptions::{Followed, Subscriptions},
 };
-use crate::{http::Identity, instructions::instructions};
+use crate::{http::TokenIdentity, instructions::instructions};
 
 /// How long clients may keep the list of tools: it only changes when the server is started anew.
 const LIST_TTL_MS: u64 = 300_000;
 
 /// One server for any number of connections; clones share everything.
 #[derive(Clone)]
-pub(crate) struct Mcp {
-    shared: Arc<Shared>,
+pub(crate) struct McpServer {
+    shared: Arc<McpShared>,
     /// What whoever opened this session may use. A request is judged by what comes with itself; this is for the few
     /// questions of the protocol library that come without one.
     session_grant: Arc<Grant>,
@@ -54,7 +54,7 @@ pub(crate) struct Mcp {
     alive: Arc<watch::Sender<()>>,
 }
 
-struct Shared {
+struct McpShared {
     executor: Arc<Executor>,
     instructions: String,
     dotted_names: bool,
@@ -70,7 +70,7 @@ pub(crate) enum Connection {
     Http,
 }
 
-impl Mcp {
+impl McpServer {
     pub(crate) fn new(executor: Arc<Executor>, dotted_names: bool, connection: Connection) -> Self {
         let instructions = instructions(&executor, executor.grant());
         let session_grant = Arc::clone(executor.grant());
@@ -78,7 +78,7 @@ impl Mcp {
         let followed = Followed::default();
         let subscriptions = Subscriptions::new(Arc::clone(&followed));
         Self {
-            shared: Arc::new(Shared { executor, instructions, dotted_names, connection, prompt_news, followed }),
+            shared: Arc::new(McpShared { executor, instructions, dotted_names, connection, prompt_news, followed }),
             session_grant,
             subscriptions,
             alive: Arc::new(watch::Sender::new(())),
@@ -86,7 +86,7 @@ impl Mcp {
     }
 
     /// The same server for another session, opened by whoever sent the request that is being handled.
-    pub(crate) fn for_session(&self, identity: Option<&Identity>) -> Self {
+    pub(crate) fn for_session(&self, identity: Option<&TokenIdentity>) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
             session_grant: self.grant_of(identity),
@@ -116,7 +116,7 @@ impl Mcp {
     }
 }
 
-impl ServerHandler for Mcp {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()

@@ -3,11 +3,15 @@ use std::io::Write;
 use lapidary_tools::{CatalogueEntry, OffReason, ToolStanding};
 use serde_json::{Value, json};
 
-use super::{Done, Failure, print_json, table};
-use crate::{assemble::Assembled, cli::Listing};
+use super::{CommandFailure, CommandOutcome, print_json, table};
+use crate::{assemble::AssembledServer, cli::Listing};
 
 /// Everything that is declared: listed, deferred, or off with the reason and how to switch it on.
-pub(super) fn run(listing: Listing, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+pub(super) fn run(
+    listing: Listing,
+    assembled: &AssembledServer,
+    out: &mut dyn Write,
+) -> Result<CommandOutcome, CommandFailure> {
     let entries = assembled.executor.grant().profile.catalogue.entries();
     if listing.json {
         let tools: Vec<Value> = entries.iter().map(as_json).collect();
@@ -27,7 +31,7 @@ pub(super) fn run(listing: Listing, assembled: &Assembled, out: &mut dyn Write) 
         };
         table::print(out, &entries.iter().map(row).collect::<Vec<_>>())?;
     }
-    Ok(Done::Well)
+    Ok(CommandOutcome::Well)
 }
 
 fn as_json(entry: &CatalogueEntry) -> Value {

@@ -116,8 +116,8 @@ impl Machine {
     #[track_caller]
     fn vaults(&self) -> Vec<String> {
         match self.config().vaults {
-            Vaults::Demo => vec!["demo".to_owned()],
-            Vaults::Chosen(vaults) => {
+            VaultsConfig::Demo => vec!["demo".to_owned()],
+            VaultsConfig::Chosen(vaults) => {
                 vaults.iter().map(|vault| format!("{}={}", vault.name, slashed(&vault.path))).collect()
             }
         }

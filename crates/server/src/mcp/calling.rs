@@ -12,12 +12,12 @@ use rmcp::{
 };
 use tokio::{sync::mpsc, time::Interval};
 
-use super::{Mcp, service_error};
+use super::{McpServer, service_error};
 
 /// How often a client that asked for progress hears of an index that is being made.
 const LOOK_AT_INDEX: Duration = Duration::from_millis(100);
 
-impl Mcp {
+impl McpServer {
     /// Answers a request that is no call of a tool.
     pub(super) async fn read(
         &self,

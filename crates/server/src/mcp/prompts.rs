@@ -21,7 +21,7 @@ use rmcp::{
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::{Mcp, Shared, principal::identity};
+use super::{McpServer, McpShared, principal::identity};
 
 /// How often the notes are looked at, once somebody has asked for the list.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -117,13 +117,13 @@ pub(super) fn filled(prompt: FilledPrompt) -> GetPromptResult {
     }
 }
 
-impl Mcp {
+impl McpServer {
     /// As long as the client keeps its request open, if it wants to hear of them.
     pub(super) async fn announce_prompts(&self, context: &SubscriptionContext) {
         if context.accepted().prompts_list_changed != Some(true) {
             return;
         }
-        let Shared { executor, prompt_news, .. } = &*self.shared;
+        let McpShared { executor, prompt_news, .. } = &*self.shared;
         let grant = self.grant_of(identity(&context.request_context().extensions));
         let Some(mut changed) = prompt_news.subscribe(&grant) else { return };
         prompt_news.watch(executor, &grant);

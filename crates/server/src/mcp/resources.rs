@@ -16,7 +16,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{Mcp, asking};
+use super::{McpServer, asking};
 
 /// All that can be listed. Notes are not among them: a vault has thousands, and there are tools to find one.
 pub(super) fn list(executor: &Executor, grant: &Grant) -> Vec<Resource> {
@@ -63,7 +63,7 @@ pub(super) fn contents(uri: &str, contents: ResourceBody) -> ReadResourceResult 
     ReadResourceResult::new(vec![if meta.is_empty() { contents } else { contents.with_meta(meta) }])
 }
 
-impl Mcp {
+impl McpServer {
     /// Completes a variable of the template.
     pub(super) async fn complete_variable(
         &self,

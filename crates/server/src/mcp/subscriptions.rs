@@ -20,7 +20,7 @@ use rmcp::{
     service::{Peer, RequestContext, SubscriptionContext, SubscriptionSink},
 };
 
-use super::{Mcp, not_offered, refusal};
+use super::{McpServer, not_offered, refusal};
 
 /// How often the files are looked at. A look costs one system call for each.
 const EVERY: Duration = Duration::from_secs(1);
@@ -36,23 +36,23 @@ pub(super) type Followed = Arc<AtomicUsize>;
 
 /// The files that one client follows, by the URIs it gave; clones share everything.
 #[derive(Clone)]
-pub(super) struct Subscriptions(Arc<Mutex<State>>);
+pub(super) struct Subscriptions(Arc<Mutex<SubscriptionState>>);
 
-struct State {
+struct SubscriptionState {
     files: BTreeMap<String, FileSubscription>,
     /// They are looked at every now and then.
     watched: bool,
     followed: Followed,
 }
 
-impl Drop for State {
+impl Drop for SubscriptionState {
     fn drop(&mut self) {
         self.followed.fetch_sub(self.files.len(), Ordering::Relaxed);
     }
 }
 
 /// What came of a wish to follow a file.
-enum Added {
+enum SubscribeOutcome {
     /// Now a watch has to begin.
     First,
     More,
@@ -63,22 +63,22 @@ enum Added {
 
 impl Subscriptions {
     pub(super) fn new(followed: Followed) -> Self {
-        Self(Arc::new(Mutex::new(State { files: BTreeMap::new(), watched: false, followed })))
+        Self(Arc::new(Mutex::new(SubscriptionState { files: BTreeMap::new(), watched: false, followed })))
     }
 
-    fn add(&self, subscription: FileSubscription) -> Added {
+    fn add(&self, subscription: FileSubscription) -> SubscribeOutcome {
         let mut state = self.0.lock();
         if !state.files.contains_key(&subscription.uri) {
             if state.files.len() >= MOST {
-                return Added::TooMany { limit: MOST };
+                return SubscribeOutcome::TooMany { limit: MOST };
             }
             let one_more = |followed: usize| (followed < MOST_IN_ALL).then_some(followed + 1);
             if state.followed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
-                return Added::TooMany { limit: MOST_IN_ALL };
+                return SubscribeOutcome::TooMany { limit: MOST_IN_ALL };
             }
         }
         state.files.insert(subscription.uri.clone(), subscription);
-        if std::mem::replace(&mut state.watched, true) { Added::More } else { Added::First }
+        if std::mem::replace(&mut state.watched, true) { SubscribeOutcome::More } else { SubscribeOutcome::First }
     }
 
     pub(super) fn remove(&self, uri: &str) {
@@ -89,7 +89,7 @@ impl Subscriptions {
     }
 
     /// Tells of each file that has news, until nothing is followed any more or nobody is there to be told.
-    async fn watch(&self, executor: &Arc<Executor>, principal: &Principal, listener: &Listener) {
+    async fn watch(&self, executor: &Arc<Executor>, principal: &Principal, listener: &NewsListener) {
         loop {
             tokio::time::sleep(EVERY).await;
             let Some(files) = self.watched() else { return };
@@ -135,12 +135,12 @@ impl Subscriptions {
 }
 
 /// Where news go: to a session, or to the stream that a request keeps open.
-enum Listener {
+enum NewsListener {
     Session(Peer<RoleServer>),
     Stream(SubscriptionSink),
 }
 
-impl Listener {
+impl NewsListener {
     async fn tell(&self, uri: String) {
         let told = match self {
             Self::Session(peer) => {
@@ -160,7 +160,7 @@ impl Listener {
     }
 }
 
-impl Mcp {
+impl McpServer {
     /// Until the session ends, or the client no longer wants to hear of it.
     pub(super) async fn subscribe_to(
         &self,
@@ -178,13 +178,14 @@ impl Mcp {
             Err(reason) => return Err(refusal(&reason, &uri, context, &self.profile(context))),
         };
         match self.subscriptions.add(subscription) {
-            Added::More => {}
-            Added::TooMany { limit } => {
+            SubscribeOutcome::More => {}
+            SubscribeOutcome::TooMany { limit } => {
                 let reason = Reason::TooMany { what: "subscriptions", limit };
                 return Err(refusal(&reason, &uri, context, &self.profile(context)));
             }
-            Added::First => {
-                let (subscriptions, listener) = (self.subscriptions.clone(), Listener::Session(context.peer.clone()));
+            SubscribeOutcome::First => {
+                let (subscriptions, listener) =
+                    (self.subscriptions.clone(), NewsListener::Session(context.peer.clone()));
                 let executor = Arc::clone(&self.shared.executor);
                 tokio::spawn(async move { subscriptions.watch(&executor, &principal, &listener).await });
             }
@@ -221,7 +222,7 @@ impl Mcp {
                 subscriptions.add(subscription);
             }
         }
-        let (principal, listener) = (self.principal(request), Listener::Stream(context.sink().clone()));
+        let (principal, listener) = (self.principal(request), NewsListener::Stream(context.sink().clone()));
         tokio::select! {
             () = subscriptions.watch(executor, &principal, &listener) => context.cancelled().await,
             () = context.cancelled() => {}
@@ -244,13 +245,13 @@ mod tests {
             sight: LastSeen::new(VaultPath::parse(name).unwrap()),
         };
         let (one, other) = (Subscriptions::new(Arc::clone(&followed)), Subscriptions::new(Arc::clone(&followed)));
-        assert!(matches!(one.add(file("a")), Added::First));
-        assert!(matches!(one.add(file("a")), Added::More), "it is followed already");
-        assert!(matches!(other.add(file("a")), Added::First));
-        assert!(matches!(other.add(file("b")), Added::TooMany { limit: MOST_IN_ALL }));
+        assert!(matches!(one.add(file("a")), SubscribeOutcome::First));
+        assert!(matches!(one.add(file("a")), SubscribeOutcome::More), "it is followed already");
+        assert!(matches!(other.add(file("a")), SubscribeOutcome::First));
+        assert!(matches!(other.add(file("b")), SubscribeOutcome::TooMany { limit: MOST_IN_ALL }));
         one.remove("a");
         one.remove("a");
-        assert!(matches!(other.add(file("b")), Added::More));
+        assert!(matches!(other.add(file("b")), SubscribeOutcome::More));
         drop((one, other));
         assert_eq!(followed.load(Ordering::Relaxed), MOST_IN_ALL - 2);
     }

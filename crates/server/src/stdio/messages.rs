@@ -39,7 +39,7 @@ where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(StdioShared {
         output: Mutex::new(Box::new(output)),
         framed: AtomicBool::new(false),
         exchange: Default::default(),
@@ -50,7 +50,7 @@ where
         Ok(shared)
     });
     let (ended, end) = oneshot::channel();
-    let reader = Reader { input: BufReader::new(input), shared, ended: Some(ended) };
+    let reader = MessageReader { input: BufReader::new(input), shared, ended: Some(ended) };
     let incoming = futures::stream::unfold(reader, |mut reader| async move {
         let message = reader.next().await?;
         Some((message, reader))
@@ -58,7 +58,7 @@ where
     ((Box::pin(outgoing), Box::pin(incoming)), end)
 }
 
-struct Shared {
+struct StdioShared {
     output: Mutex<Box<dyn AsyncWrite + Unpin + Send>>,
     /// The client sends `Content-Length` frames, so it gets them too.
     framed: AtomicBool,
@@ -92,7 +92,7 @@ impl Exchange {
     }
 }
 
-impl Shared {
+impl StdioShared {
     async fn send(&self, message: TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
         let (answered, asked) = match &message {
             JsonRpcMessage::Request(request) => (None, Some(request.id.clone())),
@@ -218,13 +218,13 @@ fn parsed(bytes: &[u8]) -> serde_json::Result<RxJsonRpcMessage<RoleServer>> {
     serde_json::from_slice(bytes)
 }
 
-struct Reader<R> {
+struct MessageReader<R> {
     input: BufReader<R>,
-    shared: Arc<Shared>,
+    shared: Arc<StdioShared>,
     ended: Option<oneshot::Sender<()>>,
 }
 
-impl<R: AsyncRead + Unpin> Reader<R> {
+impl<R: AsyncRead + Unpin> MessageReader<R> {
     /// The next message; bytes that are none are answered with an error and skipped.
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
@@ -269,12 +269,12 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             if text.is_empty() {
                 continue;
             }
-            let Some(mut header) = Header::parse(text) else { return Ok(Some(Some(text.to_vec()))) };
+            let Some(mut header) = FrameHeader::parse(text) else { return Ok(Some(Some(text.to_vec()))) };
             self.shared.framed.store(true, Ordering::Relaxed);
             // Other headers may follow in any order; an empty line ends them.
             while let Some(Some(line)) = read_line(&mut self.input).await? {
-                match Header::parse(line.trim_ascii()) {
-                    Some(Header { length: Some(length) }) => header.length = Some(length),
+                match FrameHeader::parse(line.trim_ascii()) {
+                    Some(FrameHeader { length: Some(length) }) => header.length = Some(length),
                     Some(_) => {}
                     None => break,
                 }
@@ -292,11 +292,11 @@ impl<R: AsyncRead + Unpin> Reader<R> {
 }
 
 /// A header line of a frame; holds the length if it is the one that says it.
-struct Header {
+struct FrameHeader {
     length: Option<usize>,
 }
 
-impl Header {
+impl FrameHeader {
     /// JSON never looks like one: it begins with a bracket.
     fn parse(line: &[u8]) -> Option<Self> {
         let (name, value) = str::from_utf8(line).ok()?.split_once(':')?;
