@@ -95,7 +95,7 @@ pub struct PropertyLink {
 
 /// The place in a file that a subpath names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum LinkPlace<'a> {
     /// `#A#B`: a heading `B` below a heading `A`.
     Headings(Vec<&'a str>),
     /// `#^id`
@@ -155,8 +155,8 @@ impl Link {
     }
 
     /// The place in the file that is meant, as it is written.
-    pub fn place<'t>(&self, text: &'t str) -> Option<Place<'t>> {
-        Some(Place::of(&text[self.subpath.clone()?]))
+    pub fn place<'t>(&self, text: &'t str) -> Option<LinkPlace<'t>> {
+        Some(LinkPlace::of(&text[self.subpath.clone()?]))
     }
 
     /// The subpath as Obsidian looks it up: without percent escapes (Markdown links only).
@@ -165,7 +165,7 @@ impl Link {
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> LinkPlace<'a> {
     /// A subpath is split at each `#`, and empty parts do not count.
     pub fn of(subpath: &'a str) -> Self {
         let parts: Vec<&str> = subpath.split('#').map(str::trim).filter(|part| !part.is_empty()).collect();

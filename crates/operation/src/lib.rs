@@ -34,7 +34,7 @@ pub use catalogue::{
     Catalogue, CatalogueEntry, NoSuchTool, OffReason, SelectionError, ToolSelection, ToolSet, ToolStanding,
 };
 pub use context::{Author, Cancel, Context, ScanLimits, WalkCost};
-pub use facts::Facts;
+pub use facts::ReplyFacts;
 pub use payload::{
     CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, PromptArgument,
     PromptsSeen, ReadPayload, ResourceBody, VaultState,

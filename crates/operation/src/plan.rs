@@ -4,7 +4,7 @@ use lapidary_note::ContentHash;
 use lapidary_vault::{ChangeSet, FileChange, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
-use crate::{Facts, OfferedTools, Reason};
+use crate::{ReplyFacts, OfferedTools, Reason};
 
 /// What came of a call before anything happened.
 pub enum Planned {
@@ -19,7 +19,7 @@ pub enum Planned {
 /// What a tool answers: the facts for programs, and the text that a person would want to read where it has one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolAnswer {
-    pub output: Facts,
+    pub output: ReplyFacts,
     pub text: Option<String>,
 }
 

@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::{
-    Context, Facts, OfferedTools, Reason, ReasonKind,
+    Context, ReplyFacts, OfferedTools, Reason, ReasonKind,
     lazy_schemas::{LazySchemas, ToolSchemas},
     listed,
     plan::{
@@ -441,7 +441,7 @@ impl<T: ReadTool> AnyTool for ReadEntry<T> {
         let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
         let output = self.0.run(context, view, parse(name, arguments)?)?;
         let text = short_text(OfferedTools::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
-        Ok(Planned::Answer(ToolAnswer { text, output: Facts::of(&output)? }))
+        Ok(Planned::Answer(ToolAnswer { text, output: ReplyFacts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -498,7 +498,7 @@ impl<T: WriteTool> AnswerDraft for WriteDraft<T> {
         let Self { tool, mut output } = *self;
         tool.finish(&mut output, learnt);
         let text = short_text(learnt.offered, T::DECLARATION.family, || tool.text(&output));
-        Ok(ToolAnswer { text, output: Facts::of(&output)? })
+        Ok(ToolAnswer { text, output: ReplyFacts::of(&output)? })
     }
 }
 
@@ -523,7 +523,7 @@ impl<T: BatchTool> AnyTool for BatchedEntry<T> {
         let finish = |outcome, offered: OfferedTools<'_>| {
             let output = self.0.finish(outcome, offered);
             let text = short_text(offered, T::DECLARATION.family, || self.0.text(&output));
-            Ok(ToolAnswer { output: Facts::of(&output)?, text })
+            Ok(ToolAnswer { output: ReplyFacts::of(&output)?, text })
         };
         Ok(Planned::Batch(CallBatch { steps, atomic, dry_run, finish: Box::new(finish) }))
     }
@@ -547,7 +547,7 @@ impl<T: AgentTool> AnyTool for AgentEntry<T> {
     ) -> Result<Planned, Reason> {
         let output = self.0.run(context, parse(T::DECLARATION.name, arguments)?)?;
         let text = short_text(OfferedTools::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
-        Ok(Planned::Answer(ToolAnswer { text, output: Facts::of(&output)? }))
+        Ok(Planned::Answer(ToolAnswer { text, output: ReplyFacts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use lapidary_note::ContentHash;
 use serde_json::{Map, Value, json};
 
-use crate::{Facts, OfferedTools, Reason, ToolAnswer, WireFamily, fence::fenced};
+use crate::{ReplyFacts, OfferedTools, Reason, ToolAnswer, WireFamily, fence::fenced};
 
 /// A reply: the text that a model reads and the same facts for programs. The facts are serialised once, when the reply
 /// is made; its length, its digest, the text of those tools that have none of their own, and the wire all use that.
@@ -13,7 +13,7 @@ use crate::{Facts, OfferedTools, Reason, ToolAnswer, WireFamily, fence::fenced};
 pub struct RenderedReply {
     /// `None` if the text is the facts themselves.
     text: Option<Vec<String>>,
-    facts: Facts,
+    facts: ReplyFacts,
     pub is_error: bool,
 }
 
@@ -37,7 +37,7 @@ impl RenderedReply {
     }
 
     /// The parts of the text, and the facts, for those who send them on.
-    pub fn into_parts(self) -> (Vec<String>, Facts) {
+    pub fn into_parts(self) -> (Vec<String>, ReplyFacts) {
         let text = self.text.unwrap_or_else(|| vec![self.facts.as_json().to_owned()]);
         (text, self.facts)
     }
@@ -71,7 +71,7 @@ impl RenderedReply {
             return None;
         };
         let parts: Vec<String> = parts.iter().filter_map(|part| part.as_str().map(str::to_owned)).collect();
-        let facts = Facts::from(facts);
+        let facts = ReplyFacts::from(facts);
         let is_own = parts.len() != 1 || parts[0] != facts.as_json();
         Some(Self { text: is_own.then_some(parts), facts, is_error: kept["isError"] == true })
     }
@@ -191,8 +191,8 @@ mod tests {
     use super::*;
     use crate::{Catalogue, ProfileRules, ToolSelection, ToolSet, facts::tests::SERIALISED};
 
-    fn facts(facts: &Value) -> Facts {
-        Facts::of(facts).unwrap()
+    fn facts(facts: &Value) -> ReplyFacts {
+        ReplyFacts::of(facts).unwrap()
     }
 
     #[test]

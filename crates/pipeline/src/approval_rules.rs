@@ -3,7 +3,7 @@
 use lapidary_tools::{Effect, ToolGroup, ToolSpec};
 use lapidary_vault::{Change, ChangeSet, PathPrefix, VaultPath};
 
-use crate::places::Places;
+use crate::places::LinkedPlaces;
 
 /// From the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +58,7 @@ impl ApprovalRules {
     /// one folder must not open another that happens to be part of the same change.
     ///
     /// Where a path leads by a link is decided on as well.
-    pub(crate) fn decide(&self, spec: &ToolSpec, changes: &ChangeSet, places: &Places) -> RuleDecision {
+    pub(crate) fn decide(&self, spec: &ToolSpec, changes: &ChangeSet, places: &LinkedPlaces) -> RuleDecision {
         let on = |change: &Change, path: &VaultPath| {
             // Without any rule nobody has allowed it.
             self.0.iter().find(|rule| rule.fits(spec, change, path)).map_or(RuleDecision::Ask, |rule| rule.decision)
@@ -69,7 +69,7 @@ impl ApprovalRules {
     }
 
     /// Whether what they say of a change is only what they say of its effect, whatever tool and path.
-    pub(crate) fn decide_by_effect(&self, spec: &ToolSpec, changes: &ChangeSet, places: &Places) -> bool {
+    pub(crate) fn decide_by_effect(&self, spec: &ToolSpec, changes: &ChangeSet, places: &LinkedPlaces) -> bool {
         let on = |change: &Change, path: &VaultPath| {
             let decides = self.0.iter().find(|rule| rule.fits(spec, change, path));
             decides.is_none_or(|rule| (&rule.group, &rule.tool, &rule.path) == (&None, &None, &None))
@@ -220,7 +220,7 @@ mod tests {
                 RuleDecision::Allow,
             ),
         ] {
-            assert_eq!(ApprovalRules(rules.clone()).decide(&spec, &changes, &Places::default()), decision, "{rules:?}");
+            assert_eq!(ApprovalRules(rules.clone()).decide(&spec, &changes, &LinkedPlaces::default()), decision, "{rules:?}");
         }
     }
 
@@ -252,7 +252,7 @@ mod tests {
             (part(), vec![folder("Work", "Work 2")], RuleDecision::Ask),
         ] {
             let changes = ChangeSet { changes };
-            let decided = ApprovalRules(rules.clone()).decide(&spec, &changes, &Places::default());
+            let decided = ApprovalRules(rules.clone()).decide(&spec, &changes, &LinkedPlaces::default());
             assert_eq!(decided, decision, "{rules:?}: {changes:?}");
         }
     }

@@ -18,7 +18,7 @@ use crate::{
     ServedVault,
     confirmation::VerifiedToken,
     digest::digest,
-    places::Places,
+    places::LinkedPlaces,
     repetition::{CallFingerprint, FilesRead},
 };
 
@@ -92,7 +92,7 @@ pub(crate) enum FoundOperation<'a> {
 pub(crate) struct ChangePlan<'a> {
     pub(crate) change: PlannedChange,
     /// Where it takes place, once it is judged.
-    pub(crate) places: Places,
+    pub(crate) places: LinkedPlaces,
     /// The tools that had a part in it; what the owner says of any of them holds.
     pub(crate) specs: Vec<&'a ToolSpec>,
     /// Given out for the proposal that the plan makes.

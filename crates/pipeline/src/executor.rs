@@ -13,7 +13,7 @@ use crate::{
     ApprovalRules, Caller, Clock, Grant, RuleDecision, ServedVault, ServedVaults,
     audit::AuditLog,
     confirmation::ConfirmationTokens,
-    lanes::Lanes,
+    lanes::CallLanes,
     repetition::{CallHistory, RepetitionLimits},
 };
 
@@ -23,7 +23,7 @@ pub struct Executor {
     pub(crate) audit: AuditLog,
     pub(crate) tokens: ConfirmationTokens,
     pub(crate) history: CallHistory,
-    pub(crate) lanes: Lanes,
+    pub(crate) lanes: CallLanes,
     /// No change begins any more.
     pub(crate) is_closing: AtomicBool,
 }
@@ -80,7 +80,7 @@ impl Executor {
             setup,
             tokens: ConfirmationTokens::new()?,
             history: CallHistory::default(),
-            lanes: Lanes::new(),
+            lanes: CallLanes::new(),
             is_closing: AtomicBool::new(false),
         })
     }

@@ -26,7 +26,7 @@ pub use row::{
 };
 pub use search::{
     AnswerBounds, Answers, FuzzyWord, KeptWord, LeafResolver, Lexicon, Node, PathFilter, Piece, PropertyFilter,
-    QueryLeaf, SearchQuery, Starts, TaskState, TextFilter, TextUnit, Token, Words, evaluate, folded, has_tag, holds,
+    QueryLeaf, SearchQuery, QueryStarts, TaskState, TextFilter, TextUnit, Token, Words, evaluate, folded, has_tag, holds,
     search_tokens, search_words, word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};

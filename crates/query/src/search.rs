@@ -28,7 +28,7 @@ pub use forms::word_forms;
 pub use fuzzy::FuzzyWord;
 pub use property::PropertyFilter;
 pub use tokens::{KeptWord, Token, folded, search_tokens, search_words};
-pub use unit::{Lexicon, Starts, TextUnit, has_tag};
+pub use unit::{Lexicon, QueryStarts, TextUnit, has_tag};
 
 /// A query as it was understood.
 pub struct SearchQuery {

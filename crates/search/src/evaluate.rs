@@ -10,7 +10,7 @@ use std::{
 
 use lapidary_index::{FileRow, FileState, GoOn, VisibleFiles};
 use lapidary_query::{
-    AnswerBounds, LeafResolver, Lexicon, Node, Pattern, Piece, QueryLeaf, SearchQuery, Starts, TextFilter, Words,
+    AnswerBounds, LeafResolver, Lexicon, Node, Pattern, Piece, QueryLeaf, SearchQuery, QueryStarts, TextFilter, Words,
     evaluate, has_tag,
 };
 use rayon::prelude::*;
@@ -63,8 +63,8 @@ impl<'s> RankedSearch<'s> {
     }
 
     /// What the query asks for, to find it in the texts of notes.
-    pub(super) fn starts(&self) -> Starts<'_> {
-        Starts::new(&self.query.root, &|words| {
+    pub(super) fn starts(&self) -> QueryStarts<'_> {
+        QueryStarts::new(&self.query.root, &|words| {
             self.scores(words).map(|scores| scores.variants.as_slice()).unwrap_or_default()
         })
     }

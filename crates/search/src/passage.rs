@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_note::Frontmatter;
-use lapidary_query::{RowHeading, Starts, TextUnit, folded};
+use lapidary_query::{RowHeading, QueryStarts, TextUnit, folded};
 
 use super::{best::FoundDocument, evaluate::RankedSearch};
 use lapidary_index::FileState;
@@ -71,7 +71,7 @@ impl RankedNote {
 }
 
 impl RankedSearch<'_> {
-    pub(super) fn ranked(&self, found: &FoundDocument, starts: &Starts<'_>, size: PassageSize) -> Option<RankedNote> {
+    pub(super) fn ranked(&self, found: &FoundDocument, starts: &QueryStarts<'_>, size: PassageSize) -> Option<RankedNote> {
         let state = self.state(found.document)?;
         let mut ranked = RankedNote::of(state, found.score);
         (ranked.parts, ranked.coverage) = self.explained(found.document);
@@ -85,13 +85,13 @@ impl RankedSearch<'_> {
     }
 
     /// A file whose path is all that is searched of it.
-    pub(super) fn by_path(&self, state: &FileState, starts: &Starts<'_>) -> RankedNote {
+    pub(super) fn by_path(&self, state: &FileState, starts: &QueryStarts<'_>) -> RankedNote {
         let mut ranked = RankedNote::of(state, 0);
         self.put_words_of_path(&mut ranked, starts);
         ranked
     }
 
-    fn put_words_of_path(&self, ranked: &mut RankedNote, starts: &Starts<'_>) {
+    fn put_words_of_path(&self, ranked: &mut RankedNote, starts: &QueryStarts<'_>) {
         let RankedNote { path, words, .. } = ranked;
         for (_, span) in TextUnit::new(path.as_str()).matches(starts, self) {
             put_word(words, &path.as_str()[span]);
@@ -103,7 +103,7 @@ impl RankedSearch<'_> {
         ranked: &mut RankedNote,
         text: &str,
         digest: &Digest<'_>,
-        starts: &Starts<'_>,
+        starts: &QueryStarts<'_>,
         size: PassageSize,
     ) {
         let mut found = TextUnit::new(text).matches(starts, self);

@@ -62,14 +62,14 @@ pub(crate) enum StartError {
 
 /// What an executor is made for.
 #[derive(Clone, Copy)]
-pub(crate) struct Purpose {
+pub(crate) struct ExecutorPurpose {
     /// Making a profile takes a moment, so only those that somebody can have are made, unless all are wanted.
     pub(crate) every_profile: bool,
     /// Whoever types a command asks once, and wants the best answer; a client would rather have one soon.
     pub(crate) waits_for_index: bool,
 }
 
-pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<AssembledServer, StartError> {
+pub(crate) fn assemble(config: &config::Config, purpose: ExecutorPurpose) -> Result<AssembledServer, StartError> {
     let (chosen, demo) = match &config.vaults {
         config::VaultsConfig::Chosen(chosen) => (chosen.clone(), None),
         config::VaultsConfig::Demo => {
@@ -126,7 +126,7 @@ fn serve(
     all: &[config::ChosenVault],
     state: &Path,
     config: &config::Config,
-    purpose: Purpose,
+    purpose: ExecutorPurpose,
 ) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
     let store = FolderStore::new(vault.path.clone())

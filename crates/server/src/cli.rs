@@ -286,11 +286,11 @@ struct Line {
     #[command(flatten)]
     flags: Flags,
     #[command(subcommand)]
-    word: Option<Word>,
+    word: Option<CommandWord>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Word {
+enum CommandWord {
     /// Serve MCP on standard input and output, or over HTTP (the default)
     Serve(With<Listen>),
     /// Call one tool and print the answer as JSON
@@ -331,15 +331,15 @@ where
     T: Into<OsString> + Clone,
 {
     let Line { flags, listen: Listen { http }, word } = Line::try_parse_from(line)?;
-    let (inner, command, inner_http) = match word.unwrap_or(Word::Serve(With::default())) {
-        Word::Serve(with) => (with.flags, Command::Serve, with.own.http),
-        Word::Call(with) => (with.flags, Command::Call(with.own), None),
-        Word::Search(with) => (with.flags, Command::Search(with.own), None),
-        Word::Tools(with) => (with.flags, Command::Tools(with.own), None),
-        Word::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
-        Word::Audit(with) => (with.flags, Command::Audit(with.own), None),
-        Word::Checkpoints(with) => (with.flags, Command::Checkpoints(with.own), None),
-        Word::Approvals(mut with) => {
+    let (inner, command, inner_http) = match word.unwrap_or(CommandWord::Serve(With::default())) {
+        CommandWord::Serve(with) => (with.flags, Command::Serve, with.own.http),
+        CommandWord::Call(with) => (with.flags, Command::Call(with.own), None),
+        CommandWord::Search(with) => (with.flags, Command::Search(with.own), None),
+        CommandWord::Tools(with) => (with.flags, Command::Tools(with.own), None),
+        CommandWord::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
+        CommandWord::Audit(with) => (with.flags, Command::Audit(with.own), None),
+        CommandWord::Checkpoints(with) => (with.flags, Command::Checkpoints(with.own), None),
+        CommandWord::Approvals(mut with) => {
             let flags = both(with.flags, with.own.flags())?;
             (flags, Command::Approvals(with.own), None)
         }

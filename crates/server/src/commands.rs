@@ -22,7 +22,7 @@ use std::{
 use lapidary_tools::quote::{visible, visible_json};
 
 use crate::{
-    assemble::{AssembledServer, Purpose, assemble},
+    assemble::{AssembledServer, ExecutorPurpose, assemble},
     cli::{Command, Invocation},
     config::{self, Config, Loaded, Platform, Sources},
     environment::{ProcessEnvironment, RealDisk},
@@ -46,7 +46,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     // What waits for an answer may have been asked under any of them.
     let every_profile = matches!(invocation.command, Command::Approvals(_));
     let waits_for_index = !matches!(invocation.command, Command::Serve);
-    let assembled = match assemble(&config, Purpose { every_profile, waits_for_index }) {
+    let assembled = match assemble(&config, ExecutorPurpose { every_profile, waits_for_index }) {
         Ok(assembled) => assembled,
         Err(problem) => {
             report::error(&problem.to_string());

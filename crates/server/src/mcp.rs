@@ -34,7 +34,7 @@ use self::{
     principal::identity,
     prompts::PromptNews,
     resources::refusal,
-    subscriptions::{Followed, Subscriptions},
+    subscriptions::{SubscriptionCount, Subscriptions},
 };
 use crate::{http::TokenIdentity, instructions::instructions};
 
@@ -60,7 +60,7 @@ struct McpShared {
     dotted_names: bool,
     connection: Connection,
     prompt_news: PromptNews,
-    followed: Followed,
+    followed: SubscriptionCount,
 }
 
 /// What is known about callers before they say anything.
@@ -75,7 +75,7 @@ impl McpServer {
         let instructions = instructions(&executor, executor.grant());
         let session_grant = Arc::clone(executor.grant());
         let prompt_news = PromptNews::new(&executor);
-        let followed = Followed::default();
+        let followed = SubscriptionCount::default();
         let subscriptions = Subscriptions::new(Arc::clone(&followed));
         Self {
             shared: Arc::new(McpShared { executor, instructions, dotted_names, connection, prompt_news, followed }),

@@ -14,7 +14,7 @@ use crate::{
 pub type PlaceCheck<'a> = &'a dyn Fn(&VaultPath) -> bool;
 
 /// Whether a change of this path may take place there: what was judged before it is made.
-pub type Judged<'a> = &'a dyn Fn(&VaultPath, &VaultPath) -> bool;
+pub type PlaceJudge<'a> = &'a dyn Fn(&VaultPath, &VaultPath) -> bool;
 
 /// Which names do not belong to the vault, however visible they are.
 pub type SkippedNames<'a> = &'a (dyn Fn(&str) -> bool + Sync);
@@ -92,7 +92,7 @@ pub trait BackendTurn {
         set: &ChangeSet,
         scope: &Scope,
         origin: &ChangeOrigin,
-        judged: Judged<'_>,
+        judged: PlaceJudge<'_>,
     ) -> Result<Receipt, CommitError>;
 }
 
@@ -270,7 +270,7 @@ impl<'a> Turn<'a> {
         set: &ChangeSet,
         scope: &Scope,
         origin: &ChangeOrigin,
-        judged: Judged<'_>,
+        judged: PlaceJudge<'_>,
     ) -> Result<Receipt, CommitError> {
         self.0.commit(set, scope, origin, judged)
     }

@@ -16,7 +16,7 @@ mod scope;
 mod stat;
 
 pub use backend::{
-    Backend, BackendTurn, Capabilities, CommitError, Cursor, EntryKind, FolderEntry, History, Judged, ListingOptions,
+    Backend, BackendTurn, Capabilities, CommitError, Cursor, EntryKind, FolderEntry, History, PlaceJudge, ListingOptions,
     PlaceCheck, PlaceState, SkippedNames, StoredFile, Turn, TurnError, VaultDelta, VaultNews,
 };
 pub use change::{Change, ChangeDiff, ChangeSet, ContentGuard, FileChange, JoinError, Receipt, TrashKind, rebased};

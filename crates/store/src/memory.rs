@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     Backend, BackendTurn, Capabilities, ChangeOrigin, ChangeSet, CheckpointRecord, CommitError, Cursor, EntryKind,
-    FileStamp, FileStat, FolderEntry, History, Judged, ListingOptions, PlaceCheck, PlaceState, Receipt, Scope,
+    FileStamp, FileStat, FolderEntry, History, PlaceJudge, ListingOptions, PlaceCheck, PlaceState, Receipt, Scope,
     SkippedNames, StoreError, StoredFile, TurnError, VaultDelta, VaultPath, WalkedFolder,
     patience::{FairQueue, QueueTicket},
 };
@@ -222,7 +222,7 @@ impl BackendTurn for MemoryTurn<'_> {
         set: &ChangeSet,
         scope: &Scope,
         origin: &ChangeOrigin,
-        _: Judged<'_>,
+        _: PlaceJudge<'_>,
     ) -> Result<Receipt, CommitError> {
         self.store.contents().commit(set, scope, origin)
     }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use lapidary_note::{CanvasKind, Link, LinkKind, Note, Place, canvas_values};
+use lapidary_note::{CanvasKind, Link, LinkKind, Note, LinkPlace, canvas_values};
 use lapidary_vault::{VaultPath, VisibleFiles};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -158,10 +158,10 @@ impl OutLink {
 
 /// The heading or the block that a link means.
 fn place(subpath: &str) -> (Option<String>, Option<String>) {
-    match Place::of(subpath) {
-        Place::Block(id) => (None, Some(id.to_owned())),
-        Place::Headings(parts) => (Some(parts.join("#")), None),
-        Place::Footnote(_) => (None, None),
+    match LinkPlace::of(subpath) {
+        LinkPlace::Block(id) => (None, Some(id.to_owned())),
+        LinkPlace::Headings(parts) => (Some(parts.join("#")), None),
+        LinkPlace::Footnote(_) => (None, None),
     }
 }
 

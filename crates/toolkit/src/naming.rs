@@ -33,7 +33,7 @@ impl NamedFile {
 /// The file that is meant: at this path, or the only one that this is a name of. A path that is there costs no more than
 /// its reading; all else asks the index.
 pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile, Reason> {
-    let name = Name::parse(given)?;
+    let name = GivenName::parse(given)?;
     let refused = if name.is_link {
         Reason::NoteMissing { path: name.path.clone(), suggestions: Vec::new() }
     } else {
@@ -64,13 +64,13 @@ pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile
 }
 
 /// What a caller wrote to name a file.
-struct Name {
+struct GivenName {
     path: VaultPath,
     /// It came as `[[…]]`.
     is_link: bool,
 }
 
-impl Name {
+impl GivenName {
     fn parse(given: &str) -> Result<Self, Reason> {
         let trimmed = given.trim();
         let inner = trimmed.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));

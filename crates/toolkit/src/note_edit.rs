@@ -12,7 +12,7 @@ use crate::{
     naming::{self, NamedFile},
     pending_edit::PendingEdit,
     reading,
-    target::{NoteTarget, Place},
+    target::{NoteTarget, TargetPlace},
 };
 
 /// The argument of the note tools that names what the caller expects to find.
@@ -28,7 +28,7 @@ pub struct NoteEdit {
 
 /// Which notes a call makes where they are missing.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Makes {
+pub enum NotesMade {
     Nothing,
     /// Those of a period, from the owner's template.
     PeriodicNotes,
@@ -69,14 +69,14 @@ impl NoteEdit {
         context: &Context<'_>,
         view: &View,
         target: &NoteTarget,
-        makes: Makes,
+        makes: NotesMade,
         expected: Option<&str>,
         dry_run: bool,
     ) -> Result<Self, Reason> {
         let expected = hash::expected(tool, EXPECTED, expected)?;
-        let makes_it = makes == Makes::AnyNote || (makes == Makes::PeriodicNotes && target.is_periodic());
+        let makes_it = makes == NotesMade::AnyNote || (makes == NotesMade::PeriodicNotes && target.is_periodic());
         let (path, before, template) = if makes_it {
-            let Place { path, template } = target.place(tool, context, view)?;
+            let TargetPlace { path, template } = target.place(tool, context, view)?;
             let before = reading::read_if_there(view, &path)?;
             if before.is_none() {
                 check_new(tool, context, view, &path)?;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 use lapidary_note::{
-    CanvasKind, Document, EditError, FileContent, Link, LinkDefinition, LinkOutcome, LinkRelocation, Note, Place,
+    CanvasKind, Document, EditError, FileContent, Link, LinkDefinition, LinkOutcome, LinkRelocation, Note, LinkPlace,
     PropertyPath, canvas_values, with_canvas_values,
 };
 use lapidary_operation::{Context, Reason, bug, clipped};
@@ -75,7 +75,7 @@ pub(crate) fn links_followed(updated: usize, files: usize, left: usize, unread: 
 }
 
 /// Says what a link to a place in the note has to say from now on.
-pub(crate) type LinkFollower<'f> = &'f dyn Fn(&Place<'_>) -> LinkOutcome;
+pub(crate) type LinkFollower<'f> = &'f dyn Fn(&LinkPlace<'_>) -> LinkOutcome;
 
 /// The links of a vault to one of its notes.
 pub struct NoteReferences<'v> {
@@ -170,7 +170,7 @@ impl<'v> NoteReferences<'v> {
             if self.notes.resolve(&link.target(text), source) != Some(&self.target) {
                 return None;
             }
-            match follow(&Place::of(&subpath)) {
+            match follow(&LinkPlace::of(&subpath)) {
                 LinkOutcome::Stays => None,
                 LinkOutcome::Becomes(place) => {
                     found.bytes = found.bytes.saturating_add(place.len());
@@ -208,7 +208,7 @@ impl<'v> NoteReferences<'v> {
                     if file.and_then(|file| self.notes.find(&file)).is_none_or(|entry| *entry.path() != self.target) {
                         continue;
                     }
-                    match follow(&Place::of(&value.value)) {
+                    match follow(&LinkPlace::of(&value.value)) {
                         LinkOutcome::Stays => {}
                         LinkOutcome::Becomes(place) => found.in_cards.push((value.span, CardChange::Place(place))),
                         LinkOutcome::Lost => found.lost.push(value.value),

@@ -37,7 +37,7 @@ impl RestoredFile {
 }
 
 /// Puts back what checkpoints kept, the newest first: each was made on top of those before it.
-pub struct Restoring<'a> {
+pub struct RestorePlan<'a> {
     view: &'a View,
     /// The vault with what has been put back already.
     ahead: Option<View>,
@@ -46,7 +46,7 @@ pub struct Restoring<'a> {
     files: Vec<RestoredFile>,
 }
 
-impl<'a> Restoring<'a> {
+impl<'a> RestorePlan<'a> {
     pub fn new(view: &'a View, guard: ContentGuard) -> Self {
         Self { view, ahead: None, guard, changes: ChangeSet::default(), files: Vec::new() }
     }

@@ -68,7 +68,7 @@ impl JsonSchema for NoteTarget {
 }
 
 /// Where a note is that a call may make.
-pub struct Place {
+pub struct TargetPlace {
     pub path: VaultPath,
     /// What it begins with where it has to be made: the owner's template for notes of a period.
     pub template: Option<String>,
@@ -77,19 +77,19 @@ pub struct Place {
 impl NoteTarget {
     /// Where the note is that is to be written. What is named by its path need not be there; a note of a period is made
     /// from the owner's template.
-    pub fn place(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<Place, Reason> {
+    pub fn place(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<TargetPlace, Reason> {
         match self.which(tool, context, view)? {
             TargetChoice::Path(given) => {
                 let path = parse_path(given)?;
                 if given.ends_with(['/', '\\']) {
                     return Err(Reason::bad_argument(tool, "target.path", "must name a file, and this is a folder"));
                 }
-                Ok(Place { path, template: None })
+                Ok(TargetPlace { path, template: None })
             }
-            TargetChoice::Periodic(note) if note.is_there => Ok(Place { path: note.path, template: None }),
+            TargetChoice::Periodic(note) if note.is_there => Ok(TargetPlace { path: note.path, template: None }),
             TargetChoice::Periodic(note) => {
                 let template = note.template(context, view)?;
-                Ok(Place { path: note.path, template: Some(template) })
+                Ok(TargetPlace { path: note.path, template: Some(template) })
             }
         }
     }

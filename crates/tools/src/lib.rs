@@ -15,7 +15,7 @@ mod tools;
 pub use lapidary_operation::{
     AnswerDraft, AnyTool, ArgumentProblem, Author, BUILT_IN_PROFILES, BatchOutcome, BatchStep, CORE_TOOLS, CallBatch,
     Cancel, Catalogue, CatalogueEntry, CheckedArguments, CheckpointHistory, CommitReport, CompletedValues, ContentForm,
-    Context, DiskFault, Effect, Example, ExampleResult, Facts, FileSubscription, FilledPrompt, Interruption,
+    Context, DiskFault, Effect, Example, ExampleResult, ReplyFacts, FileSubscription, FilledPrompt, Interruption,
     ListedPrompt, MemoryBudget, MemoryLimits, NoSuchTool, OffReason, OfferedTools, OpenedVaults, OperationDeclaration,
     PathRefusal, PathRole, Planned, PlannedChange, ProfileRules, ProfileView, PromptArgument, PromptsSeen,
     ProposalStep, ReadOperation, ReadPayload, Reason, ReasonKind, RelayedCall, RenderedReply, ResourceBody, ScanLimits,

@@ -33,7 +33,7 @@ pub use view::{ReadError, View};
 pub mod store {
     pub use lapidary_store::{
         Backend, BackendTurn, Capabilities, ChangeOrigin, CheckpointKind, CheckpointRecord, Cursor, EntryKind,
-        EntryRecord, FileStamp, FileStat, FolderEntry, History, Judged, LedgerError, ListingOptions, MemoryStore,
+        EntryRecord, FileStamp, FileStat, FolderEntry, History, PlaceJudge, LedgerError, ListingOptions, MemoryStore,
         PathFilter, PlaceCheck, PlaceState, Retention, StoreError, StoredFile, VaultDelta, WalkedFolder,
         posix::{
             ApprovalQueue, ApprovalState, DemoFolder, ExportFolder, FolderStore, LogFile, PosixBackend, RotatedFile,

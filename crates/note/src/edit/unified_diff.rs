@@ -22,20 +22,20 @@ struct Hunk {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Line {
-    mark: Mark,
+    mark: DiffMark,
     text: String,
     /// False if `\ No newline at end of file` follows.
     ended: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+enum DiffMark {
     Kept,
     Removed,
     Added,
 }
 
-impl Mark {
+impl DiffMark {
     fn is_old(self) -> bool {
         self != Self::Added
     }

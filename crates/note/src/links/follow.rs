@@ -1,6 +1,6 @@
 //! What links to a part of a note have to say after the part got another name.
 
-use super::Place;
+use super::LinkPlace;
 use crate::{Note, headings::heading_for_link};
 
 /// What becomes of the place that a link names.
@@ -25,8 +25,8 @@ pub struct HeadingRename<'n> {
 impl HeadingRename<'_> {
     /// Every link to a heading of the note is concerned, not only those to the renamed one: it may take links from
     /// another that has its new text already.
-    pub fn follow(&self, place: &Place<'_>) -> LinkOutcome {
-        let Place::Headings(parts) = place else { return LinkOutcome::Stays };
+    pub fn follow(&self, place: &LinkPlace<'_>) -> LinkOutcome {
+        let LinkPlace::Headings(parts) = place else { return LinkOutcome::Stays };
         let Some(over) = self.before.headings_of_link(parts) else { return LinkOutcome::Stays };
         let Some(target) = over.last() else { return LinkOutcome::Stays };
         let leads_there =
@@ -64,8 +64,8 @@ pub struct BlockRename<'n> {
 
 impl BlockRename<'_> {
     /// Of several blocks with one id, links lead to one.
-    pub fn follow(&self, place: &Place<'_>) -> LinkOutcome {
-        let Place::Block(id) = place else { return LinkOutcome::Stays };
+    pub fn follow(&self, place: &LinkPlace<'_>) -> LinkOutcome {
+        let LinkPlace::Block(id) = place else { return LinkOutcome::Stays };
         match (self.before.find_block(id), self.before.blocks.get(self.index)) {
             (Some(found), Some(block)) if found == block => LinkOutcome::Becomes(format!("^{}", self.new_id)),
             _ => LinkOutcome::Stays,
@@ -102,14 +102,14 @@ mod tests {
         ] {
             let (old, new) = (Note::parse(before), Note::parse(after));
             let rename = HeadingRename { before: &old, after: &new, index };
-            assert_eq!(rename.follow(&Place::of(subpath)), expected, "{before:?} {after:?} {subpath}");
+            assert_eq!(rename.follow(&LinkPlace::of(subpath)), expected, "{before:?} {after:?} {subpath}");
         }
     }
 
     #[test]
     fn links_follow_the_block_they_lead_to() {
         let note = Note::parse("a ^x\n\nb ^x\n\nc ^y\n");
-        let follow = |index, subpath| BlockRename { before: &note, index, new_id: "z" }.follow(&Place::of(subpath));
+        let follow = |index, subpath| BlockRename { before: &note, index, new_id: "z" }.follow(&LinkPlace::of(subpath));
         assert_eq!(follow(2, "#^Y"), LinkOutcome::Becomes("^z".to_owned()));
         assert_eq!(follow(1, "#^x"), LinkOutcome::Becomes("^z".to_owned()));
         assert_eq!(follow(0, "#^x"), LinkOutcome::Stays);

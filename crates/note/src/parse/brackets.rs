@@ -2,7 +2,7 @@
 
 /// Round and square ones do not know of each other, as in Dataview.
 #[derive(Default)]
-pub(super) struct Brackets {
+pub(super) struct BracketPairs {
     pub(super) square: BracketStack,
     pub(super) round: BracketStack,
 }
@@ -35,7 +35,7 @@ impl BracketStack {
     }
 }
 
-impl Brackets {
+impl BracketPairs {
     pub(super) fn clear(&mut self) {
         self.square.0.clear();
         self.round.0.clear();

@@ -9,7 +9,7 @@ use std::ops::Range;
 use memchr::memmem;
 use pulldown_cmark::LinkType;
 
-use super::brackets::Brackets;
+use super::brackets::BracketPairs;
 use crate::{
     CodeKind, CodeSpan, Comment, FieldForm, Footnote, FootnoteKind, InlineField, MarkForm, MathSpan, NoteStructure,
     Tag,
@@ -55,7 +55,7 @@ pub(super) struct InlineRun<'a> {
 
 /// Adds what stands in a leaf to the parts of a note. The brackets are only lent: most leaves have a few, and memory
 /// for them is asked for once.
-pub(super) fn scan(text: &str, note: &mut NoteStructure, leaf: &InlineRun<'_>, brackets: &mut Brackets) {
+pub(super) fn scan(text: &str, note: &mut NoteStructure, leaf: &InlineRun<'_>, brackets: &mut BracketPairs) {
     let start = leaf.span.start;
     brackets.clear();
     let mut scan = InlineScan {
@@ -121,7 +121,7 @@ struct InlineScan<'a, 'n, 't> {
     /// Where the `%%` stands that ends the comment being read.
     comment: Option<usize>,
     highlight: Option<HighlightOpener>,
-    brackets: &'a mut Brackets,
+    brackets: &'a mut BracketPairs,
     none_left: MissingClosers,
 }
 

@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::Range};
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Parser, Tag, TagEnd};
 
 use super::{
-    brackets::Brackets,
+    brackets::BracketPairs,
     leaf::{InlineRun, InlineToken, TokenKind, scan},
     mask::{MaskedKind, MaskedSpan, mask, visible_parts},
     options,
@@ -101,7 +101,7 @@ struct BlockWalk<'n, 'm, 't> {
     open_links: Vec<usize>,
     marks: Vec<usize>,
     ends: Vec<(usize, usize)>,
-    brackets: Brackets,
+    brackets: BracketPairs,
     /// Where the last inline event ended.
     inline_end: usize,
     /// Where the last table cell ended.
@@ -133,7 +133,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
             open_links: Vec::new(),
             marks: Vec::new(),
             ends: Vec::new(),
-            brackets: Brackets::default(),
+            brackets: BracketPairs::default(),
             inline_end: 0,
             cell_end: 0,
             closed: false,

@@ -10,7 +10,7 @@ use crate::{
     ConsentAnswer, Question, RuleDecision, ServedVault, Verdict, approvals,
     confirmation::QuestionSubject,
     execution::{CallConclusion, Execution, StageFlow},
-    places::Places,
+    places::LinkedPlaces,
 };
 
 /// Of a diff, as much as a person will look at in a client's form.
@@ -92,14 +92,14 @@ pub(super) fn of_file(execution: &Execution<'_>, reason: Reason) -> Reason {
 }
 
 /// A path, and where a link takes it.
-fn shown_path(path: &VaultPath, places: &Places) -> String {
+fn shown_path(path: &VaultPath, places: &LinkedPlaces) -> String {
     match places.of_path(path) {
         place if place == path => quoted_path(path).to_string(),
         place => format!("{} (a link to {})", quoted_path(path), quoted_path(place)),
     }
 }
 
-fn question(entry: &CatalogueEntry, served: &ServedVault, changes: &ChangeSet, places: &Places, most: usize) -> String {
+fn question(entry: &CatalogueEntry, served: &ServedVault, changes: &ChangeSet, places: &LinkedPlaces, most: usize) -> String {
     if let Some(deletion) = deletion(served, changes, places) {
         return deletion;
     }
@@ -119,7 +119,7 @@ fn question(entry: &CatalogueEntry, served: &ServedVault, changes: &ChangeSet, p
 }
 
 /// What a change that does nothing but delete is about to delete, and how much that is.
-fn deletion(served: &ServedVault, changes: &ChangeSet, places: &Places) -> Option<String> {
+fn deletion(served: &ServedVault, changes: &ChangeSet, places: &LinkedPlaces) -> Option<String> {
     let mut for_good = false;
     let mut files = Vec::with_capacity(changes.changes.len());
     for change in &changes.changes {

@@ -13,7 +13,7 @@ use crate::{
     CallProgress,
     execute::broken,
     execution::{ChangePlan, Execution, StageFlow},
-    places::Places,
+    places::LinkedPlaces,
 };
 
 /// How often a plan is made because another program changed the file meanwhile.
@@ -93,7 +93,7 @@ fn commit(
     turn: &Turn<'_>,
     scope: &Scope,
     changes: &ChangeSet,
-    places: &Places,
+    places: &LinkedPlaces,
 ) -> Result<Receipt, CommitError> {
     let origin = ChangeOrigin {
         tool: execution.operation_name.clone(),

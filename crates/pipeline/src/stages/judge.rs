@@ -6,7 +6,7 @@ use crate::{
     ExecutorSetup, Principal, RuleDecision,
     approval_rules::effect_of,
     execution::{ChangePlan, Execution, StageFlow},
-    places::Places,
+    places::LinkedPlaces,
 };
 
 /// May this change happen? Judged on what would really change, never on what a call says of itself. A dry run ends here.
@@ -105,7 +105,7 @@ pub(crate) fn judge(
     vault: &Vault,
     setup: &ExecutorSetup,
     principal: &Principal,
-) -> Result<(RuleDecision, Places), Reason> {
+) -> Result<(RuleDecision, LinkedPlaces), Reason> {
     for change in &changes.changes {
         for path in change.paths() {
             scope.may_write(path).map_err(|denied| Reason::PathForbidden {
@@ -120,7 +120,7 @@ pub(crate) fn judge(
         }
     }
     MemoryBudget::new(setup.limits.budget()).hold_all(changes)?;
-    let places = Places::of(changes, vault, scope)?;
+    let places = LinkedPlaces::of(changes, vault, scope)?;
     if changes.is_empty() {
         return Ok((RuleDecision::Allow, places));
     }

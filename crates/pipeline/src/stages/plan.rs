@@ -17,7 +17,7 @@ use crate::{
     confirmation::QuestionSubject,
     digest::digest,
     execution::{CallConclusion, ChangePlan, Execution, FoundOperation, StageFlow},
-    places::Places,
+    places::LinkedPlaces,
     repetition::FilesRead,
 };
 
@@ -115,7 +115,7 @@ fn with_proposal<'a>(
 ) -> Result<ChangePlan<'a>, Reason> {
     let (tokens, now) = (&execution.executor.tokens, execution.setup().clock.now());
     specs.insert(0, &entry.spec);
-    let mut plan = ChangePlan { change, places: Places::default(), specs, token: None, redeemed: None };
+    let mut plan = ChangePlan { change, places: LinkedPlaces::default(), specs, token: None, redeemed: None };
     match &plan.change.proposal {
         None => {}
         Some(ProposalStep::Issue(proposal)) => {

@@ -100,20 +100,20 @@ struct PatternTranslator<'g> {
     keeps_groups: bool,
     out: TranslatedPattern,
     /// The groups that are open.
-    groups: Vec<Open>,
+    groups: Vec<OpenGroup>,
     /// The groups that can be referred to.
-    captures: Vec<Capture<'g>>,
+    captures: Vec<CaptureGroup<'g>>,
     /// References to groups that had not ended, and where they stand.
     ahead: Vec<(Reference<'g>, usize)>,
 }
 
-struct Open {
+struct OpenGroup {
     looks_around: bool,
     /// Its index, if it can be referred to.
     capture: Option<usize>,
 }
 
-struct Capture<'g> {
+struct CaptureGroup<'g> {
     name: Option<&'g str>,
     ended: bool,
 }
@@ -236,12 +236,12 @@ impl<'g> PatternTranslator<'g> {
         } else if self.eat(">") {
             self.out.backtracks = true;
             self.write_both("(?>", "(?:");
-            self.groups.push(Open { looks_around: false, capture: None });
+            self.groups.push(OpenGroup { looks_around: false, capture: None });
         } else if let Some(head) = ["<=", "<!", "=", "!"].into_iter().find(|head| self.eat(head)) {
             self.out.backtracks = true;
             // Something must be left that can be repeated.
             self.write_both(&format!("(?{head}"), "(?:)");
-            self.groups.push(Open { looks_around: true, capture: None });
+            self.groups.push(OpenGroup { looks_around: true, capture: None });
         } else if self.eat("P<") || self.eat("<") {
             let name = self.eat_up_to('>').ok_or_else(|| self.refuse("the name of the group has no end"))?;
             let head = if self.keeps_groups { format!("(?<{name}>") } else { "(?:".to_owned() };
@@ -254,13 +254,13 @@ impl<'g> PatternTranslator<'g> {
 
     fn begin_group(&mut self, head: &str) {
         self.write(head);
-        self.groups.push(Open { looks_around: false, capture: None });
+        self.groups.push(OpenGroup { looks_around: false, capture: None });
     }
 
     fn begin_capture(&mut self, name: Option<&'g str>, head: &str) {
         self.write(head);
-        self.groups.push(Open { looks_around: false, capture: Some(self.captures.len()) });
-        self.captures.push(Capture { name, ended: false });
+        self.groups.push(OpenGroup { looks_around: false, capture: Some(self.captures.len()) });
+        self.captures.push(CaptureGroup { name, ended: false });
     }
 
     fn end_group(&mut self) {
@@ -303,7 +303,7 @@ impl<'g> PatternTranslator<'g> {
         self.out.refers_back = true;
     }
 
-    fn capture(&self, reference: Reference<'_>) -> Option<&Capture<'g>> {
+    fn capture(&self, reference: Reference<'_>) -> Option<&CaptureGroup<'g>> {
         match reference {
             Reference::Number(number) => self.captures.get(number.parse::<usize>().ok()?.checked_sub(1)?),
             Reference::Name(name) => self.captures.iter().find(|capture| capture.name == Some(name)),

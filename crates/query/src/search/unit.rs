@@ -48,7 +48,7 @@ impl<'t> TextUnit<'t> {
 
     /// Everything in the text that a query asks for, with the number of the words it was found by; what is excluded is not
     /// looked for, and what is no word comes with a number beyond theirs.
-    pub fn matches(&self, starts: &Starts<'_>, lexicon: &dyn Lexicon) -> Vec<(usize, Range<usize>)> {
+    pub fn matches(&self, starts: &QueryStarts<'_>, lexicon: &dyn Lexicon) -> Vec<(usize, Range<usize>)> {
         let mut found = Vec::new();
         for (at, place) in self.words.iter().enumerate() {
             for words in starts.at(&self.terms[place.term.clone()]) {
@@ -92,14 +92,14 @@ impl<'t> TextUnit<'t> {
 
 /// What a query asks for, by the terms that it can begin with: a text is looked through once, however long the query is.
 #[derive(Default)]
-pub struct Starts<'q> {
+pub struct QueryStarts<'q> {
     by_term: HashMap<&'q str, Vec<&'q Words>>,
     /// Words that may be the beginning of one.
     beginnings: Vec<&'q Words>,
     filters: Vec<&'q TextFilter>,
 }
 
-impl<'q> Starts<'q> {
+impl<'q> QueryStarts<'q> {
     /// `variants` are the terms that stand for a word besides itself.
     pub fn new(node: &'q Node, variants: &dyn Fn(&'q Words) -> &'q [String]) -> Self {
         let mut starts = Self::default();

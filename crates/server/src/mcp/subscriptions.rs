@@ -32,7 +32,7 @@ const MOST: usize = 1_000;
 const MOST_IN_ALL: usize = 10_000;
 
 /// How many files all clients follow.
-pub(super) type Followed = Arc<AtomicUsize>;
+pub(super) type SubscriptionCount = Arc<AtomicUsize>;
 
 /// The files that one client follows, by the URIs it gave; clones share everything.
 #[derive(Clone)]
@@ -42,7 +42,7 @@ struct SubscriptionState {
     files: BTreeMap<String, FileSubscription>,
     /// They are looked at every now and then.
     watched: bool,
-    followed: Followed,
+    followed: SubscriptionCount,
 }
 
 impl Drop for SubscriptionState {
@@ -62,7 +62,7 @@ enum SubscribeOutcome {
 }
 
 impl Subscriptions {
-    pub(super) fn new(followed: Followed) -> Self {
+    pub(super) fn new(followed: SubscriptionCount) -> Self {
         Self(Arc::new(Mutex::new(SubscriptionState { files: BTreeMap::new(), watched: false, followed })))
     }
 
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn all_clients_together_follow_no_more_than_so_many_files_and_leave_nothing() {
-        let followed = Followed::new(AtomicUsize::new(MOST_IN_ALL - 2));
+        let followed = SubscriptionCount::new(AtomicUsize::new(MOST_IN_ALL - 2));
         let file = |name: &str| FileSubscription {
             uri: name.to_owned(),
             vault: "v".to_owned(),

@@ -20,12 +20,12 @@ use crate::{
 pub struct PosixBackend {
     folder: Arc<FolderStore>,
     committer: Arc<Committer>,
-    upkeep: Arc<Upkeep>,
+    upkeep: Arc<LedgerUpkeep>,
 }
 
 /// What keeps a ledger in order while nobody waits for it.
 #[derive(Default)]
-struct Upkeep {
+struct LedgerUpkeep {
     /// Somebody looks at the limits from time to time.
     limits: AtomicBool,
     /// Somebody waits until nothing is changed for a while.

@@ -35,7 +35,7 @@ use self::{
 };
 use super::{Draft, EntryHandle, FileOperations, JournalStep, Ledger, OldFileRecord, TurnFile};
 use crate::{
-    BackendTurn, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, Judged, LedgerError,
+    BackendTurn, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, PlaceJudge, LedgerError,
     Receipt, Scope, StoreError, TurnError, VaultNews, VaultPath,
     patience::{FairQueue, QueueTicket},
 };
@@ -208,7 +208,7 @@ impl BackendTurn for PosixTurn<'_> {
         set: &ChangeSet,
         scope: &Scope,
         origin: &ChangeOrigin,
-        judged: Judged<'_>,
+        judged: PlaceJudge<'_>,
     ) -> Result<Receipt, CommitError> {
         let may_have_name = |path: &VaultPath| self.changes.may_have_name(path);
         let planner =

@@ -21,8 +21,8 @@ use parking_lot::RwLock;
 pub use self::changing::StepObserver;
 use self::{
     follow::FollowedFolders,
-    names::Names,
-    way::{End, Kind, Links, Nothing, Why},
+    names::NameMatching,
+    way::{PathEnd, EntryClass, LinkHandling, MissingEntry, MissingCause},
 };
 use super::{
     EntryKind, FileStamp, FileStat, FolderEntry, PlaceCheck, StoreError, StoredFile, SystemTrash, nanoseconds,
@@ -50,7 +50,7 @@ pub(super) struct OpenedFolder {
     identity: FolderIdentity,
     followed: Arc<FollowedFolders>,
     /// Of the disk that the folder itself is on.
-    names: Names,
+    names: NameMatching,
     second_names: Option<SecondNames>,
 }
 
@@ -147,7 +147,7 @@ impl OpenedFolder {
     fn new(dir: Dir, followed: Arc<FollowedFolders>, second_names: Option<SecondNames>) -> Result<Self, StoreError> {
         // Of the handle, as the path may name another folder by now.
         let identity = FolderIdentity::of(&dir.try_clone()?.into_std_file().metadata()?);
-        let names = if second_names.is_some() { Names::Several } else { Names::on_disk_of(&dir) };
+        let names = if second_names.is_some() { NameMatching::Several } else { NameMatching::on_disk_of(&dir) };
         Ok(Self { dir, identity, followed, names, second_names })
     }
 
@@ -195,12 +195,12 @@ impl OpenedFolder {
     }
 
     fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {
-        match self.way(path, Links::All(&|_| true))? {
-            End::There(sight) => Ok(Some(walk::stat(&sight.metadata()?).stamp)),
-            End::Nothing(Nothing { why: Why::BrokenLink, .. }) => Err(StoreError::Missing),
-            End::Nothing(_) => Ok(None),
-            End::Root => Err(StoreError::IsFolder),
-            End::Leaves(_) => Err(StoreError::Outside),
+        match self.way(path, LinkHandling::All(&|_| true))? {
+            PathEnd::There(sight) => Ok(Some(walk::stat(&sight.metadata()?).stamp)),
+            PathEnd::Nothing(MissingEntry { why: MissingCause::BrokenLink, .. }) => Err(StoreError::Missing),
+            PathEnd::Nothing(_) => Ok(None),
+            PathEnd::Root => Err(StoreError::IsFolder),
+            PathEnd::Leaves(_) => Err(StoreError::Outside),
         }
     }
 
@@ -211,11 +211,11 @@ impl OpenedFolder {
 
     /// Where a change of a path takes place, whether or not something is there: links followed as far as they lead.
     fn place_of_change(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {
-        let place = match self.way(path, Links::All(open))? {
-            End::There(sight) => sight.place,
-            End::Nothing(nothing) => nothing.place()?,
-            End::Root => return Err(StoreError::IsFolder),
-            End::Leaves(_) => return Err(StoreError::Outside),
+        let place = match self.way(path, LinkHandling::All(open))? {
+            PathEnd::There(sight) => sight.place,
+            PathEnd::Nothing(nothing) => nothing.place()?,
+            PathEnd::Root => return Err(StoreError::IsFolder),
+            PathEnd::Leaves(_) => return Err(StoreError::Outside),
         };
         if place != *path && !open(&place) { Err(StoreError::Closed) } else { Ok(place) }
     }
@@ -229,9 +229,9 @@ impl OpenedFolder {
                 if metadata.is_dir() { Some(EntryKind::Folder) } else { file }
             }
             sight => match sight.ok()?.kind {
-                Kind::File => Some(EntryKind::File),
-                Kind::Folder => Some(EntryKind::Folder),
-                Kind::Link | Kind::Other => None,
+                EntryClass::File => Some(EntryKind::File),
+                EntryClass::Folder => Some(EntryKind::Folder),
+                EntryClass::Link | EntryClass::Other => None,
             },
         };
         kind.map(|kind| FolderEntry { path, kind })

@@ -51,7 +51,7 @@ impl From<rusqlite::Error> for LedgerError {
 
 /// The database of one vault. Several servers may have it open; they take turns in writing.
 pub(super) struct Ledger {
-    place: Place,
+    place: LedgerPlace,
     open: Mutex<Option<OpenDatabase>>,
     retention: Retention,
     /// How many bytes of contents there are, as far as this process has counted and written them.
@@ -61,7 +61,7 @@ pub(super) struct Ledger {
 /// Nobody has counted yet.
 const UNKNOWN: i64 = i64::MIN;
 
-enum Place {
+enum LedgerPlace {
     Folder(Arc<StateFolder>),
     /// For a vault that only this process knows.
     Memory,
@@ -69,12 +69,12 @@ enum Place {
 
 impl Ledger {
     pub(super) fn new(folder: Arc<StateFolder>, retention: Retention) -> Self {
-        Self { place: Place::Folder(folder), open: Mutex::default(), retention, stored: AtomicI64::new(UNKNOWN) }
+        Self { place: LedgerPlace::Folder(folder), open: Mutex::default(), retention, stored: AtomicI64::new(UNKNOWN) }
     }
 
     pub(super) fn in_memory() -> Self {
         Self {
-            place: Place::Memory,
+            place: LedgerPlace::Memory,
             open: Mutex::default(),
             retention: Retention::default(),
             stored: AtomicI64::new(UNKNOWN),
@@ -298,7 +298,7 @@ impl Ledger {
     }
 }
 
-impl Place {
+impl LedgerPlace {
     /// A name for a checkpoint. It tells nothing of how many others there are; only in examples it is always the same.
     fn name(&self) -> Result<u64, LedgerError> {
         match self {

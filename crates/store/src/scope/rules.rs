@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
-use self::wildmatch::{Fits, Line};
+use self::wildmatch::{PatternForm, RuleLine};
 use super::{
     UnmatchedRule,
     excluded::ExcludedFiles,
@@ -137,7 +137,7 @@ impl VaultRules {
 #[derive(Clone, Debug, Default)]
 struct PatternFile {
     file: &'static str,
-    lines: Vec<Line>,
+    lines: Vec<RuleLine>,
     /// Lines without wildcards, by what they name; those for folders alone apart.
     names: [HashMap<String, usize>; 2],
     paths: [HashMap<String, usize>; 2],
@@ -163,14 +163,14 @@ impl PatternFile {
                 continue;
             }
             let line: String = line.nfc().collect();
-            let line = Line::parse(&line).map_err(|_| RuleProblem::Pattern { line: number })?;
+            let line = RuleLine::parse(&line).map_err(|_| RuleProblem::Pattern { line: number })?;
             let at = patterns.lines.len();
             let table = usize::from(line.folders_only);
             match &line.fits {
-                Fits::Nothing => continue,
-                Fits::Name(name) => drop(patterns.names[table].insert(name.clone(), at)),
-                Fits::Path(path) => drop(patterns.paths[table].insert(path.clone(), at)),
-                Fits::NameLike(wild) | Fits::PathLike(wild) => {
+                PatternForm::Nothing => continue,
+                PatternForm::Name(name) => drop(patterns.names[table].insert(name.clone(), at)),
+                PatternForm::Path(path) => drop(patterns.paths[table].insert(path.clone(), at)),
+                PatternForm::NameLike(wild) | PatternForm::PathLike(wild) => {
                     wild_parts += wild.size();
                     patterns.wild.push(at);
                 }
@@ -199,9 +199,9 @@ impl PatternFile {
     fn cover_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
         let [one, other] = [one, other].map(|folder| format!("{}/", folder.as_str()));
         self.lines.iter().all(|line| match &line.fits {
-            Fits::Nothing | Fits::Name(_) | Fits::NameLike(_) => true,
-            Fits::Path(path) => path.strip_prefix(&*one) == path.strip_prefix(&*other),
-            Fits::PathLike(wild) => wild.goes_on_alike(&one, &other),
+            PatternForm::Nothing | PatternForm::Name(_) | PatternForm::NameLike(_) => true,
+            PatternForm::Path(path) => path.strip_prefix(&*one) == path.strip_prefix(&*other),
+            PatternForm::PathLike(wild) => wild.goes_on_alike(&one, &other),
         })
     }
 

@@ -97,7 +97,7 @@ impl<'t> KeptLink<'t> {
     }
 
     /// By what an aim knows it.
-    fn key(&self) -> Option<Key> {
+    fn key(&self) -> Option<LinkKey> {
         let form = match self.parts.kind {
             Some((LinkKind::Wiki, _)) => LinkForm::Wiki,
             Some((LinkKind::Markdown, _)) | None => LinkForm::Markdown,
@@ -108,16 +108,16 @@ impl<'t> KeptLink<'t> {
 }
 
 /// The form of a link and where its path stands.
-type Key = (LinkForm, usize, usize);
+type LinkKey = (LinkForm, usize, usize);
 
-fn key(aim: &impl LinkGoal) -> Key {
+fn key(aim: &impl LinkGoal) -> LinkKey {
     (aim.form(), aim.path().start, aim.path().end)
 }
 
 /// The first of the links that is not what it should be; the first of all if another one changed.
 pub(super) fn lost<'r, A: LinkGoal>(before: &Note<'_>, after: &Note<'_>, aims: &'r [A]) -> Option<&'r A> {
     let (old, new) = (KeptLink::all(before), KeptLink::all(after));
-    let known: HashSet<Key> = old.iter().filter_map(KeptLink::key).collect();
+    let known: HashSet<LinkKey> = old.iter().filter_map(KeptLink::key).collect();
     let unknown = aims.iter().find(|aim| !known.contains(&key(*aim)));
     if unknown.is_some() {
         return unknown;
@@ -126,7 +126,7 @@ pub(super) fn lost<'r, A: LinkGoal>(before: &Note<'_>, after: &Note<'_>, aims: &
         return aims.first();
     }
     // The first of several for one link counts.
-    let aimed: HashMap<Key, &A> = aims.iter().rev().map(|aim| (key(aim), aim)).collect();
+    let aimed: HashMap<LinkKey, &A> = aims.iter().rev().map(|aim| (key(aim), aim)).collect();
     old.iter().zip(&new).find_map(|(old, new)| match old.key().and_then(|key| aimed.get(&key).copied()) {
         Some(aim) => (!aim.is_reached(old, new)).then_some(aim),
         None => aims.first().filter(|_| old.parts != new.parts),

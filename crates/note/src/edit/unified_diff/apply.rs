@@ -1,4 +1,4 @@
-use super::{Hunk, Line, Mark, Patch, PatchError, PatchFailure, PatchMismatch};
+use super::{Hunk, Line, DiffMark, Patch, PatchError, PatchFailure, PatchMismatch};
 use crate::{
     Document,
     edit::{EditResult, TextChange},
@@ -83,7 +83,7 @@ impl<'t> PatchedFile<'t> {
             return Err(mismatch(first, false, expected, None));
         }
         for (at, line) in (first..).zip(hunk.old()) {
-            let removed = line.mark == Mark::Removed;
+            let removed = line.mark == DiffMark::Removed;
             let actual = self.line(at);
             if actual != Some(&*line.text) {
                 return Err(mismatch(at, removed, &line.text, actual));
@@ -119,11 +119,11 @@ impl<'t> PatchedFile<'t> {
         let mut at = hunk.first();
         let mut lines = &hunk.lines[..];
         while !lines.is_empty() {
-            let kept = lines.iter().take_while(|line| line.mark == Mark::Kept).count();
+            let kept = lines.iter().take_while(|line| line.mark == DiffMark::Kept).count();
             at += kept;
-            let run = lines[kept..].iter().take_while(|line| line.mark != Mark::Kept).count();
+            let run = lines[kept..].iter().take_while(|line| line.mark != DiffMark::Kept).count();
             let (run, rest) = lines[kept..].split_at(run);
-            let removed = run.iter().filter(|line| line.mark == Mark::Removed).count();
+            let removed = run.iter().filter(|line| line.mark == DiffMark::Removed).count();
             if !run.is_empty() {
                 changes.push(self.change(at, removed, run));
             }
@@ -133,11 +133,11 @@ impl<'t> PatchedFile<'t> {
     }
 
     fn change(&self, at: usize, removed: usize, run: &[Line]) -> TextChange {
-        let added: Vec<&Line> = run.iter().filter(|line| line.mark == Mark::Added).collect();
+        let added: Vec<&Line> = run.iter().filter(|line| line.mark == DiffMark::Added).collect();
         let mut text: String = added.iter().map(|line| format!("{}\n", line.text)).collect();
         let span = self.starts[at]..self.starts[at + removed];
         if let (Some(last), true) = (added.last(), span.end == self.shown.len()) {
-            let was_unended = run.iter().any(|line| line.mark == Mark::Removed && !line.ended);
+            let was_unended = run.iter().any(|line| line.mark == DiffMark::Removed && !line.ended);
             if !last.ended || (self.is_unended() && !was_unended) {
                 text.pop();
             }

@@ -1,4 +1,4 @@
-use super::{Hunk, HunkRange, Line, Mark, Patch, PatchError};
+use super::{Hunk, HunkRange, Line, DiffMark, Patch, PatchError};
 use crate::text::plain_line_ends;
 
 impl Patch {
@@ -70,10 +70,10 @@ impl DiffReader<'_> {
     /// have lost its space on the way.
     fn line(&self, at: usize, line: &str) -> Result<Option<Line>, PatchError> {
         let (mark, text) = match line.split_at_checked(1) {
-            None if line.is_empty() => (Mark::Kept, ""),
-            Some((" ", text)) => (Mark::Kept, text),
-            Some(("-", text)) => (Mark::Removed, text),
-            Some(("+", text)) => (Mark::Added, text),
+            None if line.is_empty() => (DiffMark::Kept, ""),
+            Some((" ", text)) => (DiffMark::Kept, text),
+            Some(("-", text)) => (DiffMark::Removed, text),
+            Some(("+", text)) => (DiffMark::Added, text),
             Some(("\\", _)) => return Ok(None),
             _ if self.is_header(at) => return Ok(None),
             _ => return Err(PatchError::Line { hunk: self.hunk, line: at + 1 }),
@@ -94,8 +94,8 @@ impl DiffReader<'_> {
 
     /// Only the last line of a side can be without a line end.
     fn check_unended(&self, lines: &[Line]) -> Result<(), PatchError> {
-        let sides: [fn(Mark) -> bool; 2] = [Mark::is_old, Mark::is_new];
-        let follows = |side: fn(Mark) -> bool| {
+        let sides: [fn(DiffMark) -> bool; 2] = [DiffMark::is_old, DiffMark::is_new];
+        let follows = |side: fn(DiffMark) -> bool| {
             let mut own = lines.iter().filter(|line| side(line.mark));
             own.any(|line| !line.ended) && own.next().is_some()
         };

@@ -10,7 +10,7 @@ use lapidary_note::{ContentHash, FileContent};
 
 use super::CommitError;
 use crate::{
-    Change, ChangeSet, File, Judged, Receipt, Scope, TrashKind, VaultPath,
+    Change, ChangeSet, File, PlaceJudge, Receipt, Scope, TrashKind, VaultPath,
     change::numbered,
     posix::{EntryRecord, FileOperations, JournalStep, NewPlace, StoreError},
 };
@@ -45,7 +45,7 @@ impl PlannedSteps<'_> {
 pub(super) struct CommitPlanner<'a> {
     store: &'a dyn FileOperations,
     scope: &'a Scope,
-    judged: Judged<'a>,
+    judged: PlaceJudge<'a>,
     max_file_bytes: u64,
     /// Whether something may be made under a name.
     may_have_name: &'a dyn Fn(&VaultPath) -> bool,
@@ -63,7 +63,7 @@ impl<'a> CommitPlanner<'a> {
     pub(super) fn new(
         store: &'a dyn FileOperations,
         scope: &'a Scope,
-        judged: Judged<'a>,
+        judged: PlaceJudge<'a>,
         max_file_bytes: u64,
         may_have_name: &'a dyn Fn(&VaultPath) -> bool,
     ) -> Self {

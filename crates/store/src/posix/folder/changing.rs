@@ -15,7 +15,7 @@ use super::{
     FolderStore, OpenedFolder, ordinary, reading,
     renames::{exchange, number, without_replacing},
     sync_folder,
-    way::{End, Kind, Links, Why},
+    way::{PathEnd, EntryClass, LinkHandling, MissingCause},
 };
 use crate::{
     VaultPath,
@@ -67,7 +67,7 @@ impl FileOperations for FolderStore {
         let opened = self.folder()?;
         match opened.new_file(path, open) {
             Err(StoreError::Outside) => {
-                let elsewhere = opened.elsewhere(path, Links::All(open))?;
+                let elsewhere = opened.elsewhere(path, LinkHandling::All(open))?;
                 let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
                 let found = elsewhere.folder.new_file(inside, &|place| elsewhere.shows(place, open))?;
                 let named = |place: &VaultPath| elsewhere.in_vault(place).ok_or(StoreError::BadName);
@@ -88,7 +88,7 @@ impl FileOperations for FolderStore {
         };
         let (folder, name) = match beside {
             Ok(folder) => (folder, place.name().to_owned()),
-            Err(StoreError::Outside) => match opened.elsewhere(place, Links::OnlyLeaving) {
+            Err(StoreError::Outside) => match opened.elsewhere(place, LinkHandling::OnlyLeaving) {
                 // A link that was not here when the place was looked for. What stands beside it can be dealt with, and
                 // it itself is followed by no step.
                 Err(StoreError::Outside | StoreError::Missing) => (opened.beside(place)?, place.name().to_owned()),
@@ -297,20 +297,20 @@ impl OpenedFolder {
     /// Where a file can be made, if nothing is there yet.
     fn new_file(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<NewPlace, StoreError> {
         let closed = |place: &VaultPath| place != path && !open(place);
-        let nothing = match self.way(path, Links::AllButLast(open))? {
-            End::There(sight) if closed(&sight.place) => return Err(StoreError::Closed),
-            End::There(sight) => {
+        let nothing = match self.way(path, LinkHandling::AllButLast(open))? {
+            PathEnd::There(sight) if closed(&sight.place) => return Err(StoreError::Closed),
+            PathEnd::There(sight) => {
                 return Err(match sight.kind {
-                    Kind::Folder => StoreError::IsFolder,
+                    EntryClass::Folder => StoreError::IsFolder,
                     // Reading finds nothing behind such a link, so saying that a file is there would send callers in
                     // circles.
-                    Kind::Link if self.place(path, open).is_err() => StoreError::NotAFile,
-                    Kind::File | Kind::Link | Kind::Other => StoreError::Exists,
+                    EntryClass::Link if self.place(path, open).is_err() => StoreError::NotAFile,
+                    EntryClass::File | EntryClass::Link | EntryClass::Other => StoreError::Exists,
                 });
             }
-            End::Root => return Err(StoreError::IsFolder),
-            End::Leaves(_) => return Err(StoreError::Outside),
-            End::Nothing(nothing) => nothing,
+            PathEnd::Root => return Err(StoreError::IsFolder),
+            PathEnd::Leaves(_) => return Err(StoreError::Outside),
+            PathEnd::Nothing(nothing) => nothing,
         };
         let place = nothing.place()?;
         // No other program could name it.
@@ -319,12 +319,12 @@ impl OpenedFolder {
         }
         match nothing.why {
             // There is no folder and no room for one.
-            Why::BrokenLink => Err(StoreError::NotAFile),
+            MissingCause::BrokenLink => Err(StoreError::NotAFile),
             _ if closed(&place) => Err(StoreError::Closed),
-            Why::NotAFolder => Err(StoreError::NotAFile),
+            MissingCause::NotAFolder => Err(StoreError::NotAFile),
             // The same as where the disk does not answer: names of this form are made nowhere.
-            Why::SecondName => Err(StoreError::NotPortable),
-            Why::Free => Ok(NewPlace { place, folders: nothing.folders()? }),
+            MissingCause::SecondName => Err(StoreError::NotPortable),
+            MissingCause::Free => Ok(NewPlace { place, folders: nothing.folders()? }),
         }
     }
 }

@@ -13,7 +13,7 @@ use cap_std::{
 
 use super::{
     FolderEntry, OpenedFolder, PlaceCheck,
-    way::{End, Kind, Links},
+    way::{PathEnd, EntryClass, LinkHandling},
 };
 use crate::{VaultPath, posix::StoreError};
 
@@ -137,7 +137,7 @@ impl OpenedFolder {
         if !matches!(done, Err(StoreError::Outside)) {
             return done;
         }
-        let elsewhere = self.elsewhere(path, Links::All(open))?;
+        let elsewhere = self.elsewhere(path, LinkHandling::All(open))?;
         let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
         act(&elsewhere.folder, inside, &|place| elsewhere.shows(place, open))
     }
@@ -148,7 +148,7 @@ impl OpenedFolder {
         open: PlaceCheck<'_>,
     ) -> Result<Vec<FolderEntry>, StoreError> {
         let folder = folder.ok_or(StoreError::Outside)?;
-        let elsewhere = self.elsewhere(folder, Links::All(open))?;
+        let elsewhere = self.elsewhere(folder, LinkHandling::All(open))?;
         let listed = elsewhere.folder.list(elsewhere.path.as_ref(), &|place| elsewhere.shows(place, open))?;
         let shown = |entry: FolderEntry| {
             let path = VaultPath::spelt(&format!("{folder}/{}", entry.path.name()))?;
@@ -159,7 +159,7 @@ impl OpenedFolder {
 
     /// What a link in a listing stands for that leaves the vault.
     pub(super) fn metadata_elsewhere(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Option<Metadata> {
-        self.elsewhere(path, Links::All(open)).ok()?.metadata()
+        self.elsewhere(path, LinkHandling::All(open)).ok()?.metadata()
     }
 
     /// What a place behind a followed link is called in the vault, as it is found in the folder there.
@@ -169,7 +169,7 @@ impl OpenedFolder {
         open: PlaceCheck<'_>,
         find: impl Fn(&Self, &VaultPath, PlaceCheck<'_>) -> Result<VaultPath, StoreError>,
     ) -> Result<VaultPath, StoreError> {
-        let elsewhere = self.elsewhere(path, Links::All(open))?;
+        let elsewhere = self.elsewhere(path, LinkHandling::All(open))?;
         let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
         let real = find(&elsewhere.folder, inside, &|place| elsewhere.shows(place, open))?;
         elsewhere.in_vault(&real).ok_or(StoreError::BadName)
@@ -183,15 +183,15 @@ impl OpenedFolder {
     /// What a path leads to that lies behind a followed link. What is not followed is no part of the vault.
     pub(super) fn behind_link(&self, path: &VaultPath) -> Option<OutsidePath> {
         // Nor is what another link in the vault leads to: that link may stand where a caller must not look.
-        if self.follows() { self.elsewhere(path, Links::OnlyLeaving).ok() } else { None }
+        if self.follows() { self.elsewhere(path, LinkHandling::OnlyLeaving).ok() } else { None }
     }
 
     /// Opens the folder into which a path leads, if the owner named it and the caller may use that place.
-    pub(super) fn elsewhere(&self, path: &VaultPath, links: Links<'_>) -> Result<OutsidePath, StoreError> {
+    pub(super) fn elsewhere(&self, path: &VaultPath, links: LinkHandling<'_>) -> Result<OutsidePath, StoreError> {
         if self.followed.folders.is_empty() {
             return Err(StoreError::Outside);
         }
-        let End::Leaves(leaving) = self.way(path, links)? else { return Err(StoreError::Outside) };
+        let PathEnd::Leaves(leaving) = self.way(path, links)? else { return Err(StoreError::Outside) };
         let (root, names) = self.followed.entered(&leaving).ok_or(StoreError::Outside)?;
         let root = Dir::open_ambient_dir(&root, ambient_authority()).map_err(|_| StoreError::Missing)?;
         let root = Self::new(root, Arc::default(), self.second_names.clone())?;
@@ -204,7 +204,7 @@ impl OpenedFolder {
         let elsewhere = root.behind(link, &names, below)?;
         let place = elsewhere.behind.in_vault(elsewhere.path.as_ref()).ok_or(StoreError::BadName)?;
         match links {
-            Links::All(open) | Links::AllButLast(open) if place != *path && !open(&place) => Err(StoreError::Closed),
+            LinkHandling::All(open) | LinkHandling::AllButLast(open) if place != *path && !open(&place) => Err(StoreError::Closed),
             _ => Ok(elsewhere),
         }
     }
@@ -222,7 +222,7 @@ impl OpenedFolder {
         }
         let within = |dir, names| Self::new(dir, Arc::default(), names);
         let sight = self.sight(&target, &is_open)?;
-        if sight.kind == Kind::Folder {
+        if sight.kind == EntryClass::Folder {
             let folder = within(sight.enter()?, self.second_names.clone())?;
             return Ok(OutsidePath { folder, path: below, behind: VaultSpelling::Folder { link } });
         }

@@ -4,7 +4,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     checkpoint, hash, reading,
-    restoring::{RestoredFile, Restoring},
+    restoring::{RestoredFile, RestorePlan},
 };
 use lapidary_vault::{ContentGuard, View};
 use schemars::JsonSchema;
@@ -77,7 +77,7 @@ impl WriteTool for CheckpointRestore {
             hash::check(path, EXPECTED, Some(expected), now.as_deref())?;
         }
         let path = path.map(|path| checkpoint::entry_of(&found, &path)).transpose()?.map(|entry| entry.path.clone());
-        let mut restoring = Restoring::new(view, guard);
+        let mut restoring = RestorePlan::new(view, guard);
         restoring.checkpoint(context, &found, path.as_ref())?;
         let (changes, files) = restoring.done();
         let output = Output { id: found.id.clone(), files, dry_run: input.dry_run };

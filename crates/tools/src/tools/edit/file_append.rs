@@ -4,7 +4,7 @@ use lapidary_operation::{
     ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
-    appending::{self, Appended},
+    appending::{self, AppendedText},
     file_edit::{EditTarget, FileInput, FileMade},
 };
 use lapidary_vault::View;
@@ -56,7 +56,7 @@ impl WriteTool for FileAppend {
                     true => document.insert_lines(document.line_count() + 1, content),
                     false => document.insert_at(document.shown().len(), content),
                 };
-                let Appended { document, notice } =
+                let AppendedText { document, notice } =
                     appending::appended(&document, &content, ensure_trailing_newline, add)
                         .map_err(|error| editing.refusal(error))?;
                 Ok(editing.plan(&document, |written| FileMade { written, created: false, notice }))

@@ -4,8 +4,8 @@ use lapidary_operation::{
     ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
-    appending::{self, Appended},
-    note_edit::{Makes, NoteEdit, NoteTextWritten},
+    appending::{self, AppendedText},
+    note_edit::{NotesMade, NoteEdit, NoteTextWritten},
     patching::{ContentType, PatchRequest, edit_refusal, patched},
     section::NoteSection,
     target::NoteTarget,
@@ -73,7 +73,7 @@ impl WriteTool for ObsidianAppendToNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<NoteTextWritten>, Reason> {
         let tool = Self::DECLARATION.name;
-        let makes = if input.section.is_some() { Makes::PeriodicNotes } else { Makes::AnyNote };
+        let makes = if input.section.is_some() { NotesMade::PeriodicNotes } else { NotesMade::AnyNote };
         let writing =
             NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)?;
         if let Some(section) = &input.section {
@@ -159,7 +159,7 @@ fn appended(writing: &NoteEdit, content: &str) -> Result<(FileContent, Option<St
     let shown = document.shown();
     let line_end = if shown.is_empty() || shown.ends_with('\n') || content.is_empty() { "" } else { "\n" };
     let add = |content: &str| document.insert_at(shown.len(), &format!("{line_end}{content}"));
-    let Appended { document, notice } =
+    let AppendedText { document, notice } =
         appending::appended(&document, content, true, add).map_err(|error| edit_refusal(writing.path(), &error))?;
     Ok((document.content().clone(), notice))
 }

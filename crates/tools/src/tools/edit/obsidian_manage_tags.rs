@@ -5,7 +5,7 @@ use lapidary_operation::{
     quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
-    note_edit::{Makes, NoteEdit, NoteWritten},
+    note_edit::{NotesMade, NoteEdit, NoteWritten},
     patching::edit_refusal,
     tags::{self, TagsOfNote},
     target::NoteTarget,
@@ -130,7 +130,7 @@ impl WriteTool for ObsidianManageTags {
             context,
             view,
             &input.target,
-            Makes::Nothing,
+            NotesMade::Nothing,
             input.expected_hash.as_deref(),
             input.dry_run,
         )?;

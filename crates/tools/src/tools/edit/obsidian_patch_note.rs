@@ -4,7 +4,7 @@ use lapidary_operation::{
     ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
-    note_edit::{Makes, NoteEdit, NoteWritten},
+    note_edit::{NotesMade, NoteEdit, NoteWritten},
     patching::{ContentType, PatchRequest, patched},
     section::{NoteSection, SectionOutput},
     target::NoteTarget,
@@ -117,7 +117,7 @@ impl WriteTool for ObsidianPatchNote {
             context,
             view,
             &input.target,
-            Makes::Nothing,
+            NotesMade::Nothing,
             input.expected_hash.as_deref(),
             input.dry_run,
         )?;

@@ -6,7 +6,7 @@ use lapidary_operation::{
     ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
-    note_edit::{Makes, NoteEdit, NoteWritten},
+    note_edit::{NotesMade, NoteEdit, NoteWritten},
     target::NoteTarget,
 };
 use lapidary_vault::View;
@@ -125,7 +125,7 @@ impl WriteTool for ObsidianReplaceInNote {
             context,
             view,
             &input.target,
-            Makes::Nothing,
+            NotesMade::Nothing,
             input.expected_hash.as_deref(),
             input.dry_run,
         )?;

@@ -4,7 +4,7 @@ use lapidary_operation::{
     ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
-    note_edit::{Makes, NoteEdit, NoteTextWritten},
+    note_edit::{NotesMade, NoteEdit, NoteTextWritten},
     patching::{ContentType, PatchRequest, not_json, patched},
     section::NoteSection,
     target::NoteTarget,
@@ -72,7 +72,7 @@ impl WriteTool for ObsidianWriteNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<NoteTextWritten>, Reason> {
         let tool = Self::DECLARATION.name;
-        let makes = if input.section.is_some() { Makes::PeriodicNotes } else { Makes::AnyNote };
+        let makes = if input.section.is_some() { NotesMade::PeriodicNotes } else { NotesMade::AnyNote };
         let writing =
             NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)
                 .map_err(|reason| match input.section {

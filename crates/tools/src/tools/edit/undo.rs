@@ -6,7 +6,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     checkpoint,
-    restoring::{RestoredFile, Restoring},
+    restoring::{RestoredFile, RestorePlan},
     time::iso,
 };
 use lapidary_vault::{Checkpoint, ContentGuard, View};
@@ -103,7 +103,7 @@ impl WriteTool for Undo {
             time: iso(*time),
         });
         let undone = undone.collect();
-        let mut restoring = Restoring::new(view, ContentGuard::Plan);
+        let mut restoring = RestorePlan::new(view, ContentGuard::Plan);
         for checkpoint in together(meant) {
             restoring.checkpoint(context, &checkpoint, None)?;
         }

@@ -160,7 +160,7 @@ impl ReadTool for NotesRead {
 }
 
 /// A note, or a part of it, before it is cut.
-struct Read {
+struct NoteReading {
     path: VaultPath,
     section: Option<String>,
     text: String,
@@ -171,7 +171,7 @@ struct Read {
     is_lossy: bool,
 }
 
-impl Read {
+impl NoteReading {
     fn within(self, room: &mut usize) -> NoteOutput {
         let Self { path, section, mut text, line, hash, section_hash, is_lossy } = self;
         let mut next_line = None;
@@ -198,7 +198,7 @@ impl Read {
     }
 }
 
-fn read(context: &Context<'_>, view: &View, given: &str) -> Result<Read, Reason> {
+fn read(context: &Context<'_>, view: &View, given: &str) -> Result<NoteReading, Reason> {
     let whole = target::named(context, view, given);
     let (found, part) = match (whole, given.split_once('#')) {
         // A name may have a `#`.
@@ -213,7 +213,7 @@ fn read(context: &Context<'_>, view: &View, given: &str) -> Result<Read, Reason>
         None => (0..shown.text().len(), 1),
         Some(part) => span_of(&found.path, &shown, part)?,
     };
-    Ok(Read {
+    Ok(NoteReading {
         section: part.map(str::to_owned),
         section_hash: part.and_then(|_| shown.hash_of(span.clone())).map(|hash| hash.to_string()),
         text: shown.text()[span].to_owned(),
