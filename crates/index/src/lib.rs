@@ -27,7 +27,7 @@ use lapidary_store::{
     StoreError, TextRoom, VaultDelta, VaultLimits, VaultPath, WalkedFolder, lock, posix, rebased,
 };
 
-pub use digest::{Digest, LinkDigest, Structure, TaskDigest, digest};
+pub use digest::{BodyStructure, Digest, LinkDigest, TaskDigest, digest};
 pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, ScannedNotes, VisibleFiles, VisibleNotes};
 
@@ -36,7 +36,7 @@ pub use cache::IndexCache;
 pub use file::{FileId, FileState, SharedBytes};
 pub use live::VaultIndex;
 pub use row::{FileRow, NoteRows};
-pub use scan::{Budget, ScanHit, ScanPlace, Scanned, Skip, Stop, Window};
+pub use scan::{ScanBudget, ScanHit, ScanPlace, ScanResult, ScanStop, ScanWindow, SeenLines};
 pub use snapshot::Snapshot;
 pub use sorted::SortedMap;
 pub use texts::{GoOn, TextDemand, TextSource};

@@ -17,7 +17,7 @@ pub use write::{LinkFormat, linkpath_for};
 
 /// What resolving links needs to know of the files of a vault: only files that the asker may see. What they may not
 /// see has no influence on the answer, so no answer tells of it.
-pub trait Names {
+pub trait FileNames {
     /// Every file whose last name is `folded` after [`folded_name`], in any order. Folders are no targets of links,
     /// and Obsidian knows nothing of hidden files; neither belongs here.
     fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath>;

@@ -20,8 +20,8 @@ use super::{
 };
 use crate::{
     Scope, VaultPath,
-    links::{self, Names},
-    scan::{self, Budget, Scanned, SearchedText, Skip, Window, scan},
+    links::{self, FileNames},
+    scan::{self, ScanBudget, ScanResult, ScanWindow, SearchedText, SeenLines, scan},
 };
 
 /// Which files a scope shows, by number. The path of a number never changes, so the answer for one never does.
@@ -303,8 +303,8 @@ impl VisibleFiles {
         pattern: &Pattern,
         below: Option<&VaultPath>,
         from: Option<(&VaultPath, usize)>,
-        mut window: Window,
-        budget: &Budget<'_>,
+        mut window: ScanWindow,
+        budget: &ScanBudget<'_>,
     ) -> ScannedNotes {
         let notes = self.below(below).filter(FileEntry::is_note);
         let states: Vec<Arc<FileState>> = notes.map(|entry| Arc::clone(entry.0)).collect();
@@ -312,7 +312,7 @@ impl VisibleFiles {
             window.start = states.partition_point(|state| state.path < *path);
             // If it is gone, the next one is seen whole.
             let is_there = states.get(window.start).is_some_and(|state| state.path == *path);
-            window.skip = if is_there { Skip::LinesBefore(line) } else { Skip::Matches(0) };
+            window.skip = if is_there { SeenLines::LinesBefore(line) } else { SeenLines::Matches(0) };
         }
         // With a budget, only what it will be spent on is worth loading, and that is found out on the way.
         let source = if budget.max_files.is_none() && budget.max_bytes.is_none() {
@@ -473,14 +473,14 @@ impl scan::ScanSource for NoteTexts<'_> {
 
 /// What was found in which notes.
 pub struct ScannedNotes {
-    scanned: Scanned,
+    scanned: ScanResult,
     states: Vec<Arc<FileState>>,
 }
 
 impl std::ops::Deref for ScannedNotes {
-    type Target = Scanned;
+    type Target = ScanResult;
 
-    fn deref(&self) -> &Scanned {
+    fn deref(&self) -> &ScanResult {
         &self.scanned
     }
 }
@@ -552,7 +552,7 @@ impl<'f, 't> LeadsHere<'f, 't> {
     }
 }
 
-impl Names for VisibleFiles {
+impl FileNames for VisibleFiles {
     fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
         let folded = folded.to_owned();
         let named = self.snapshot.named(&folded).filter(|state| self.visible.shows(state.id));
@@ -560,7 +560,7 @@ impl Names for VisibleFiles {
     }
 }
 
-impl Names for VisibleNotes {
+impl FileNames for VisibleNotes {
     fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
         self.0.named(folded)
     }

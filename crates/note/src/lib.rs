@@ -45,7 +45,9 @@ pub use hash_count::hashed_during;
 pub use headings::{Heading, HeadingMatch, HeadingStyle};
 pub use items::ListItem;
 pub use line_table::LineTable;
-pub use links::{BlockRename, HeadingRename, Link, LinkDefinition, LinkKind, LinkOutcome, LinkPlace, PropertyLink, Size};
+pub use links::{
+    BlockRename, EmbedSize, HeadingRename, Link, LinkDefinition, LinkKind, LinkOutcome, LinkPlace, PropertyLink,
+};
 pub use marks::{Callout, CalloutFold, CodeKind, CodeSpan, Comment, Footnote, FootnoteKind, MarkForm, MathSpan};
 pub use note::{Note, NoteStructure};
 pub use prompt::{PromptSlot, filled_prompt, prompt_slots};

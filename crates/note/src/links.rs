@@ -44,20 +44,20 @@ pub struct Link {
     pub subpath: Option<Range<usize>>,
     /// The text to show instead of the target; of an image its alternative text. Without the size.
     pub alias: Option<Range<usize>>,
-    pub size: Option<Size>,
+    pub size: Option<EmbedSize>,
     /// Without its quotes.
     pub title: Option<Range<usize>>,
 }
 
 /// How large to show an embed, in pixels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct EmbedSize {
     pub span: Range<usize>,
     pub width: u32,
     pub height: Option<u32>,
 }
 
-impl fmt::Display for Size {
+impl fmt::Display for EmbedSize {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.height {
             Some(height) => write!(formatter, "{}x{height}", self.width),
@@ -194,7 +194,7 @@ pub(crate) fn is_internal(destination: &str, image: bool) -> bool {
 }
 
 /// `300` or `300x200`, spaces allowed.
-pub(crate) fn size(text: &str, span: Range<usize>) -> Option<Size> {
+pub(crate) fn size(text: &str, span: Range<usize>) -> Option<EmbedSize> {
     let span = trim(text, span);
     let (width, height) = match text[span.clone()].split_once('x') {
         Some((width, height)) => (width, Some(height)),
@@ -209,5 +209,5 @@ pub(crate) fn size(text: &str, span: Range<usize>) -> Option<Size> {
         Some(height) => Some(pixels(height)?),
         None => None,
     };
-    Some(Size { width: pixels(width)?, height, span })
+    Some(EmbedSize { width: pixels(width)?, height, span })
 }

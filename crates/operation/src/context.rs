@@ -5,7 +5,7 @@ use std::{
 };
 
 use jiff::Zoned;
-use lapidary_vault::{Stop, VaultPath};
+use lapidary_vault::{ScanStop, VaultPath};
 
 use crate::{Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
 
@@ -64,7 +64,7 @@ pub struct WalkCost {
     pub files: u64,
     pub bytes: u64,
     /// Why it ended before all was seen.
-    pub stopped: Option<Stop>,
+    pub stopped: Option<ScanStop>,
 }
 
 impl Context<'_> {

@@ -4,7 +4,7 @@ use lapidary_note::ContentHash;
 use lapidary_vault::{ChangeSet, FileChange, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
-use crate::{ReplyFacts, OfferedTools, Reason};
+use crate::{OfferedTools, Reason, ReplyFacts};
 
 /// What came of a call before anything happened.
 pub enum Planned {

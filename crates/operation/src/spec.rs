@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::{
-    Context, ReplyFacts, OfferedTools, Reason, ReasonKind,
+    Context, OfferedTools, Reason, ReasonKind, ReplyFacts,
     lazy_schemas::{LazySchemas, ToolSchemas},
     listed,
     plan::{

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use lapidary_note::ContentHash;
 use serde_json::{Map, Value, json};
 
-use crate::{ReplyFacts, OfferedTools, Reason, ToolAnswer, WireFamily, fence::fenced};
+use crate::{OfferedTools, Reason, ReplyFacts, ToolAnswer, WireFamily, fence::fenced};
 
 /// A reply: the text that a model reads and the same facts for programs. The facts are serialised once, when the reply
 /// is made; its length, its digest, the text of those tools that have none of their own, and the wire all use that.

@@ -220,7 +220,11 @@ mod tests {
                 RuleDecision::Allow,
             ),
         ] {
-            assert_eq!(ApprovalRules(rules.clone()).decide(&spec, &changes, &LinkedPlaces::default()), decision, "{rules:?}");
+            assert_eq!(
+                ApprovalRules(rules.clone()).decide(&spec, &changes, &LinkedPlaces::default()),
+                decision,
+                "{rules:?}"
+            );
         }
     }
 

@@ -8,7 +8,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{Interruption, Reason, ReasonKind, RenderedReply, WalkCost};
-use lapidary_vault::{FileChange, Stop, VaultNews, VaultPath, store::LogFile};
+use lapidary_vault::{FileChange, ScanStop, VaultNews, VaultPath, store::LogFile};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -77,9 +77,11 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
         line.put("truncated", &stopped.map(|_| true));
     }
     let stopped = match outcome {
-        Outcome::Refused(Refusal { reason: Reason::Interrupted(Interruption::TakenBack), .. }) => Some(Stop::Cancelled),
+        Outcome::Refused(Refusal { reason: Reason::Interrupted(Interruption::TakenBack), .. }) => {
+            Some(ScanStop::Cancelled)
+        }
         Outcome::Refused(Refusal { reason: Reason::Interrupted(Interruption::Deadline { .. }), .. }) => {
-            Some(Stop::Deadline)
+            Some(ScanStop::Deadline)
         }
         _ => walked.and_then(|walked| walked.stopped),
     };
@@ -139,11 +141,11 @@ impl JsonLine {
     }
 }
 
-fn why(stop: Stop) -> &'static str {
+fn why(stop: ScanStop) -> &'static str {
     match stop {
-        Stop::Budget => "budget",
-        Stop::Deadline => "deadline",
-        Stop::Cancelled => "cancelled",
+        ScanStop::Budget => "budget",
+        ScanStop::Deadline => "deadline",
+        ScanStop::Cancelled => "cancelled",
     }
 }
 

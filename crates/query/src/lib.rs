@@ -17,17 +17,17 @@ pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};
 pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::{nearest, nearest_several};
 pub use pattern::{
-    Case, ExpressionFlags, LineCount, LineMatch, MatchingLines, Pattern, PatternError, PatternKind, PatternOptions,
-    ReplaceError, Replacement, Replacer, Undecided, lines_after, lines_before,
+    ExpressionFlags, LetterCase, LineCount, LineMatch, MatchingLines, Pattern, PatternError, PatternKind,
+    PatternOptions, ReplaceError, Replacement, Replacer, TooManyAttempts, lines_after, lines_before,
 };
 pub use row::{
     FoundField, FrontmatterState, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,
     item_fields, line_fields,
 };
 pub use search::{
-    AnswerBounds, Answers, FuzzyWord, KeptWord, LeafResolver, Lexicon, Node, PathFilter, Piece, PropertyFilter,
-    QueryLeaf, SearchQuery, QueryStarts, TaskState, TextFilter, TextUnit, Token, Words, evaluate, folded, has_tag, holds,
-    search_tokens, search_words, word_forms,
+    AnswerBounds, Answers, FuzzyWord, KeptWord, LeafResolver, Lexicon, PathFilter, PropertyFilter, QueryLeaf,
+    QueryNode, QueryPiece, QueryStarts, SearchQuery, TaskState, TextFilter, TextUnit, Token, Words, evaluate, folded,
+    has_tag, holds, search_tokens, search_words, word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use value::{

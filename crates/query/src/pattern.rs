@@ -43,7 +43,7 @@ pub enum PatternKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
+pub enum LetterCase {
     Sensitive,
     /// By Unicode's simple case folding: `É` finds `é`, `ß` does not find `ss`.
     Insensitive,
@@ -52,7 +52,7 @@ pub enum Case {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PatternOptions {
     pub kind: PatternKind,
-    pub case: Case,
+    pub case: LetterCase,
     /// A match may have no letter, digit or underscore of any script directly before or behind it.
     pub whole_word: bool,
     /// Pattern and texts are compared in Unicode's composed form, so that it does not matter how `é` was typed.
@@ -61,7 +61,7 @@ pub struct PatternOptions {
 
 impl Default for PatternOptions {
     fn default() -> Self {
-        Self { kind: PatternKind::Literal, case: Case::Sensitive, whole_word: false, nfc: false }
+        Self { kind: PatternKind::Literal, case: LetterCase::Sensitive, whole_word: false, nfc: false }
     }
 }
 
@@ -81,7 +81,7 @@ pub enum PatternError {
 /// A text for which a pattern with lookaround or backreferences could not be decided within its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the pattern needs too many attempts on this text")]
-pub struct Undecided;
+pub struct TooManyAttempts;
 
 /// A compiled pattern.
 ///
@@ -104,7 +104,7 @@ impl Pattern {
         }
         let text: Cow<'_, str> = if options.nfc { Cow::Owned(text.nfc().collect()) } else { Cow::Borrowed(text) };
         let engine = match options.kind {
-            PatternKind::Literal if options.case == Case::Sensitive && !text.contains('\n') => {
+            PatternKind::Literal if options.case == LetterCase::Sensitive && !text.contains('\n') => {
                 PatternEngine::Literal(LiteralText::new(&text, options.whole_word))
             }
             _ if text.len() > MAX_AUTOMATON_TEXT => {
@@ -141,10 +141,10 @@ impl Pattern {
     }
 
     /// Whether a short text, such as a name, matches in one of its lines.
-    pub fn is_match(&self, text: &str) -> Result<bool, Undecided> {
+    pub fn is_match(&self, text: &str) -> Result<bool, TooManyAttempts> {
         let mut lines = lines::LineWalk::new(self, text.as_bytes(), &|| false);
         let found = lines.next().is_some();
-        if !found && lines.undecided > 0 { Err(Undecided) } else { Ok(found) }
+        if !found && lines.undecided > 0 { Err(TooManyAttempts) } else { Ok(found) }
     }
 
     /// Whether the whole text can be searched at once with the same result as line by line.

@@ -10,8 +10,8 @@ use std::{
 
 use lapidary_index::{FileRow, FileState, GoOn, VisibleFiles};
 use lapidary_query::{
-    AnswerBounds, LeafResolver, Lexicon, Node, Pattern, Piece, QueryLeaf, SearchQuery, QueryStarts, TextFilter, Words,
-    evaluate, has_tag,
+    AnswerBounds, LeafResolver, Lexicon, Pattern, QueryLeaf, QueryNode, QueryPiece, QueryStarts, SearchQuery,
+    TextFilter, Words, evaluate, has_tag,
 };
 use rayon::prelude::*;
 
@@ -96,7 +96,7 @@ impl<'s> RankedSearch<'s> {
     }
 
     /// Those of which one piece fulfils a part of the query.
-    fn in_pieces(&self, piece: Piece, node: &Node, within: &DocumentSet) -> Result<DocumentSet, IndexError> {
+    fn in_pieces(&self, piece: QueryPiece, node: &QueryNode, within: &DocumentSet) -> Result<DocumentSet, IndexError> {
         let possible = match evaluate(node, &AnswerBounds::exactly(within.clone()), &InSomePiece(self)) {
             Ok(bounds) => bounds.possible,
             Err(never) => match never {},
@@ -177,7 +177,7 @@ impl LeafResolver for RankedSearch<'_> {
     }
 
     /// What takes a look at every document comes last, when few are left.
-    fn is_costly(&self, node: &Node) -> bool {
+    fn is_costly(&self, node: &QueryNode) -> bool {
         node.any_leaf(&mut |leaf| !matches!(leaf, QueryLeaf::Words(_)))
     }
 }
@@ -209,7 +209,7 @@ impl LeafResolver for InSomePiece<'_> {
 }
 
 /// All words, those that are excluded too.
-pub(super) fn put_words<'n>(node: &'n Node, words: &mut Vec<&'n Words>) {
+pub(super) fn put_words<'n>(node: &'n QueryNode, words: &mut Vec<&'n Words>) {
     node.any_leaf(&mut |leaf| {
         match leaf {
             QueryLeaf::Words(found) => words.push(found),

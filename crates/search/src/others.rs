@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, convert::Infallible, sync::Arc};
 
-use lapidary_query::{LeafResolver, Lexicon, Node, QueryLeaf, SearchQuery, TextUnit, Words, holds};
+use lapidary_query::{LeafResolver, Lexicon, QueryLeaf, QueryNode, SearchQuery, TextUnit, Words, holds};
 
 use super::evaluate::surely_matches;
 use lapidary_index::{FileState, VisibleFiles};
@@ -31,11 +31,16 @@ pub(super) fn other_files(keeper: &SearchKeeper, files: &VisibleFiles, query: &S
     found
 }
 
-fn asks_for_paths(node: &Node) -> bool {
+fn asks_for_paths(node: &QueryNode) -> bool {
     match node {
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter().any(asks_for_paths),
-        Node::Path(_) => true,
-        Node::Not(_) | Node::Words(_) | Node::Text(_) | Node::Tag(_) | Node::Property(_) | Node::Within(..) => false,
+        QueryNode::All(nodes) | QueryNode::Any(nodes) => nodes.iter().any(asks_for_paths),
+        QueryNode::Path(_) => true,
+        QueryNode::Not(_)
+        | QueryNode::Words(_)
+        | QueryNode::Text(_)
+        | QueryNode::Tag(_)
+        | QueryNode::Property(_)
+        | QueryNode::Within(..) => false,
     }
 }
 

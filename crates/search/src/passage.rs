@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_note::Frontmatter;
-use lapidary_query::{RowHeading, QueryStarts, TextUnit, folded};
+use lapidary_query::{QueryStarts, RowHeading, TextUnit, folded};
 
 use super::{best::FoundDocument, evaluate::RankedSearch};
 use lapidary_index::FileState;
@@ -71,7 +71,12 @@ impl RankedNote {
 }
 
 impl RankedSearch<'_> {
-    pub(super) fn ranked(&self, found: &FoundDocument, starts: &QueryStarts<'_>, size: PassageSize) -> Option<RankedNote> {
+    pub(super) fn ranked(
+        &self,
+        found: &FoundDocument,
+        starts: &QueryStarts<'_>,
+        size: PassageSize,
+    ) -> Option<RankedNote> {
         let state = self.state(found.document)?;
         let mut ranked = RankedNote::of(state, found.score);
         (ranked.parts, ranked.coverage) = self.explained(found.document);

@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, ops::Range};
 
-use lapidary_query::{LeafResolver, Node, Piece, QueryLeaf, Words, evaluate, holds};
+use lapidary_query::{LeafResolver, QueryLeaf, QueryNode, QueryPiece, Words, evaluate, holds};
 use rayon::prelude::*;
 
 use super::{
@@ -31,15 +31,15 @@ impl RankedSearch<'_> {
     /// Those among some documents in which one unit fulfils a part of the query. `None` if positions cannot tell.
     pub(super) fn in_one_unit(
         &self,
-        piece: Piece,
-        node: &Node,
+        piece: QueryPiece,
+        node: &QueryNode,
         possible: &DocumentSet,
     ) -> Option<Result<DocumentSet, IndexError>> {
         let unit = match piece {
-            Piece::Line => LineUnit::Line,
-            Piece::Block => LineUnit::Block,
-            Piece::Section => LineUnit::Section,
-            Piece::Task(_) => return None,
+            QueryPiece::Line => LineUnit::Line,
+            QueryPiece::Block => LineUnit::Block,
+            QueryPiece::Section => LineUnit::Section,
+            QueryPiece::Task(_) => return None,
         };
         // Units without any word are not known here.
         if !is_of_words(node) || holds(node, &HeldWords(0)) {
@@ -74,7 +74,7 @@ impl RankedSearch<'_> {
         part: &IndexPart,
         mut wanted: Vec<usize>,
         unit: LineUnit,
-        node: &Node,
+        node: &QueryNode,
         words: &[&Words],
     ) -> Vec<usize> {
         let mut spots: Vec<WordSpots> = words.iter().map(|words| self.spots(part, words, &wanted)).collect();
@@ -148,7 +148,7 @@ impl WordSpots {
 }
 
 /// Whether it asks for nothing but words.
-fn is_of_words(node: &Node) -> bool {
+fn is_of_words(node: &QueryNode) -> bool {
     !node.any_leaf(&mut |leaf| match leaf {
         QueryLeaf::Words(words) => words.number >= u64::BITS as usize,
         QueryLeaf::Within(_, node) => !is_of_words(node),

@@ -24,7 +24,7 @@ use lapidary_tools::quote::{visible, visible_json};
 use crate::{
     assemble::{AssembledServer, ExecutorPurpose, assemble},
     cli::{Command, Invocation},
-    config::{self, Config, Loaded, Platform, Sources},
+    config::{self, Config, ConfigSources, LoadedConfig, Platform},
     environment::{ProcessEnvironment, RealDisk},
     logging,
 };
@@ -105,7 +105,7 @@ fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> R
 
 fn configure(invocation: &Invocation) -> Result<Config, String> {
     let surroundings = ProcessEnvironment::look();
-    let sources = Sources {
+    let sources = ConfigSources {
         flags: &invocation.flags,
         environment: &surroundings.environment,
         working_folder: &surroundings.working_folder,
@@ -113,7 +113,7 @@ fn configure(invocation: &Invocation) -> Result<Config, String> {
         platform: Platform::current(),
         files: &RealDisk,
     };
-    let Loaded { config, warnings } = config::load(&sources).map_err(|error| error.to_string())?;
+    let LoadedConfig { config, warnings } = config::load(&sources).map_err(|error| error.to_string())?;
     logging::start(&config.log);
     for warning in &warnings {
         tracing::warn!("{warning}");

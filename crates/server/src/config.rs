@@ -1,12 +1,12 @@
 //! Configuration: from flags, variables and files to one typed [`Config`].
 //!
-//! Everything here is a pure function of [`Sources`]; who reads the real environment and disk stands elsewhere.
+//! Everything here is a pure function of [`ConfigSources`]; who reads the real environment and disk stands elsewhere.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use crate::cli::Flags;
+use crate::cli::CommonFlags;
 
 mod dotenv;
 mod draft;
@@ -51,18 +51,18 @@ use settings::SETTINGS;
 use variables::EnvironmentVariables;
 
 /// Everything configuration is made from.
-pub(crate) struct Sources<'a> {
-    pub(crate) flags: &'a Flags,
+pub(crate) struct ConfigSources<'a> {
+    pub(crate) flags: &'a CommonFlags,
     pub(crate) environment: &'a BTreeMap<String, String>,
     pub(crate) working_folder: &'a Path,
     /// Services and containers may have none.
     pub(crate) home: Option<&'a Path>,
     pub(crate) platform: Platform,
-    pub(crate) files: &'a dyn Files,
+    pub(crate) files: &'a dyn ConfigFiles,
 }
 
 /// The little that configuration needs of the disk.
-pub(crate) trait Files {
+pub(crate) trait ConfigFiles {
     fn read(&self, path: &Path) -> io::Result<String>;
     fn is_folder(&self, path: &Path) -> bool;
 }
@@ -88,14 +88,14 @@ impl Platform {
 }
 
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedConfig {
     pub(crate) config: Config,
     /// For people; to be shown at start, in this order.
     pub(crate) warnings: Vec<String>,
 }
 
 /// Makes the configuration: defaults, then file, `.env`, environment and flags, where later wins.
-pub(crate) fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
+pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
     let variables = EnvironmentVariables::gather(sources);
     let places = ConfigPlaces::new(sources, &variables);
     let mut draft = ConfigDraft::new(&places);
@@ -116,7 +116,7 @@ pub(crate) fn flag_names() -> impl Iterator<Item = &'static str> {
     SETTINGS.iter().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
 }
 
-fn from_flag(setting: &'static Setting, flags: &Flags) -> Option<GivenValue> {
+fn from_flag(setting: &'static Setting, flags: &CommonFlags) -> Option<GivenValue> {
     let flag = setting.flag.as_ref()?;
     Some(GivenValue { setting, raw: (flag.given)(flags)?, place: raw::ValueOrigin::Flag(flag.name) })
 }

@@ -13,7 +13,7 @@ use std::{
 
 use lapidary_vault::store;
 
-use crate::config::{Files, is_unset};
+use crate::config::{ConfigFiles, is_unset};
 
 pub(crate) struct ProcessEnvironment {
     pub(crate) environment: BTreeMap<String, String>,
@@ -51,7 +51,7 @@ fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static, otherw
 /// The real disk, as configuration needs it.
 pub(crate) struct RealDisk;
 
-impl Files for RealDisk {
+impl ConfigFiles for RealDisk {
     fn read(&self, path: &Path) -> io::Result<String> {
         store::read_settings(path)
     }

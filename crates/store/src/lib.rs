@@ -16,8 +16,8 @@ mod scope;
 mod stat;
 
 pub use backend::{
-    Backend, BackendTurn, Capabilities, CommitError, Cursor, EntryKind, FolderEntry, History, PlaceJudge, ListingOptions,
-    PlaceCheck, PlaceState, SkippedNames, StoredFile, Turn, TurnError, VaultDelta, VaultNews,
+    Backend, BackendTurn, Capabilities, CommitError, Cursor, EntryKind, FolderEntry, History, ListingOptions,
+    PlaceCheck, PlaceJudge, PlaceState, SkippedNames, StoredFile, Turn, TurnError, VaultDelta, VaultNews,
 };
 pub use change::{Change, ChangeDiff, ChangeSet, ContentGuard, FileChange, JoinError, Receipt, TrashKind, rebased};
 pub use checkpoint::{ChangeOrigin, CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, PathFilter, Retention};

@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     Backend, BackendTurn, Capabilities, ChangeOrigin, ChangeSet, CheckpointRecord, CommitError, Cursor, EntryKind,
-    FileStamp, FileStat, FolderEntry, History, PlaceJudge, ListingOptions, PlaceCheck, PlaceState, Receipt, Scope,
+    FileStamp, FileStat, FolderEntry, History, ListingOptions, PlaceCheck, PlaceJudge, PlaceState, Receipt, Scope,
     SkippedNames, StoreError, StoredFile, TurnError, VaultDelta, VaultPath, WalkedFolder,
     patience::{FairQueue, QueueTicket},
 };

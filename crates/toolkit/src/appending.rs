@@ -27,7 +27,10 @@ pub fn appended(
             return Ok(AppendedText { document: apart, notice: Some(notice) });
         }
     }
-    Ok(AppendedText { document: edited, notice: Some(format!("{shown} is no longer the id of a block: text follows it.")) })
+    Ok(AppendedText {
+        document: edited,
+        notice: Some(format!("{shown} is no longer the id of a block: text follows it.")),
+    })
 }
 
 /// The id at the end of a text that names a block no more.

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use lapidary_operation::{Cancel, Context};
-use lapidary_vault::Stop;
+use lapidary_vault::ScanStop;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -62,14 +62,14 @@ impl BudgetLimits {
 
     /// Whether to stop, and why. However little is allowed, the first file is looked at: whoever goes on where a call
     /// stopped must get on.
-    pub fn stop_after(&self, files: usize, cancel: &Cancel) -> Option<Stop> {
-        self.stop(cancel).filter(|stop| files > 0 || *stop == Stop::Cancelled)
+    pub fn stop_after(&self, files: usize, cancel: &Cancel) -> Option<ScanStop> {
+        self.stop(cancel).filter(|stop| files > 0 || *stop == ScanStop::Cancelled)
     }
 
-    pub fn stop(&self, cancel: &Cancel) -> Option<Stop> {
+    pub fn stop(&self, cancel: &Cancel) -> Option<ScanStop> {
         match self.until {
-            _ if cancel.check().is_err() => Some(Stop::Cancelled),
-            Some(until) if Instant::now() >= until => Some(Stop::Deadline),
+            _ if cancel.check().is_err() => Some(ScanStop::Cancelled),
+            Some(until) if Instant::now() >= until => Some(ScanStop::Deadline),
             _ => None,
         }
     }

@@ -11,7 +11,7 @@ use lapidary_operation::{
     quote::{Prose, quoted},
 };
 use lapidary_query::{ExpressionFlags, ReplaceError, Replacer};
-use lapidary_vault::{Change, ContentGuard, File, Stop, VaultPath, View};
+use lapidary_vault::{Change, ContentGuard, File, ScanStop, VaultPath, View};
 
 use crate::{
     budget::{BudgetInput, BudgetLimits},
@@ -222,7 +222,7 @@ pub fn in_files(
         let spent = limits.files.is_some_and(|most| found.scanned >= most)
             || (found.scanned > 0 && limits.bytes.is_some_and(|most| bytes >= most));
         if spent && sources.exactly.is_none() {
-            stopped = stopped.or(Some(Stop::Budget));
+            stopped = stopped.or(Some(ScanStop::Budget));
         }
         if stopped.is_none() {
             // One that is gone since the vault was looked through has nothing to replace.
@@ -235,7 +235,7 @@ pub fn in_files(
                     Ok(Some(replaced)) => match context.budget.gather(&replaced.change()) {
                         Ok(()) => found.replaced.push(replaced),
                         // The rest is for another call.
-                        Err(_) if found.scanned > 0 && sources.exactly.is_none() => stopped = Some(Stop::Budget),
+                        Err(_) if found.scanned > 0 && sources.exactly.is_none() => stopped = Some(ScanStop::Budget),
                         Err(reason) => return Err(reason),
                     },
                     // What is binary has no text, and nobody meant it.
@@ -244,7 +244,7 @@ pub fn in_files(
                         found.left.push((path.clone(), reason))
                     }
                     Err(SearchFailure::Refused(_)) => {}
-                    Err(SearchFailure::Stopped) => stopped = Some(Stop::Deadline),
+                    Err(SearchFailure::Stopped) => stopped = Some(ScanStop::Deadline),
                 }
             }
         }

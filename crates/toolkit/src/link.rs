@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use lapidary_note::{CanvasKind, Link, LinkKind, Note, LinkPlace, canvas_values};
+use lapidary_note::{CanvasKind, Link, LinkKind, LinkPlace, Note, canvas_values};
 use lapidary_vault::{VaultPath, VisibleFiles};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -12,7 +12,7 @@ use lapidary_note::{
 use lapidary_operation::{Context, PathRefusal, Reason};
 use lapidary_vault::{
     Change, ContentGuard, File, VaultPath, View, VisibleFiles, VisibleNotes,
-    links::{FileMoves, LinkFormat, Names, RewrittenLink, WrittenLink, folded_name},
+    links::{FileMoves, FileNames, LinkFormat, RewrittenLink, WrittenLink, folded_name},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,7 +69,7 @@ struct NamesAfter<'v> {
     by_name: BTreeMap<String, Vec<VaultPath>>,
 }
 
-impl Names for NamesAfter<'_> {
+impl FileNames for NamesAfter<'_> {
     fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
         let stays = |path: &&VaultPath| !self.moved.contains_key(*path) && !self.gone.contains(*path);
         self.notes.named(folded).filter(stays).chain(self.by_name.get(folded).into_iter().flatten())

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 use lapidary_note::{
-    CanvasKind, Document, EditError, FileContent, Link, LinkDefinition, LinkOutcome, LinkRelocation, Note, LinkPlace,
+    CanvasKind, Document, EditError, FileContent, Link, LinkDefinition, LinkOutcome, LinkPlace, LinkRelocation, Note,
     PropertyPath, canvas_values, with_canvas_values,
 };
 use lapidary_operation::{Context, Reason, bug, clipped};

@@ -16,8 +16,8 @@ pub use app_settings::DeletedFiles;
 pub use following::LastSeen;
 pub use history::{Checkpoint, CheckpointError, LateSave};
 pub use lapidary_index::{
-    Backlink, Budget, Digest, FileEntry, FileRow, IndexError, NoteRows, ScanHit, ScanPlace, ScannedNotes, Skip, Stop,
-    VisibleFiles, VisibleNotes, Window, links,
+    Backlink, Digest, FileEntry, FileRow, IndexError, NoteRows, ScanBudget, ScanHit, ScanPlace, ScanStop, ScanWindow,
+    ScannedNotes, SeenLines, VisibleFiles, VisibleNotes, links,
 };
 pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
 pub use lapidary_store::{
@@ -33,8 +33,8 @@ pub use view::{ReadError, View};
 pub mod store {
     pub use lapidary_store::{
         Backend, BackendTurn, Capabilities, ChangeOrigin, CheckpointKind, CheckpointRecord, Cursor, EntryKind,
-        EntryRecord, FileStamp, FileStat, FolderEntry, History, PlaceJudge, LedgerError, ListingOptions, MemoryStore,
-        PathFilter, PlaceCheck, PlaceState, Retention, StoreError, StoredFile, VaultDelta, WalkedFolder,
+        EntryRecord, FileStamp, FileStat, FolderEntry, History, LedgerError, ListingOptions, MemoryStore, PathFilter,
+        PlaceCheck, PlaceJudge, PlaceState, Retention, StoreError, StoredFile, VaultDelta, WalkedFolder,
         posix::{
             ApprovalQueue, ApprovalState, DemoFolder, ExportFolder, FolderStore, LogFile, PosixBackend, RotatedFile,
             SecondNames, StateFolder, StateProblem, StepObserver, SystemTrash, folder_exists, is_ours_alone,

@@ -1,7 +1,7 @@
 use lapidary_note::LinkForm;
 
 use super::{
-    LinkFormat, Names,
+    FileNames, LinkFormat,
     fold::{folded_name, plain, without_note_ending},
     linkpath_for, resolve,
 };
@@ -36,7 +36,7 @@ pub struct RewrittenLink {
     pub alias: Option<String>,
 }
 
-impl<Before: Names, After: Names> FileMoves<'_, Before, After> {
+impl<Before: FileNames, After: FileNames> FileMoves<'_, Before, After> {
     /// How a link in `source`, by its old path, must change to lead to the same file as before. `None` if it still
     /// does, as a link within its own note always does, if it led nowhere, or if its target is no more.
     ///

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use super::{
-    Names,
+    FileNames,
     fold::{folded_name, keys, plain, without_note_ending},
 };
 use crate::VaultPath;
@@ -10,7 +10,7 @@ use crate::VaultPath;
 /// `Link::target` returns. Case does not matter, aliases of notes take no part.
 ///
 /// The answer depends on the source by nothing but its folder, unless the path is empty.
-pub fn resolve<'n>(names: &'n impl Names, linkpath: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
+pub fn resolve<'n>(names: &'n impl FileNames, linkpath: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
     if linkpath.is_empty() {
         return Some(source);
     }
@@ -23,7 +23,7 @@ pub(super) struct ResolvedFile<'n> {
     pub(super) only: bool,
 }
 
-pub(super) fn find<'n>(names: &'n impl Names, linkpath: &str, source: &VaultPath) -> Option<ResolvedFile<'n>> {
+pub(super) fn find<'n>(names: &'n impl FileNames, linkpath: &str, source: &VaultPath) -> Option<ResolvedFile<'n>> {
     let keys = keys(linkpath)?;
     let wanted = LinkQuery::parse(linkpath, source)?;
     let mut as_written = names.named(keys.as_written()).peekable();

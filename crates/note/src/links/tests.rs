@@ -1,4 +1,4 @@
-use crate::{Link, LinkKind, Note, LinkPlace};
+use crate::{Link, LinkKind, LinkPlace, Note};
 
 /// The parts of a link, short enough for a table.
 fn show(text: &str, link: &Link) -> String {

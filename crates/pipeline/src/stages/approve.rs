@@ -99,7 +99,13 @@ fn shown_path(path: &VaultPath, places: &LinkedPlaces) -> String {
     }
 }
 
-fn question(entry: &CatalogueEntry, served: &ServedVault, changes: &ChangeSet, places: &LinkedPlaces, most: usize) -> String {
+fn question(
+    entry: &CatalogueEntry,
+    served: &ServedVault,
+    changes: &ChangeSet,
+    places: &LinkedPlaces,
+    most: usize,
+) -> String {
     if let Some(deletion) = deletion(served, changes, places) {
         return deletion;
     }

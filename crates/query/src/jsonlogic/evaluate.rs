@@ -1,7 +1,7 @@
 use std::{borrow::Cow, cmp::Ordering};
 
 use super::{
-    Kind, Logic, LogicHalt, REGEXP, arguments,
+    Logic, LogicHalt, LogicOperator, REGEXP, arguments,
     coerce::{compare, is_truthy, joined, loosely_equal, number, parse_float, strictly_equal, to_number, to_text},
     compile,
 };
@@ -229,8 +229,8 @@ impl<'l> LogicEvaluation<'l> {
                 let enough = (all - gone.min(all)) as f64 >= to_number(a);
                 if enough { Value::List(Vec::new()) } else { missing }
             }
-            "glob" => Value::Boolean(self.matches(Kind::Glob, a, b)?),
-            REGEXP => Value::Boolean(self.matches(Kind::Regexp, a, b)?),
+            "glob" => Value::Boolean(self.matches(LogicOperator::Glob, a, b)?),
+            REGEXP => Value::Boolean(self.matches(LogicOperator::Regexp, a, b)?),
             // All others have been refused when the rule was read.
             _ => Value::Null,
         };
@@ -272,7 +272,7 @@ impl<'l> LogicEvaluation<'l> {
         Value::List(names.iter().filter(|name| gone(name)).cloned().collect())
     }
 
-    fn matches(&mut self, kind: Kind, pattern: &Value, value: &Value) -> Result<bool, LogicHalt> {
+    fn matches(&mut self, kind: LogicOperator, pattern: &Value, value: &Value) -> Result<bool, LogicHalt> {
         let (Value::Text(pattern), Value::Text(text)) = (pattern, value) else { return Ok(false) };
         let known = self.logic.patterns.get(&(kind, pattern.clone()));
         let found = match known {

@@ -13,7 +13,7 @@ use regex_syntax::{
 };
 
 use super::{
-    Case, PatternError, PatternOptions, engine::splits_character, syntax::TranslatedPattern, word::is_whole_word,
+    LetterCase, PatternError, PatternOptions, engine::splits_character, syntax::TranslatedPattern, word::is_whole_word,
 };
 
 /// Larger automata are refused; `\w{200}` is still allowed.
@@ -147,7 +147,7 @@ fn parse(text: &str, options: &PatternOptions, ends: AnchorEnds) -> Result<Hir, 
     ParserBuilder::new()
         .nest_limit(MAX_NESTING)
         .multi_line(ends == AnchorEnds::OfLines)
-        .case_insensitive(options.case == Case::Insensitive)
+        .case_insensitive(options.case == LetterCase::Insensitive)
         .build()
         .parse(text)
         .map_err(|error| refusal(&error))

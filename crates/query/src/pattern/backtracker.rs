@@ -3,7 +3,7 @@ use std::{borrow::Cow, ops::Range};
 use fancy_regex::{CompileError, Error, Regex, RegexBuilder, RegexInput};
 
 use super::{
-    Case, PatternError, PatternOptions,
+    LetterCase, PatternError, PatternOptions,
     automaton::{Automaton, MAX_AUTOMATON_BYTES},
     engine::SearchHalt,
     syntax::TranslatedPattern,
@@ -49,7 +49,7 @@ impl Backtracker {
         };
         let build = |attempts: usize| {
             RegexBuilder::new(&text)
-                .case_insensitive(options.case == Case::Insensitive)
+                .case_insensitive(options.case == LetterCase::Insensitive)
                 .backtrack_limit(attempts)
                 .delegate_size_limit(MAX_AUTOMATON_BYTES)
                 .max_prog_size(MAX_INSTRUCTIONS)

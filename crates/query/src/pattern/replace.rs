@@ -14,7 +14,7 @@ use regex_automata::{
 };
 
 use super::{
-    Case, MAX_AUTOMATON_TEXT, PatternError, PatternKind, PatternOptions,
+    LetterCase, MAX_AUTOMATON_TEXT, PatternError, PatternKind, PatternOptions,
     automaton::{AnchorEnds, MAX_AUTOMATON_BYTES, MAX_MEMORY_BYTES, build, parse_regex},
     backtracker::{Backtracker, GroupSpans},
     engine::SearchHalt,
@@ -40,14 +40,14 @@ pub struct ExpressionFlags {
 
 /// A pattern that is going to be replaced.
 pub struct Replacer {
-    engine: Engine,
+    engine: ReplaceEngine,
     /// Groups that have a name, with their numbers.
     names: Vec<(String, usize)>,
     /// Whether `$` in the new text means something.
     expands: bool,
 }
 
-enum Engine {
+enum ReplaceEngine {
     /// Without lookaround and backreferences: in linear time.
     Automaton(Regex),
     Backtracker(Box<Backtracker>),
@@ -92,7 +92,7 @@ impl Replacer {
     /// An ECMAScript expression with its flags.
     pub fn expression(search: &str, flags: ExpressionFlags) -> Result<Self, PatternError> {
         let ExpressionFlags { ignore_case, multi_line, dot_all } = flags;
-        let case = if ignore_case { Case::Insensitive } else { Case::Sensitive };
+        let case = if ignore_case { LetterCase::Insensitive } else { LetterCase::Sensitive };
         let options = PatternOptions { kind: PatternKind::Regex, case, ..PatternOptions::default() };
         if search.is_empty() {
             return Err(PatternError::Empty);
@@ -108,7 +108,7 @@ impl Replacer {
         let (engine, names) = if regex.backtracks {
             let backtracker = Backtracker::new(regex, options)?;
             let names = named(backtracker.group_names());
-            (Engine::Backtracker(Box::new(backtracker)), names)
+            (ReplaceEngine::Backtracker(Box::new(backtracker)), names)
         } else {
             let config = Config::new()
                 .which_captures(WhichCaptures::All)
@@ -116,7 +116,7 @@ impl Replacer {
                 .hybrid_cache_capacity(MAX_MEMORY_BYTES);
             let regex = build(config, &parse_regex(regex, options, AnchorEnds::OfText)?)?;
             let names = named(regex.group_info().pattern_names(regex_automata::PatternID::ZERO));
-            (Engine::Automaton(regex), names)
+            (ReplaceEngine::Automaton(regex), names)
         };
         Ok(Self { engine, names, expands: options.kind == PatternKind::Regex })
     }
@@ -162,24 +162,26 @@ impl Replacer {
     /// Whether it is found anywhere in a text.
     pub fn is_match(&self, text: &str) -> Result<bool, ReplaceError> {
         match &self.engine {
-            Engine::Automaton(regex) => Ok(regex.is_match(text)),
-            Engine::Backtracker(_) => Ok(self.find(text, 0, &|| false)?.is_some()),
+            ReplaceEngine::Automaton(regex) => Ok(regex.is_match(text)),
+            ReplaceEngine::Backtracker(_) => Ok(self.find(text, 0, &|| false)?.is_some()),
         }
     }
 
     fn find(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<GroupSpans>, ReplaceError> {
         match &self.engine {
-            Engine::Automaton(regex) => {
+            ReplaceEngine::Automaton(regex) => {
                 let mut groups = regex.create_captures();
                 regex.search_captures(&Input::new(text).span(from..text.len()), &mut groups);
                 let found = groups.is_match();
                 Ok(found.then(|| groups.iter().map(|group| group.map(|group| group.range())).collect()))
             }
-            Engine::Backtracker(_) if text.len() > LONGEST_TRIED => Err(ReplaceError::TooLong),
-            Engine::Backtracker(backtracker) => backtracker.find_groups(text, from, stop).map_err(|halt| match halt {
-                SearchHalt::Stopped => ReplaceError::Stopped,
-                SearchHalt::Undecided => ReplaceError::Undecided,
-            }),
+            ReplaceEngine::Backtracker(_) if text.len() > LONGEST_TRIED => Err(ReplaceError::TooLong),
+            ReplaceEngine::Backtracker(backtracker) => {
+                backtracker.find_groups(text, from, stop).map_err(|halt| match halt {
+                    SearchHalt::Stopped => ReplaceError::Stopped,
+                    SearchHalt::Undecided => ReplaceError::Undecided,
+                })
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The one evaluator of the search language. It knows `and`, `or` and `not`; what a word, a tag or a path means is for a
 //! [`LeafResolver`] to say, and what an answer is for [`Answers`].
 
-use super::{Answers, Node, PathFilter, Piece, PropertyFilter, TextFilter, Words};
+use super::{Answers, PathFilter, PropertyFilter, QueryNode, QueryPiece, TextFilter, Words};
 
 /// A part of a query that has no parts which the evaluator knows.
 #[derive(Clone, Copy)]
@@ -13,7 +13,7 @@ pub enum QueryLeaf<'q> {
     Tag(&'q str),
     Property(&'q PropertyFilter),
     /// All of it in one piece of the note. A resolver that already looks at one piece evaluates the part as it is.
-    Within(Piece, &'q Node),
+    Within(QueryPiece, &'q QueryNode),
 }
 
 /// Says what the parts of a query are true of.
@@ -26,15 +26,15 @@ pub trait LeafResolver {
     fn leaf(&self, leaf: QueryLeaf<'_>, within: &Self::Answers) -> Result<Self::Answers, Self::Error>;
 
     /// Whether a part takes so long that it should be asked last, of those that are left.
-    fn is_costly(&self, _node: &Node) -> bool {
+    fn is_costly(&self, _node: &QueryNode) -> bool {
         false
     }
 }
 
 /// Those of `within` that a query is true of. It goes no deeper than the query, which the parser limits.
-pub fn evaluate<R: LeafResolver>(node: &Node, within: &R::Answers, resolver: &R) -> Result<R::Answers, R::Error> {
+pub fn evaluate<R: LeafResolver>(node: &QueryNode, within: &R::Answers, resolver: &R) -> Result<R::Answers, R::Error> {
     match node {
-        Node::All(nodes) => {
+        QueryNode::All(nodes) => {
             let mut left = within.clone();
             for costly in [false, true] {
                 for node in nodes.iter().filter(|node| resolver.is_costly(node) == costly) {
@@ -46,7 +46,7 @@ pub fn evaluate<R: LeafResolver>(node: &Node, within: &R::Answers, resolver: &R)
             }
             Ok(left)
         }
-        Node::Any(nodes) => {
+        QueryNode::Any(nodes) => {
             let mut found = within.none();
             for node in nodes {
                 if found.is_all(within) {
@@ -56,17 +56,17 @@ pub fn evaluate<R: LeafResolver>(node: &Node, within: &R::Answers, resolver: &R)
             }
             Ok(found)
         }
-        Node::Not(node) => within.except(|within| evaluate(node, within, resolver)),
-        Node::Words(words) => resolver.leaf(QueryLeaf::Words(words), within),
-        Node::Text(filter) => resolver.leaf(QueryLeaf::Text(filter), within),
-        Node::Path(filter) => resolver.leaf(QueryLeaf::Path(filter), within),
-        Node::Tag(name) => resolver.leaf(QueryLeaf::Tag(name), within),
-        Node::Property(filter) => resolver.leaf(QueryLeaf::Property(filter), within),
-        Node::Within(piece, node) => resolver.leaf(QueryLeaf::Within(*piece, node), within),
+        QueryNode::Not(node) => within.except(|within| evaluate(node, within, resolver)),
+        QueryNode::Words(words) => resolver.leaf(QueryLeaf::Words(words), within),
+        QueryNode::Text(filter) => resolver.leaf(QueryLeaf::Text(filter), within),
+        QueryNode::Path(filter) => resolver.leaf(QueryLeaf::Path(filter), within),
+        QueryNode::Tag(name) => resolver.leaf(QueryLeaf::Tag(name), within),
+        QueryNode::Property(filter) => resolver.leaf(QueryLeaf::Property(filter), within),
+        QueryNode::Within(piece, node) => resolver.leaf(QueryLeaf::Within(*piece, node), within),
     }
 }
 
-impl Node {
+impl QueryNode {
     /// Whether a leaf passes a test; what is to be within a piece is a leaf as a whole. Stops at the first one.
     pub fn any_leaf<'n>(&'n self, test: &mut dyn FnMut(QueryLeaf<'n>) -> bool) -> bool {
         match self {
@@ -83,7 +83,10 @@ impl Node {
 }
 
 /// Whether a query is true of one thing that a resolver knows all of.
-pub fn holds<R: LeafResolver<Answers = bool, Error = std::convert::Infallible>>(node: &Node, resolver: &R) -> bool {
+pub fn holds<R: LeafResolver<Answers = bool, Error = std::convert::Infallible>>(
+    node: &QueryNode,
+    resolver: &R,
+) -> bool {
     match evaluate(node, &true, resolver) {
         Ok(holds) => holds,
         Err(never) => match never {},
@@ -168,8 +171,8 @@ mod tests {
             Ok(Numbers(found.fold(0, |set, (at, _)| set | 1 << at)))
         }
 
-        fn is_costly(&self, node: &Node) -> bool {
-            !matches!(node, Node::Words(_))
+        fn is_costly(&self, node: &QueryNode) -> bool {
+            !matches!(node, QueryNode::Words(_))
         }
     }
 
@@ -189,24 +192,24 @@ mod tests {
     }
 
     /// What can be said without words, worked out from the bottom up.
-    fn known(node: &Node, row: &PlainRow) -> Option<bool> {
+    fn known(node: &QueryNode, row: &PlainRow) -> Option<bool> {
         match node {
-            Node::All(nodes) => {
+            QueryNode::All(nodes) => {
                 let parts: Vec<Option<bool>> = nodes.iter().map(|node| known(node, row)).collect();
                 let refuted = parts.contains(&Some(false));
                 if refuted { Some(false) } else { parts.iter().all(Option::is_some).then_some(true) }
             }
-            Node::Any(nodes) => {
+            QueryNode::Any(nodes) => {
                 let parts: Vec<Option<bool>> = nodes.iter().map(|node| known(node, row)).collect();
                 let shown = parts.contains(&Some(true));
                 if shown { Some(true) } else { parts.iter().all(Option::is_some).then_some(false) }
             }
-            Node::Not(node) => known(node, row).map(|holds| !holds),
-            Node::Words(_) | Node::Within(..) => None,
-            Node::Text(filter) => Some(leaf_of(row, QueryLeaf::Text(filter))),
-            Node::Path(filter) => Some(leaf_of(row, QueryLeaf::Path(filter))),
-            Node::Tag(name) => Some(leaf_of(row, QueryLeaf::Tag(name))),
-            Node::Property(filter) => Some(leaf_of(row, QueryLeaf::Property(filter))),
+            QueryNode::Not(node) => known(node, row).map(|holds| !holds),
+            QueryNode::Words(_) | QueryNode::Within(..) => None,
+            QueryNode::Text(filter) => Some(leaf_of(row, QueryLeaf::Text(filter))),
+            QueryNode::Path(filter) => Some(leaf_of(row, QueryLeaf::Path(filter))),
+            QueryNode::Tag(name) => Some(leaf_of(row, QueryLeaf::Tag(name))),
+            QueryNode::Property(filter) => Some(leaf_of(row, QueryLeaf::Property(filter))),
         }
     }
 

@@ -1,5 +1,5 @@
 use super::{
-    Node, PathFilter, Piece, PropertyFilter, SearchQuery, TaskState, TextFilter, Words, folded,
+    PathFilter, PropertyFilter, QueryNode, QueryPiece, SearchQuery, TaskState, TextFilter, Words, folded,
     leave_out_function_words, search_tokens,
     written::{compiled, tag, without_umlauts},
 };
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
     }
     let QueryParser { words, no_expressions, cut, .. } = parser;
     let mut root = flat(nodes);
-    if let Node::All(nodes) = &mut root {
+    if let QueryNode::All(nodes) = &mut root {
         leave_out_function_words(nodes);
     }
     let mut query = SearchQuery { root, words, no_expressions, cut };
@@ -35,28 +35,28 @@ pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
 }
 
 /// One of these, or all of them; those that say nothing left out.
-fn flat(nodes: Vec<Node>) -> Node {
-    let mut parts: Vec<Node> = nodes.into_iter().filter(|node| !is_nothing(node)).collect();
+fn flat(nodes: Vec<QueryNode>) -> QueryNode {
+    let mut parts: Vec<QueryNode> = nodes.into_iter().filter(|node| !is_nothing(node)).collect();
     match parts.len() {
         1 => match parts.pop() {
-            Some(all @ Node::All(_)) => all,
-            Some(one) => Node::All(vec![one]),
-            None => Node::All(parts),
+            Some(all @ QueryNode::All(_)) => all,
+            Some(one) => QueryNode::All(vec![one]),
+            None => QueryNode::All(parts),
         },
-        _ => Node::All(parts),
+        _ => QueryNode::All(parts),
     }
 }
 
-fn is_nothing(node: &Node) -> bool {
-    matches!(node, Node::All(nodes) | Node::Any(nodes) if nodes.is_empty())
+fn is_nothing(node: &QueryNode) -> bool {
+    matches!(node, QueryNode::All(nodes) | QueryNode::Any(nodes) if nodes.is_empty())
 }
 
 /// Lets the word with this number be the beginning of one.
-fn open(node: &mut Node, number: usize) {
+fn open(node: &mut QueryNode, number: usize) {
     match node {
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter_mut().for_each(|node| open(node, number)),
-        Node::Not(node) | Node::Within(_, node) => open(node, number),
-        Node::Words(words) if words.number == number => words.open = true,
+        QueryNode::All(nodes) | QueryNode::Any(nodes) => nodes.iter_mut().for_each(|node| open(node, number)),
+        QueryNode::Not(node) | QueryNode::Within(_, node) => open(node, number),
+        QueryNode::Words(words) if words.number == number => words.open = true,
         _ => {}
     }
 }
@@ -110,16 +110,16 @@ impl<'t> QueryParser<'t> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    fn alternatives(&mut self, setting: OperatorSetting) -> Node {
+    fn alternatives(&mut self, setting: OperatorSetting) -> QueryNode {
         let mut any = vec![self.sequence(setting)];
         while self.takes_or() {
             any.push(self.sequence(setting));
         }
         any.retain(|node| !is_nothing(node));
         match any.len() {
-            1 => any.pop().unwrap_or(Node::All(Vec::new())),
-            0 => Node::All(Vec::new()),
-            _ => Node::Any(any),
+            1 => any.pop().unwrap_or(QueryNode::All(Vec::new())),
+            0 => QueryNode::All(Vec::new()),
+            _ => QueryNode::Any(any),
         }
     }
 
@@ -136,7 +136,7 @@ impl<'t> QueryParser<'t> {
         self.rest().strip_prefix("OR").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '(']))
     }
 
-    fn sequence(&mut self, setting: OperatorSetting) -> Node {
+    fn sequence(&mut self, setting: OperatorSetting) -> QueryNode {
         let mut all = Vec::new();
         loop {
             self.skip_space();
@@ -148,22 +148,22 @@ impl<'t> QueryParser<'t> {
                 all.push(node);
             }
         }
-        if all.len() == 1 { all.pop().unwrap_or(Node::All(Vec::new())) } else { Node::All(all) }
+        if all.len() == 1 { all.pop().unwrap_or(QueryNode::All(Vec::new())) } else { QueryNode::All(all) }
     }
 
-    fn item(&mut self, setting: OperatorSetting) -> Node {
+    fn item(&mut self, setting: OperatorSetting) -> QueryNode {
         let rest = self.rest();
         // Several dashes exclude as one does.
         let after = rest.trim_start_matches('-');
         if after.len() < rest.len() && after.starts_with(|c: char| !c.is_whitespace() && c != ')') {
             self.at += rest.len() - after.len();
             let node = self.plain_item(OperatorSetting { excluded: true, ..setting });
-            return if is_nothing(&node) { node } else { Node::Not(Box::new(node)) };
+            return if is_nothing(&node) { node } else { QueryNode::Not(Box::new(node)) };
         }
         self.plain_item(setting)
     }
 
-    fn plain_item(&mut self, setting: OperatorSetting) -> Node {
+    fn plain_item(&mut self, setting: OperatorSetting) -> QueryNode {
         match self.peek() {
             Some('(') => self.group(setting),
             Some('"') => {
@@ -177,10 +177,10 @@ impl<'t> QueryParser<'t> {
         }
     }
 
-    fn group(&mut self, setting: OperatorSetting) -> Node {
+    fn group(&mut self, setting: OperatorSetting) -> QueryNode {
         self.at += 1;
         if self.depth == DEEPEST {
-            return Node::All(Vec::new());
+            return QueryNode::All(Vec::new());
         }
         self.depth += 1;
         let node = self.alternatives(setting);
@@ -211,7 +211,7 @@ impl<'t> QueryParser<'t> {
     }
 
     /// Only if it is closed before a space or the end, so that a path is not taken for one.
-    fn expression(&mut self, setting: OperatorSetting) -> Option<Node> {
+    fn expression(&mut self, setting: OperatorSetting) -> Option<QueryNode> {
         let inside = self.rest().strip_prefix('/')?;
         let ends =
             |at: usize| inside[at + 1..].starts_with(|c: char| c.is_whitespace() || c == ')') || at + 1 == inside.len();
@@ -229,15 +229,15 @@ impl<'t> QueryParser<'t> {
         self.at += end + 2;
         self.last_loose = None;
         Some(match setting.place {
-            WordPlace::Path => Node::Path(PathFilter::PathMatches(pattern)),
-            WordPlace::Name | WordPlace::Extension => Node::Path(PathFilter::NameMatches(pattern)),
+            WordPlace::Path => QueryNode::Path(PathFilter::PathMatches(pattern)),
+            WordPlace::Name | WordPlace::Extension => QueryNode::Path(PathFilter::NameMatches(pattern)),
             WordPlace::Anywhere | WordPlace::Content | WordPlace::Tag => {
-                Node::Text(TextFilter { pattern, content: setting.place == WordPlace::Content })
+                QueryNode::Text(TextFilter { pattern, content: setting.place == WordPlace::Content })
             }
         })
     }
 
-    fn property(&mut self) -> Option<Node> {
+    fn property(&mut self) -> Option<QueryNode> {
         let mut quoted = false;
         let end = self.rest().char_indices().find_map(|(at, c)| {
             quoted ^= c == '"';
@@ -246,10 +246,10 @@ impl<'t> QueryParser<'t> {
         let filter = PropertyFilter::parse(&self.rest()[1..end])?;
         self.at += end + 1;
         self.last_loose = None;
-        Some(Node::Property(filter))
+        Some(QueryNode::Property(filter))
     }
 
-    fn operator(&mut self, setting: OperatorSetting) -> Option<Node> {
+    fn operator(&mut self, setting: OperatorSetting) -> Option<QueryNode> {
         let (name, operand) = self.rest().split_once(':')?;
         let piece = |piece| (setting, Some(piece));
         let (setting, piece) = match name.to_ascii_lowercase().as_str() {
@@ -260,12 +260,12 @@ impl<'t> QueryParser<'t> {
             "tag" => (OperatorSetting { place: WordPlace::Tag, ..setting }, None),
             "match-case" => (OperatorSetting { match_case: true, ..setting }, None),
             "ignore-case" => (OperatorSetting { match_case: false, ..setting }, None),
-            "line" => piece(Piece::Line),
-            "block" => piece(Piece::Block),
-            "section" => piece(Piece::Section),
-            "task" => piece(Piece::Task(TaskState::Any)),
-            "task-todo" => piece(Piece::Task(TaskState::Todo)),
-            "task-done" => piece(Piece::Task(TaskState::Done)),
+            "line" => piece(QueryPiece::Line),
+            "block" => piece(QueryPiece::Block),
+            "section" => piece(QueryPiece::Section),
+            "task" => piece(QueryPiece::Task(TaskState::Any)),
+            "task-todo" => piece(QueryPiece::Task(TaskState::Todo)),
+            "task-done" => piece(QueryPiece::Task(TaskState::Done)),
             _ => return None,
         };
         // An operator with nothing behind it is a word.
@@ -283,14 +283,14 @@ impl<'t> QueryParser<'t> {
         };
         match piece {
             // Every task is found by nothing in particular.
-            Some(piece @ Piece::Task(_)) => Some(Node::Within(piece, Box::new(node))),
+            Some(piece @ QueryPiece::Task(_)) => Some(QueryNode::Within(piece, Box::new(node))),
             Some(_) if is_nothing(&node) => Some(node),
-            Some(piece) => Some(Node::Within(piece, Box::new(node))),
+            Some(piece) => Some(QueryNode::Within(piece, Box::new(node))),
             None => Some(node),
         }
     }
 
-    fn word(&mut self, setting: OperatorSetting) -> Node {
+    fn word(&mut self, setting: OperatorSetting) -> QueryNode {
         let ends = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"');
         let rest = self.rest();
         // The first character belongs to it in any case, or nobody would get on.
@@ -300,22 +300,24 @@ impl<'t> QueryParser<'t> {
         self.leaf(&rest[..end], false, setting)
     }
 
-    fn leaf(&mut self, text: &str, quoted: bool, setting: OperatorSetting) -> Node {
+    fn leaf(&mut self, text: &str, quoted: bool, setting: OperatorSetting) -> QueryNode {
         self.last_loose = None;
-        let nothing = Node::All(Vec::new());
+        let nothing = QueryNode::All(Vec::new());
         let trimmed = text.trim();
         if trimmed.is_empty() {
             return nothing;
         }
         match setting.place {
-            WordPlace::Path => return Node::Path(PathFilter::Path(folded(trimmed))),
-            WordPlace::Name => return Node::Path(PathFilter::Name(folded(trimmed))),
-            WordPlace::Extension => return Node::Path(PathFilter::Extension(folded(trimmed.trim_start_matches('.')))),
-            WordPlace::Tag => return Node::Tag(folded(trimmed.trim_matches(|c| matches!(c, '#' | '/')))),
+            WordPlace::Path => return QueryNode::Path(PathFilter::Path(folded(trimmed))),
+            WordPlace::Name => return QueryNode::Path(PathFilter::Name(folded(trimmed))),
+            WordPlace::Extension => {
+                return QueryNode::Path(PathFilter::Extension(folded(trimmed.trim_start_matches('.'))));
+            }
+            WordPlace::Tag => return QueryNode::Tag(folded(trimmed.trim_matches(|c| matches!(c, '#' | '/')))),
             WordPlace::Anywhere | WordPlace::Content => {}
         }
         if let Some(name) = tag(trimmed).filter(|_| !quoted && setting.place == WordPlace::Anywhere) {
-            return Node::Tag(folded(name));
+            return QueryNode::Tag(folded(name));
         }
         let (text, starred) = match text.strip_suffix('*').filter(|_| !quoted) {
             Some(text) => (text, true),
@@ -340,8 +342,8 @@ impl<'t> QueryParser<'t> {
         // A word stands alone, but not in a script that writes none alone.
         let whole = !starred && text.is_ascii();
         match literal(text.trim(), whole, setting).filter(|_| setting.match_case) {
-            Some(cased) => Node::All(vec![Node::Words(words), cased]),
-            None => Node::Words(words),
+            Some(cased) => QueryNode::All(vec![QueryNode::Words(words), cased]),
+            None => QueryNode::Words(words),
         }
     }
 
@@ -365,7 +367,7 @@ impl<'t> QueryParser<'t> {
 }
 
 /// What is searched for letter by letter.
-fn literal(text: &str, whole: bool, setting: OperatorSetting) -> Option<Node> {
+fn literal(text: &str, whole: bool, setting: OperatorSetting) -> Option<QueryNode> {
     let pattern = Box::new(compiled(text, PatternKind::Literal, setting.match_case, whole)?);
-    Some(Node::Text(TextFilter { pattern, content: setting.place == WordPlace::Content }))
+    Some(QueryNode::Text(TextFilter { pattern, content: setting.place == WordPlace::Content }))
 }

@@ -4,7 +4,7 @@ use std::{
     ops::{ControlFlow, Range},
 };
 
-use super::{LeafResolver, Node, QueryLeaf, TextFilter, Words, evaluate, folded, holds, search_tokens};
+use super::{LeafResolver, QueryLeaf, QueryNode, TextFilter, Words, evaluate, folded, holds, search_tokens};
 use crate::{LineMatch, Row};
 
 /// Which terms stand for a word of a query: itself, other forms, what somebody probably meant.
@@ -75,7 +75,7 @@ impl<'t> TextUnit<'t> {
 
     /// Whether a query is true of this piece alone; what is asked of paths and properties, of the note that it is of.
     /// Without one in view, nothing is claimed of it.
-    pub fn fulfils(&self, node: &Node, lexicon: &dyn Lexicon, note: Option<&dyn Row>) -> bool {
+    pub fn fulfils(&self, node: &QueryNode, lexicon: &dyn Lexicon, note: Option<&dyn Row>) -> bool {
         holds(node, &UnitResolver { unit: self, lexicon, note })
     }
 
@@ -101,17 +101,17 @@ pub struct QueryStarts<'q> {
 
 impl<'q> QueryStarts<'q> {
     /// `variants` are the terms that stand for a word besides itself.
-    pub fn new(node: &'q Node, variants: &dyn Fn(&'q Words) -> &'q [String]) -> Self {
+    pub fn new(node: &'q QueryNode, variants: &dyn Fn(&'q Words) -> &'q [String]) -> Self {
         let mut starts = Self::default();
         starts.put(node, variants);
         starts
     }
 
-    fn put(&mut self, node: &'q Node, variants: &dyn Fn(&'q Words) -> &'q [String]) {
+    fn put(&mut self, node: &'q QueryNode, variants: &dyn Fn(&'q Words) -> &'q [String]) {
         match node {
-            Node::All(nodes) | Node::Any(nodes) => nodes.iter().for_each(|node| self.put(node, variants)),
-            Node::Within(_, node) => self.put(node, variants),
-            Node::Words(words) => {
+            QueryNode::All(nodes) | QueryNode::Any(nodes) => nodes.iter().for_each(|node| self.put(node, variants)),
+            QueryNode::Within(_, node) => self.put(node, variants),
+            QueryNode::Words(words) => {
                 let is_one = words.terms.len() == 1;
                 let others: &[String] = if is_one { variants(words) } else { &[] };
                 for term in words.terms.first().into_iter().chain(others) {
@@ -121,8 +121,8 @@ impl<'q> QueryStarts<'q> {
                     self.beginnings.push(words);
                 }
             }
-            Node::Text(filter) => self.filters.push(filter),
-            Node::Not(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => {}
+            QueryNode::Text(filter) => self.filters.push(filter),
+            QueryNode::Not(_) | QueryNode::Path(_) | QueryNode::Tag(_) | QueryNode::Property(_) => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use lapidary_index::{FileRow, FileState};
-use lapidary_query::{AnswerBounds, LeafResolver, Node, Piece, QueryLeaf, Row, evaluate, has_tag};
+use lapidary_query::{AnswerBounds, LeafResolver, QueryLeaf, QueryNode, QueryPiece, Row, evaluate, has_tag};
 
 use super::super::evaluate::{digest_of, surely_matches, without_ending};
 
@@ -15,7 +15,7 @@ pub(super) enum AtHand<'t> {
 }
 
 /// Whether a note may fit, as far as that can be said.
-pub(super) fn may_fit(node: &Node, row: &FileRow<'_>, state: &FileState, at_hand: AtHand<'_>) -> bool {
+pub(super) fn may_fit(node: &QueryNode, row: &FileRow<'_>, state: &FileState, at_hand: AtHand<'_>) -> bool {
     match evaluate(node, &AnswerBounds::exactly(true), &BeforeWords { row, state, at_hand }) {
         Ok(bounds) => bounds.possible,
         Err(never) => match never {},
@@ -42,9 +42,9 @@ impl BeforeWords<'_> {
             }
             (QueryLeaf::Tag(wanted), AtHand::Digest) => Some(has_tag(self.row, wanted)),
             (QueryLeaf::Property(filter), AtHand::Digest) => Some(filter.holds(self.row)),
-            (QueryLeaf::Within(Piece::Task(wanted), inside), AtHand::Digest) => {
+            (QueryLeaf::Within(QueryPiece::Task(wanted), inside), AtHand::Digest) => {
                 let any = digest_of(self.state).structure().tasks.iter().any(|task| wanted.accepts(task.status));
-                let every = matches!(inside, Node::All(nodes) if nodes.is_empty());
+                let every = matches!(inside, QueryNode::All(nodes) if nodes.is_empty());
                 Some(any).filter(|any| !any || every)
             }
             (
@@ -69,19 +69,21 @@ impl LeafResolver for BeforeWords<'_> {
 }
 
 /// Whether no note fits that holds none of the words.
-pub(super) fn needs_words(node: &Node) -> bool {
+pub(super) fn needs_words(node: &QueryNode) -> bool {
     match node {
-        Node::All(nodes) => nodes.iter().any(needs_words),
-        Node::Any(nodes) => nodes.iter().all(needs_words),
-        Node::Within(_, node) => needs_words(node),
-        Node::Words(_) => true,
-        Node::Not(_) | Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => false,
+        QueryNode::All(nodes) => nodes.iter().any(needs_words),
+        QueryNode::Any(nodes) => nodes.iter().all(needs_words),
+        QueryNode::Within(_, node) => needs_words(node),
+        QueryNode::Words(_) => true,
+        QueryNode::Not(_) | QueryNode::Text(_) | QueryNode::Path(_) | QueryNode::Tag(_) | QueryNode::Property(_) => {
+            false
+        }
     }
 }
 
 /// Whether a digest says more.
-pub(super) fn needs_digest(node: &Node) -> bool {
+pub(super) fn needs_digest(node: &QueryNode) -> bool {
     node.any_leaf(&mut |leaf| {
-        matches!(leaf, QueryLeaf::Tag(_) | QueryLeaf::Property(_) | QueryLeaf::Within(Piece::Task(_), _))
+        matches!(leaf, QueryLeaf::Tag(_) | QueryLeaf::Property(_) | QueryLeaf::Within(QueryPiece::Task(_), _))
     })
 }

@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use lapidary_query::{Case, Pattern, PatternKind, PatternOptions, folded};
+use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions, folded};
 
 use lapidary_index::GoOn;
 
@@ -26,7 +26,7 @@ impl TermSpelling {
 }
 
 fn compiled(text: &str, kind: PatternKind) -> Option<Pattern> {
-    let options = PatternOptions { kind, case: Case::Insensitive, whole_word: false, nfc: !text.is_ascii() };
+    let options = PatternOptions { kind, case: LetterCase::Insensitive, whole_word: false, nfc: !text.is_ascii() };
     Pattern::compile(text, &options).ok()
 }
 

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use lapidary_index::FileRow;
 use lapidary_note::Frontmatter;
-use lapidary_query::{LeafResolver, Lexicon, Node, Piece, QueryLeaf, Row, TextUnit, Words, has_tag, holds};
+use lapidary_query::{LeafResolver, Lexicon, QueryLeaf, QueryNode, QueryPiece, Row, TextUnit, Words, has_tag, holds};
 use proptest::prelude::*;
 
 use super::*;
@@ -32,7 +32,7 @@ impl OneNote<'_> {
             QueryLeaf::Path(filter) => filter.holds(self.row.path()),
             QueryLeaf::Tag(wanted) => has_tag(self.row, wanted),
             QueryLeaf::Property(filter) => filter.holds(self.row),
-            QueryLeaf::Within(Piece::Task(state), node) => {
+            QueryLeaf::Within(QueryPiece::Task(state), node) => {
                 let items = self.row.items().into_iter();
                 let tasks = items.filter(|item| item.status.is_some_and(|status| state.accepts(status)));
                 tasks.filter_map(|task| task.text(self.text)).any(|text| self.in_piece(&text, node))
@@ -41,7 +41,7 @@ impl OneNote<'_> {
         }
     }
 
-    fn in_piece(&self, text: &str, node: &Node) -> bool {
+    fn in_piece(&self, text: &str, node: &QueryNode) -> bool {
         TextUnit::new(text).fulfils(node, &Typed, Some(self.row))
     }
 }

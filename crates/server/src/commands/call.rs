@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 use super::{CommandFailure, CommandOutcome, SAVING, print_json, printable, progress, report};
 use crate::{
     assemble::AssembledServer,
-    cli::{Call, CallInput},
+    cli::{CallArguments, CallInput},
 };
 
 /// One call, through the same executor as a client's.
 pub(super) fn run(
-    call: &Call,
+    call: &CallArguments,
     assembled: &AssembledServer,
     out: &mut dyn Write,
 ) -> Result<CommandOutcome, CommandFailure> {

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     assemble::AssembledServer,
-    cli::{CheckpointWord, Checkpoints, Export},
+    cli::{CheckpointWord, Checkpoints, ExportArguments},
 };
 
 /// What was changed and how it was before, for people.
@@ -78,7 +78,7 @@ fn call(
 }
 
 fn run_export(
-    export: &Export,
+    export: &ExportArguments,
     assembled: &AssembledServer,
     out: &mut dyn Write,
 ) -> Result<CommandOutcome, CommandFailure> {

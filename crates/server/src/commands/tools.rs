@@ -4,11 +4,11 @@ use lapidary_tools::{CatalogueEntry, OffReason, ToolStanding};
 use serde_json::{Value, json};
 
 use super::{CommandFailure, CommandOutcome, print_json, table};
-use crate::{assemble::AssembledServer, cli::Listing};
+use crate::{assemble::AssembledServer, cli::ListArguments};
 
 /// Everything that is declared: listed, deferred, or off with the reason and how to switch it on.
 pub(super) fn run(
-    listing: Listing,
+    listing: ListArguments,
     assembled: &AssembledServer,
     out: &mut dyn Write,
 ) -> Result<CommandOutcome, CommandFailure> {

@@ -5,11 +5,11 @@ use lapidary_vault::store::folder_exists;
 use serde_json::{Value, json};
 
 use super::{CommandFailure, CommandOutcome, print_json, table};
-use crate::{assemble::AssembledServer, cli::Listing};
+use crate::{assemble::AssembledServer, cli::ListArguments};
 
 /// The vaults that would be served.
 pub(super) fn run(
-    listing: Listing,
+    listing: ListArguments,
     assembled: &AssembledServer,
     out: &mut dyn Write,
 ) -> Result<CommandOutcome, CommandFailure> {

@@ -11,7 +11,7 @@ use super::raw::ValueOrigin;
 use super::refused::ConfigRefusal;
 use super::vaults::{self, AskedVault, RequestedVaults};
 use super::warning::ConfigWarning;
-use super::{Files, Loaded, VaultsConfig};
+use super::{ConfigFiles, LoadedConfig, VaultsConfig};
 
 pub(crate) struct ConfigDraft<'a> {
     pub(super) config: Config,
@@ -47,7 +47,7 @@ impl<'a> ConfigDraft<'a> {
         }
     }
 
-    pub(super) fn finish(mut self, files: &dyn Files) -> Result<Loaded, ConfigError> {
+    pub(super) fn finish(mut self, files: &dyn ConfigFiles) -> Result<LoadedConfig, ConfigError> {
         self.refuse_open_doors()?;
         self.find_profiles()?;
         if self.config.state_dir.as_os_str().is_empty() {
@@ -60,7 +60,7 @@ impl<'a> ConfigDraft<'a> {
         if self.config.access.read_only && self.config.access.write_paths.is_some() {
             self.warnings.push(ConfigWarning::WritePathsReadOnly);
         }
-        Ok(Loaded { config: self.config, warnings: self.warnings.iter().map(ConfigWarning::to_string).collect() })
+        Ok(LoadedConfig { config: self.config, warnings: self.warnings.iter().map(ConfigWarning::to_string).collect() })
     }
 
     // Whatever the transport: who asks for a lock must not believe that there is one.

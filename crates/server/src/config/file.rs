@@ -12,7 +12,7 @@ use super::raw::{GivenValue, RawValue, ValueOrigin, is_unset};
 use super::refused::ConfigRefusal;
 use super::settings::SETTINGS;
 use super::variables::EnvironmentVariables;
-use super::{Files, Flags};
+use super::{CommonFlags, ConfigFiles};
 
 /// The variable and the flag that name the file. They are no settings: a file cannot say where it is.
 pub(super) const VARIABLE: &str = "LAPIDARY_CONFIG";
@@ -20,10 +20,10 @@ pub(super) const FLAG: &str = "--config";
 
 /// What the configuration files say, the weaker first.
 pub(super) fn given(
-    flags: &Flags,
+    flags: &CommonFlags,
     variables: &EnvironmentVariables,
     places: &ConfigPlaces<'_>,
-    files: &dyn Files,
+    files: &dyn ConfigFiles,
 ) -> Result<Vec<GivenValue>, ConfigError> {
     if let Some(path) = named(flags, variables, places)? {
         let text = files.read(&path).map_err(|source| ConfigError::Unreadable { file: path.clone(), source })?;
@@ -51,7 +51,7 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
 
 /// The file somebody asked for.
 fn named(
-    flags: &Flags,
+    flags: &CommonFlags,
     variables: &EnvironmentVariables,
     places: &ConfigPlaces<'_>,
 ) -> Result<Option<PathBuf>, ConfigError> {
@@ -61,7 +61,7 @@ fn named(
     places.whole(written).map(Some).map_err(|refused| refused.at(place))
 }
 
-fn read_if_present(path: &Path, files: &dyn Files) -> Result<Option<String>, ConfigError> {
+fn read_if_present(path: &Path, files: &dyn ConfigFiles) -> Result<Option<String>, ConfigError> {
     match files.read(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if is_absent(&error) => Ok(None),

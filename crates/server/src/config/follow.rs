@@ -3,14 +3,14 @@
 use super::draft::ConfigDraft;
 use super::error::ConfigError;
 use super::warning::ConfigWarning;
-use super::{ChosenVault, Files};
+use super::{ChosenVault, ConfigFiles};
 
 /// Completes what each vault follows by what all follow, and refuses folders through which a link would reach what is
 /// closed.
 pub(super) fn complete(
     vaults: &mut [ChosenVault],
     draft: &mut ConfigDraft<'_>,
-    files: &dyn Files,
+    files: &dyn ConfigFiles,
 ) -> Result<(), ConfigError> {
     let closed: Vec<_> = vaults
         .iter()

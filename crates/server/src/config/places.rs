@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::refused::ConfigRefusal;
 use super::variables::EnvironmentVariables;
-use super::{Platform, Sources};
+use super::{ConfigSources, Platform};
 
 pub(super) struct ConfigPlaces<'a> {
     platform: Platform,
@@ -14,7 +14,7 @@ pub(super) struct ConfigPlaces<'a> {
 }
 
 impl<'a> ConfigPlaces<'a> {
-    pub(super) fn new(sources: &Sources<'a>, variables: &'a EnvironmentVariables) -> Self {
+    pub(super) fn new(sources: &ConfigSources<'a>, variables: &'a EnvironmentVariables) -> Self {
         Self { platform: sources.platform, working: sources.working_folder, home: sources.home, variables }
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::Files;
+use super::ConfigFiles;
 use super::file::is_absent;
 use super::places::ConfigPlaces;
 use super::warning::ConfigWarning;
@@ -19,7 +19,7 @@ pub(super) struct ObsidianVaults {
 }
 
 impl ObsidianVaults {
-    pub(super) fn read(places: &ConfigPlaces<'_>, files: &dyn Files, warnings: &mut Vec<ConfigWarning>) -> Self {
+    pub(super) fn read(places: &ConfigPlaces<'_>, files: &dyn ConfigFiles, warnings: &mut Vec<ConfigWarning>) -> Self {
         let looked_at: Vec<PathBuf> =
             places.obsidian_folders().into_iter().map(|folder| folder.join("obsidian.json")).collect();
         let mut vaults: Vec<PathBuf> = looked_at
@@ -35,7 +35,12 @@ impl ObsidianVaults {
     }
 
     /// The vaults whose plugin has this key.
-    pub(super) fn with_key(&self, key: &str, files: &dyn Files, warnings: &mut Vec<ConfigWarning>) -> Vec<PathBuf> {
+    pub(super) fn with_key(
+        &self,
+        key: &str,
+        files: &dyn ConfigFiles,
+        warnings: &mut Vec<ConfigWarning>,
+    ) -> Vec<PathBuf> {
         let mut has_key = |vault: &Path| {
             let settings = json(&vault.join(PLUGIN_SETTINGS), files, warnings)?;
             Some(settings.get("apiKey")?.as_str()? == key)
@@ -51,7 +56,7 @@ fn paths(list: &Value) -> Vec<PathBuf> {
 }
 
 /// A file of another program: absent is usual, broken is worth a warning, neither stops us.
-fn json(file: &Path, files: &dyn Files, warnings: &mut Vec<ConfigWarning>) -> Option<Value> {
+fn json(file: &Path, files: &dyn ConfigFiles, warnings: &mut Vec<ConfigWarning>) -> Option<Value> {
     let problem = match files.read(file) {
         Ok(text) => match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
             Ok(value) => return Some(value),

@@ -1,6 +1,6 @@
 //! What there is to say about one setting.
 
-use super::Flags;
+use super::CommonFlags;
 use super::draft::ConfigDraft;
 use super::raw::{GivenValue, RawValue};
 use super::refused::ConfigRefusal;
@@ -24,7 +24,7 @@ pub(super) struct SettingFlag {
     pub(super) name: &'static str,
     /// What follows the name, as the usage writes it.
     pub(super) value: &'static str,
-    pub(super) given: fn(&Flags) -> Option<RawValue>,
+    pub(super) given: fn(&CommonFlags) -> Option<RawValue>,
 }
 
 /// A default as it is shown.

@@ -10,7 +10,7 @@ use super::dotenv::{self, DotEnv};
 use super::raw::{GivenValue, RawValue, ValueOrigin, is_unset};
 use super::settings::SETTINGS;
 use super::warning::ConfigWarning;
-use super::{Platform, Sources, file, inert};
+use super::{ConfigSources, Platform, file, inert};
 
 /// A variable that begins like this and that nobody knows is probably a typing error.
 const OUR_PREFIXES: &[&str] = &["OBSIDIAN_", "MCP_", "LAPIDARY_"];
@@ -24,7 +24,7 @@ pub(super) struct EnvironmentVariables {
 }
 
 impl EnvironmentVariables {
-    pub(super) fn gather(sources: &Sources<'_>) -> Self {
+    pub(super) fn gather(sources: &ConfigSources<'_>) -> Self {
         let real = sources
             .environment
             .iter()

@@ -10,7 +10,7 @@ use super::refused::ConfigRefusal;
 use super::registry::ObsidianVaults;
 use super::vault_table::{from_table, has_rules};
 use super::warning::ConfigWarning;
-use super::{ChosenVault, Files, VaultAccess, VaultsConfig, follow};
+use super::{ChosenVault, ConfigFiles, VaultAccess, VaultsConfig, follow};
 
 /// The vaults of one source, as they were written.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ fn perhaps_named(entry: &str) -> Result<AskedVault, ConfigRefusal> {
 }
 
 /// The first source that gives any: what was asked for, the vault of the key, the only vault that Obsidian knows.
-pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn Files) -> Result<VaultsConfig, ConfigError> {
+pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Result<VaultsConfig, ConfigError> {
     let asked = draft.asked.take();
     if draft.demo {
         if asked.is_some_and(|asked| matches!(asked.place, ValueOrigin::Flag(_))) {
@@ -92,7 +92,7 @@ pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn Files) -> Result<V
 fn existing(
     asked: &RequestedVaults,
     places: &ConfigPlaces<'_>,
-    files: &dyn Files,
+    files: &dyn ConfigFiles,
 ) -> Result<Vec<ChosenVault>, ConfigError> {
     let mut found = Vec::new();
     for AskedVault { name, path: given, access } in &asked.vaults {
@@ -119,7 +119,7 @@ fn keep_rules(found: &mut [ChosenVault], draft: &ConfigDraft<'_>) -> Result<(), 
 }
 
 /// Only a vault that a person chose is served: by its key, or by having no other.
-fn discovered(draft: &mut ConfigDraft<'_>, files: &dyn Files) -> Result<ChosenVault, ConfigError> {
+fn discovered(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Result<ChosenVault, ConfigError> {
     let ConfigDraft { places, warnings, api_key, .. } = draft;
     let registry = ObsidianVaults::read(places, files, warnings);
     let vaults = match api_key {

@@ -35,7 +35,7 @@ use self::{
 };
 use super::{Draft, EntryHandle, FileOperations, JournalStep, Ledger, OldFileRecord, TurnFile};
 use crate::{
-    BackendTurn, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, PlaceJudge, LedgerError,
+    BackendTurn, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, LedgerError, PlaceJudge,
     Receipt, Scope, StoreError, TurnError, VaultNews, VaultPath,
     patience::{FairQueue, QueueTicket},
 };

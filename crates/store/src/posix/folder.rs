@@ -22,7 +22,7 @@ pub use self::changing::StepObserver;
 use self::{
     follow::FollowedFolders,
     names::NameMatching,
-    way::{PathEnd, EntryClass, LinkHandling, MissingEntry, MissingCause},
+    way::{EntryClass, LinkHandling, MissingCause, MissingEntry, PathEnd},
 };
 use super::{
     EntryKind, FileStamp, FileStat, FolderEntry, PlaceCheck, StoreError, StoredFile, SystemTrash, nanoseconds,

@@ -75,10 +75,11 @@ impl InnerScope {
         let closes_nothing = |scope: &Scope| scope.shows_all_of_the_index() && !scope.rules_in_force().protect;
         match (self.lies(one.0, one.1), self.lies(other.0, other.1), &self.scope) {
             (InnerPosition::Elsewhere, InnerPosition::Elsewhere, _) => true,
-            (InnerPosition::Inside(Some(one)), InnerPosition::Inside(Some(other)), Some(scope)) => scope.closes_alike(&one, &other),
-            (InnerPosition::Inside(_), InnerPosition::Elsewhere, Some(scope)) | (InnerPosition::Elsewhere, InnerPosition::Inside(_), Some(scope)) => {
-                closes_nothing(scope)
+            (InnerPosition::Inside(Some(one)), InnerPosition::Inside(Some(other)), Some(scope)) => {
+                scope.closes_alike(&one, &other)
             }
+            (InnerPosition::Inside(_), InnerPosition::Elsewhere, Some(scope))
+            | (InnerPosition::Elsewhere, InnerPosition::Inside(_), Some(scope)) => closes_nothing(scope),
             _ => false,
         }
     }

@@ -11,7 +11,7 @@ use lapidary_vault::{
     VaultLimits, VaultPath,
     store::{
         Backend, BackendTurn, Capabilities, ChangeOrigin, CheckpointRecord, Cursor, EntryKind, FileStamp, FileStat,
-        FolderEntry, History, PlaceJudge, LedgerError, ListingOptions, PathFilter, PlaceCheck, PlaceState, StoreError,
+        FolderEntry, History, LedgerError, ListingOptions, PathFilter, PlaceCheck, PlaceJudge, PlaceState, StoreError,
         StoredFile, VaultDelta, WalkedFolder,
     },
 };
@@ -120,7 +120,13 @@ impl Backend for Remote {
 struct RemoteTurn<'a>(&'a Remote);
 
 impl BackendTurn for RemoteTurn<'_> {
-    fn commit(&self, set: &ChangeSet, scope: &Scope, _: &ChangeOrigin, _: PlaceJudge<'_>) -> Result<Receipt, CommitError> {
+    fn commit(
+        &self,
+        set: &ChangeSet,
+        scope: &Scope,
+        _: &ChangeOrigin,
+        _: PlaceJudge<'_>,
+    ) -> Result<Receipt, CommitError> {
         for change in &set.changes {
             let before = change.before().map(|file| file.hash());
             let done = match change {

@@ -12,7 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::Files;
 use crate::{
     VaultPath,
-    links::{FileMoves, LinkFormat, Names, WrittenLink, folded_name, keys, linkpath_for, resolve},
+    links::{FileMoves, FileNames, LinkFormat, WrittenLink, folded_name, keys, linkpath_for, resolve},
 };
 
 /// Few letters, so that names and folders meet often; all that a link can hold.
@@ -140,7 +140,7 @@ proptest! {
         format in format(), form in form(),
     ) {
         struct Without<'a>(&'a Files, &'a BTreeSet<VaultPath>);
-        impl Names for Without<'_> {
+        impl FileNames for Without<'_> {
             fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
                 self.0.named(folded).filter(|file| !self.1.contains(*file))
             }

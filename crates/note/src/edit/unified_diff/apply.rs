@@ -1,4 +1,4 @@
-use super::{Hunk, Line, DiffMark, Patch, PatchError, PatchFailure, PatchMismatch};
+use super::{DiffHunk, DiffLine, DiffMark, Patch, PatchError, PatchFailure, PatchMismatch};
 use crate::{
     Document,
     edit::{EditResult, TextChange},
@@ -28,8 +28,8 @@ impl Document {
     }
 }
 
-impl Hunk {
-    fn old(&self) -> impl Iterator<Item = &Line> {
+impl DiffHunk {
+    fn old(&self) -> impl Iterator<Item = &DiffLine> {
         self.lines.iter().filter(|line| line.mark.is_old())
     }
 
@@ -68,7 +68,7 @@ impl<'t> PatchedFile<'t> {
         !self.shown.is_empty() && !self.shown.ends_with('\n')
     }
 
-    fn check(&self, index: usize, hunk: &Hunk) -> Result<(), PatchMismatch> {
+    fn check(&self, index: usize, hunk: &DiffHunk) -> Result<(), PatchMismatch> {
         let first = hunk.first();
         let mismatch = |line: usize, removed: bool, expected: &str, actual: Option<&str>| PatchMismatch {
             hunk: index,
@@ -97,14 +97,14 @@ impl<'t> PatchedFile<'t> {
     }
 
     /// Only the last line of the new file may be without a line end.
-    fn check_end(&self, index: usize, hunk: &Hunk) -> Result<(), PatchError> {
+    fn check_end(&self, index: usize, hunk: &DiffHunk) -> Result<(), PatchError> {
         let ends_file = hunk.first() + hunk.old().count() == self.lines.len();
         let unended = hunk.lines.iter().any(|line| line.mark.is_new() && !line.ended);
         if unended && !ends_file { Err(PatchError::UnendedLine { hunk: index }) } else { Ok(()) }
     }
 
     /// The one place where all old lines of a hunk stand, if they do so elsewhere.
-    fn place_of(&self, hunk: &Hunk) -> Option<usize> {
+    fn place_of(&self, hunk: &DiffHunk) -> Option<usize> {
         let old: Vec<&str> = hunk.old().map(|line| &*line.text).collect();
         if old.is_empty() {
             return None;
@@ -115,7 +115,7 @@ impl<'t> PatchedFile<'t> {
     }
 
     /// Each run of removed and added lines is one change, so that kept lines keep their bytes.
-    fn changes(&self, hunk: &Hunk, changes: &mut Vec<TextChange>) {
+    fn changes(&self, hunk: &DiffHunk, changes: &mut Vec<TextChange>) {
         let mut at = hunk.first();
         let mut lines = &hunk.lines[..];
         while !lines.is_empty() {
@@ -132,8 +132,8 @@ impl<'t> PatchedFile<'t> {
         }
     }
 
-    fn change(&self, at: usize, removed: usize, run: &[Line]) -> TextChange {
-        let added: Vec<&Line> = run.iter().filter(|line| line.mark == DiffMark::Added).collect();
+    fn change(&self, at: usize, removed: usize, run: &[DiffLine]) -> TextChange {
+        let added: Vec<&DiffLine> = run.iter().filter(|line| line.mark == DiffMark::Added).collect();
         let mut text: String = added.iter().map(|line| format!("{}\n", line.text)).collect();
         let span = self.starts[at]..self.starts[at + removed];
         if let (Some(last), true) = (added.last(), span.end == self.shown.len()) {

@@ -131,7 +131,7 @@ fn markdown(text: &str, link_type: LinkType, image: bool, span: Range<usize>, in
 }
 
 /// The alternative text of an image and the size that may follow its last pipe or stand alone.
-fn image_alias(text: &str, inner: Range<usize>) -> (Option<Range<usize>>, Option<links::Size>) {
+fn image_alias(text: &str, inner: Range<usize>) -> (Option<Range<usize>>, Option<links::EmbedSize>) {
     let pipe = memchr::memrchr(b'|', text[inner.clone()].as_bytes()).map(|at| inner.start + at);
     let size = links::size(text, pipe.map_or(inner.start, |pipe| pipe + 1)..inner.end);
     match (size, pipe) {

@@ -86,10 +86,10 @@ fn the_defaults_are_those_of_the_product() {
 
 #[test]
 fn the_default_that_is_shown_is_the_default_that_holds() {
-    let flags = Flags::default();
+    let flags = CommonFlags::default();
     let environment = BTreeMap::new();
     let files = Disk::default();
-    let sources = Sources {
+    let sources = ConfigSources {
         flags: &flags,
         environment: &environment,
         working_folder: Path::new("/work"),

@@ -15,7 +15,7 @@ use super::{
     FolderStore, OpenedFolder, ordinary, reading,
     renames::{exchange, number, without_replacing},
     sync_folder,
-    way::{PathEnd, EntryClass, LinkHandling, MissingCause},
+    way::{EntryClass, LinkHandling, MissingCause, PathEnd},
 };
 use crate::{
     VaultPath,

@@ -13,7 +13,7 @@ use cap_std::{
 
 use super::{
     FolderEntry, OpenedFolder, PlaceCheck,
-    way::{PathEnd, EntryClass, LinkHandling},
+    way::{EntryClass, LinkHandling, PathEnd},
 };
 use crate::{VaultPath, posix::StoreError};
 
@@ -204,7 +204,9 @@ impl OpenedFolder {
         let elsewhere = root.behind(link, &names, below)?;
         let place = elsewhere.behind.in_vault(elsewhere.path.as_ref()).ok_or(StoreError::BadName)?;
         match links {
-            LinkHandling::All(open) | LinkHandling::AllButLast(open) if place != *path && !open(&place) => Err(StoreError::Closed),
+            LinkHandling::All(open) | LinkHandling::AllButLast(open) if place != *path && !open(&place) => {
+                Err(StoreError::Closed)
+            }
             _ => Ok(elsewhere),
         }
     }

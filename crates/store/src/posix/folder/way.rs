@@ -85,7 +85,11 @@ impl FoundEntry<'_> {
 
     /// The folder, which can be listed.
     pub(super) fn enter(&self) -> Result<Dir, StoreError> {
-        if self.kind == EntryClass::Folder { Ok(listable(&self.folder, &self.name)?) } else { Err(StoreError::NotAFile) }
+        if self.kind == EntryClass::Folder {
+            Ok(listable(&self.folder, &self.name)?)
+        } else {
+            Err(StoreError::NotAFile)
+        }
     }
 }
 
@@ -200,7 +204,9 @@ impl OpenedFolder {
                 EntryClass::Folder if !ahead.is_empty() => {
                     let entered = match entered(folder, &name).map_err(StoreError::from) {
                         // Something else by now.
-                        Err(StoreError::Missing | StoreError::NotAFile) => return nothing(name, &ahead, MissingCause::Free),
+                        Err(StoreError::Missing | StoreError::NotAFile) => {
+                            return nothing(name, &ahead, MissingCause::Free);
+                        }
                         Err(_) if is_closed(&name) => return Err(StoreError::Closed),
                         entered => entered?,
                     };
@@ -233,7 +239,9 @@ impl OpenedFolder {
                         }
                     }
                 }
-                EntryClass::File | EntryClass::Other if !ahead.is_empty() => return nothing(name, &ahead, MissingCause::NotAFolder),
+                EntryClass::File | EntryClass::Other if !ahead.is_empty() => {
+                    return nothing(name, &ahead, MissingCause::NotAFolder);
+                }
                 kind => {
                     let place = spelt(reached.iter().chain([&name])).ok_or(StoreError::BadName)?;
                     let folder = held.pop().map_or(FolderHandle::Root(&self.dir), |(dir, _)| FolderHandle::Own(dir));

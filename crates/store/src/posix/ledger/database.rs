@@ -149,7 +149,9 @@ impl OpenDatabase {
     pub(super) fn is_at(&self, place: &LedgerPlace) -> bool {
         match place {
             LedgerPlace::Memory => true,
-            LedgerPlace::Folder(folder) => !self.lost && folder.file(NAME).is_ok_and(|path| file_id(&path) == self.file),
+            LedgerPlace::Folder(folder) => {
+                !self.lost && folder.file(NAME).is_ok_and(|path| file_id(&path) == self.file)
+            }
         }
     }
 }

@@ -273,7 +273,8 @@ impl CharacterClass {
                 }
                 '[' if pattern.get(at + 1) == Some(&':') => {
                     let name = at + 2;
-                    let end = name + pattern[name..].iter().position(|found| *found == ']').ok_or(UnmatchablePattern)?;
+                    let end =
+                        name + pattern[name..].iter().position(|found| *found == ']').ok_or(UnmatchablePattern)?;
                     if end > name && pattern[end - 1] == ':' {
                         items.push(ClassItem::Kind(kind(&pattern[name..end - 1]).ok_or(UnmatchablePattern)?));
                         before = None;

@@ -4,7 +4,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     checkpoint, hash, reading,
-    restoring::{RestoredFile, RestorePlan},
+    restoring::{RestorePlan, RestoredFile},
 };
 use lapidary_vault::{ContentGuard, View};
 use schemars::JsonSchema;

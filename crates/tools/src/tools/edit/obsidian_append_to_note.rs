@@ -5,7 +5,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     appending::{self, AppendedText},
-    note_edit::{NotesMade, NoteEdit, NoteTextWritten},
+    note_edit::{NoteEdit, NoteTextWritten, NotesMade},
     patching::{ContentType, PatchRequest, edit_refusal, patched},
     section::NoteSection,
     target::NoteTarget,

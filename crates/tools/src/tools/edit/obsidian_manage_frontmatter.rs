@@ -7,7 +7,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash,
-    note_edit::{NotesMade, NoteEdit, NoteWritten},
+    note_edit::{NoteEdit, NoteWritten, NotesMade},
     patching::edit_refusal,
     properties::{self, NoteProperties},
     target::NoteTarget,
@@ -114,7 +114,8 @@ impl WriteTool for ObsidianManageFrontmatter {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let Input { operation, target, key, value, expected_hash, dry_run } = input;
         let tool = Self::DECLARATION.name;
-        let writing = NoteEdit::begin(tool, context, view, &target, NotesMade::Nothing, expected_hash.as_deref(), dry_run)?;
+        let writing =
+            NoteEdit::begin(tool, context, view, &target, NotesMade::Nothing, expected_hash.as_deref(), dry_run)?;
         let document = writing.document()?;
         let before = readable(writing.path(), &document)?;
         // In the spelling that the note has: Obsidian takes names that differ only in case for one.

@@ -5,7 +5,7 @@ use lapidary_operation::{
     quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
-    note_edit::{NotesMade, NoteEdit, NoteWritten},
+    note_edit::{NoteEdit, NoteWritten, NotesMade},
     patching::edit_refusal,
     tags::{self, TagsOfNote},
     target::NoteTarget,

@@ -4,7 +4,7 @@ use lapidary_operation::{
     ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
-    note_edit::{NotesMade, NoteEdit, NoteWritten},
+    note_edit::{NoteEdit, NoteWritten, NotesMade},
     patching::{ContentType, PatchRequest, patched},
     section::{NoteSection, SectionOutput},
     target::NoteTarget,

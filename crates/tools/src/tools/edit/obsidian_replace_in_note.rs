@@ -6,7 +6,7 @@ use lapidary_operation::{
     ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
-    note_edit::{NotesMade, NoteEdit, NoteWritten},
+    note_edit::{NoteEdit, NoteWritten, NotesMade},
     target::NoteTarget,
 };
 use lapidary_vault::View;

@@ -4,7 +4,7 @@ use lapidary_operation::{
     ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
-    note_edit::{NotesMade, NoteEdit, NoteTextWritten},
+    note_edit::{NoteEdit, NoteTextWritten, NotesMade},
     patching::{ContentType, PatchRequest, not_json, patched},
     section::NoteSection,
     target::NoteTarget,

@@ -6,7 +6,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     checkpoint,
-    restoring::{RestoredFile, RestorePlan},
+    restoring::{RestorePlan, RestoredFile},
     time::iso,
 };
 use lapidary_vault::{Checkpoint, ContentGuard, View};

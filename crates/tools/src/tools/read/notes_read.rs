@@ -42,7 +42,7 @@ const MOST_NOTES: usize = 100;
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    notes: Vec<NoteOutput>,
+    notes: Vec<ReadNoteOutput>,
     /// Those for which the budget had no room; send them again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left: Vec<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Output {
 
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct NoteOutput {
+struct ReadNoteOutput {
     path: String,
     /// The part that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,7 +109,7 @@ impl ReadTool for NotesRead {
                 Err(reason) => {
                     let mut error = refusal_data(&reason, OfferedTools::of(context.catalogue));
                     error.insert("message".to_owned(), json!(reason.to_string()));
-                    NoteOutput { path: clipped(&given), error: Some(error), ..NoteOutput::default() }
+                    ReadNoteOutput { path: clipped(&given), error: Some(error), ..ReadNoteOutput::default() }
                 }
             };
             output.notes.push(note);
@@ -118,7 +118,7 @@ impl ReadTool for NotesRead {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        let mut text: Vec<String> = output.notes.iter().map(NoteOutput::text).collect();
+        let mut text: Vec<String> = output.notes.iter().map(ReadNoteOutput::text).collect();
         if !output.left.is_empty() {
             text.push(format!("No room for: {}", quoted_list(&output.left)));
         }
@@ -172,7 +172,7 @@ struct NoteReading {
 }
 
 impl NoteReading {
-    fn within(self, room: &mut usize) -> NoteOutput {
+    fn within(self, room: &mut usize) -> ReadNoteOutput {
         let Self { path, section, mut text, line, hash, section_hash, is_lossy } = self;
         let mut next_line = None;
         if text.len() > *room {
@@ -185,7 +185,7 @@ impl NoteReading {
         } else {
             *room -= text.len();
         }
-        NoteOutput {
+        ReadNoteOutput {
             path: path.to_string(),
             section,
             content: text,
@@ -240,7 +240,7 @@ fn span_of(path: &VaultPath, shown: &ShownFile, part: &str) -> Result<(std::ops:
     Ok((found.section.clone(), found.line))
 }
 
-impl NoteOutput {
+impl ReadNoteOutput {
     fn text(&self) -> String {
         let path = quoted(&self.path);
         let section = self.section.as_ref().map_or_else(String::new, |section| format!("#{}", quoted(section)));

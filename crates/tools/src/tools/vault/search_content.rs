@@ -7,13 +7,15 @@ use lapidary_operation::{
     fence::fenced,
     quote::{Prose, one_line, quoted_path},
 };
-use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
+use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions};
 use lapidary_toolkit::{
     budget::{self, BudgetInput, BudgetLimits},
     folder::FolderTarget,
     hash, index, reading,
 };
-use lapidary_vault::{Budget, ScanHit, ScanPlace, ScannedNotes, Skip, Stop, VaultPath, View, VisibleFiles, Window};
+use lapidary_vault::{
+    ScanBudget, ScanHit, ScanPlace, ScanStop, ScanWindow, ScannedNotes, SeenLines, VaultPath, View, VisibleFiles,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -145,9 +147,9 @@ impl ReadTool for SearchContent {
         let resume_from = input.resume_from.as_deref().map(|given| resume_place(files, given)).transpose()?;
         let limits = BudgetLimits::of(input.budget.as_ref(), context);
         let place = place_of(input.offset);
-        let window = Window {
+        let window = ScanWindow {
             start: place.map_or(0, |place| place.file),
-            skip: Skip::Matches(place.map_or(0, |place| place.matches)),
+            skip: SeenLines::Matches(place.map_or(0, |place| place.matches)),
             // Both ways to go on lead to the same place.
             offset: if place.is_some() { 0 } else { usize::try_from(input.offset).unwrap_or(usize::MAX) },
             limit: input.limit.unwrap_or(USUAL_LIMIT),
@@ -157,14 +159,14 @@ impl ReadTool for SearchContent {
             directory.as_ref(),
             resume_from.as_ref().map(|(path, line)| (path, *line)),
             window,
-            &Budget { max_files: limits.files, max_bytes: limits.bytes, go_on: &|| limits.stop(context.cancel) },
+            &ScanBudget { max_files: limits.files, max_bytes: limits.bytes, go_on: &|| limits.stop(context.cancel) },
         );
         context.walked.set(Some(WalkCost {
             files: found.files_scanned as u64,
             bytes: found.bytes_scanned,
             stopped: found.stopped,
         }));
-        if found.stopped == Some(Stop::Cancelled) {
+        if found.stopped == Some(ScanStop::Cancelled) {
             context.check()?;
         }
         Ok(output(&input, &found))
@@ -249,7 +251,7 @@ impl ReadTool for SearchContent {
 fn pattern(input: &Input) -> Result<Pattern, Reason> {
     let options = PatternOptions {
         kind: if input.regex { PatternKind::Regex } else { PatternKind::Literal },
-        case: if input.ignore_case { Case::Insensitive } else { Case::Sensitive },
+        case: if input.ignore_case { LetterCase::Insensitive } else { LetterCase::Sensitive },
         whole_word: input.whole_word,
         // Letters with accents are stored in two ways. Plain letters are not, and need no second look at the text.
         nfc: !input.query.is_ascii(),
@@ -334,7 +336,7 @@ impl HitOutput {
 fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
     let mut hints = Vec::new();
     if let Some(stop) = found.stopped {
-        let why = if stop == Stop::Budget { "the budget is spent" } else { "the time is up" };
+        let why = if stop == ScanStop::Budget { "the budget is spent" } else { "the time is up" };
         hints.push(format!(
             "Not all notes were looked through: {why}. To go on, send `nextOffset` as `offset`, \
              or `resumeFrom` as `resume_from`."

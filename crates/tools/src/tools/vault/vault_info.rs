@@ -6,7 +6,7 @@ use lapidary_toolkit::{
     budget::{self, BudgetInput, BudgetLimits},
     index,
 };
-use lapidary_vault::{FileEntry, Stop, View};
+use lapidary_vault::{FileEntry, ScanStop, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -62,7 +62,7 @@ impl ReadTool for VaultInfo {
         let (counted, stopped) = count(context, view, &input)?;
         context.walked.set(Some(WalkCost { files: counted.file_count as u64, bytes: 0, stopped }));
         match stopped {
-            Some(Stop::Cancelled) => {
+            Some(ScanStop::Cancelled) => {
                 Err(context.check().err().unwrap_or_else(|| bug!("the count stopped and the call was not cancelled")))
             }
             Some(_) => {
@@ -126,7 +126,7 @@ impl ReadTool for VaultInfo {
 }
 
 /// The notes as far as the budget goes, and why it ended there.
-fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, Option<Stop>), Reason> {
+fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, Option<ScanStop>), Reason> {
     let limits = BudgetLimits::of(input.budget.as_ref(), context);
     let mut counted = Output { name: view.vault().to_owned(), ..Output::default() };
     for note in index::files(context, view)?.iter().filter(FileEntry::is_note).skip(input.offset) {
@@ -136,7 +136,7 @@ fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, O
         }
         let too_much = |most: u64| counted.file_count > 0 && counted.size_bytes + note.bytes() > most;
         if limits.files.is_some_and(|most| counted.file_count >= most) || limits.bytes.is_some_and(too_much) {
-            return Ok((counted, Some(Stop::Budget)));
+            return Ok((counted, Some(ScanStop::Budget)));
         }
         counted.file_count += 1;
         counted.size_bytes += note.bytes();

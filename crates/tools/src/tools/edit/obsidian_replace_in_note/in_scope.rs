@@ -7,7 +7,7 @@ use lapidary_operation::{
     Context, Reason, clipped,
     quote::{Prose, quoted},
 };
-use lapidary_query::{Case, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
+use lapidary_query::{LetterCase, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
 use lapidary_toolkit::{
     names::{guard_regex, pattern_refusal},
     patching::edit_refusal,
@@ -90,7 +90,7 @@ impl ReplaceRequest {
         }
         let options = PatternOptions {
             kind: if self.use_regex { PatternKind::Regex } else { PatternKind::Literal },
-            case: if self.case_sensitive { Case::Sensitive } else { Case::Insensitive },
+            case: if self.case_sensitive { LetterCase::Sensitive } else { LetterCase::Insensitive },
             whole_word: self.whole_word,
             nfc: false,
         };
