@@ -20,6 +20,7 @@ mod snapshot;
 mod sorted;
 mod text_table;
 mod texts;
+mod vault_rows;
 mod visible;
 
 use lapidary_store::{
@@ -40,3 +41,4 @@ pub use scan::{Budget, Hit, ScanPlace, Scanned, Skip, Stop, Window};
 pub use snapshot::Snapshot;
 pub use sorted::SortedMap;
 pub use texts::{GoOn, Source, Wanted};
+pub use vault_rows::VaultRows;

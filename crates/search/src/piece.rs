@@ -9,11 +9,12 @@ impl Search<'_> {
     /// Whether a part of the query is true of one piece of a note.
     pub(super) fn in_one_piece(&self, row: &FileRow<'_>, state: &FileState, piece: Piece, node: &Node) -> bool {
         let fulfils = |text: &str| Unit::new(text).fulfils(node, self, Some(row));
-        let structure = digest_of(state).structure();
+        let digest = digest_of(state);
         if let Piece::Task(wanted) = piece {
-            return structure.tasks.iter().filter(|task| wanted.accepts(task.status)).any(|task| fulfils(task.text));
+            let tasks = digest.tasks();
+            return tasks.iter().filter(|task| wanted.accepts(task.status)).any(|task| fulfils(task.text));
         }
-        let headings: Vec<usize> = structure.headings.iter().map(|heading| heading.line).collect();
+        let headings: Vec<usize> = digest.structure().headings.iter().map(|heading| heading.line).collect();
         let look = |text: &str| match piece {
             Piece::Line => text.lines().any(fulfils),
             Piece::Block => cut_before(text, &block_starts(text, &headings)).into_iter().any(fulfils),

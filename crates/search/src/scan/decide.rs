@@ -43,7 +43,7 @@ impl BeforeWords<'_> {
             (Leaf::Tag(wanted), AtHand::Digest) => Some(has_tag(self.row, wanted)),
             (Leaf::Property(filter), AtHand::Digest) => Some(filter.holds(self.row)),
             (Leaf::Within(Piece::Task(wanted), inside), AtHand::Digest) => {
-                let any = digest_of(self.state).structure().tasks.iter().any(|task| wanted.accepts(task.status));
+                let any = digest_of(self.state).tasks().iter().any(|task| wanted.accepts(task.status));
                 let every = matches!(inside, Node::All(nodes) if nodes.is_empty());
                 Some(any).filter(|any| !any || every)
             }
