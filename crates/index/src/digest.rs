@@ -16,7 +16,7 @@ pub(crate) use properties::PackedValue;
 
 /// Changes whenever a digest of the same note would come out different, so that an older cache is not believed.
 /// `a_digest_is_what_it_was` fails when that is forgotten.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 
 const PARTS: usize = 8;
 
@@ -60,6 +60,7 @@ pub struct TaskDigest<'a> {
     pub line: usize,
     /// How many list items it stands in.
     pub depth: usize,
+    /// Its first line.
     pub text: &'a str,
 }
 
@@ -68,7 +69,6 @@ pub struct TaskDigest<'a> {
 pub struct BodyStructure<'a> {
     pub headings: Vec<RowHeading<'a>>,
     pub blocks: Vec<RowBlock<'a>>,
-    pub tasks: Vec<TaskDigest<'a>>,
 }
 
 impl<'a> Digest<'a> {
@@ -159,6 +159,11 @@ impl<'a> Digest<'a> {
         items::unpack_items(self.part(DigestPart::Items))
     }
 
+    /// All tasks, in document order.
+    pub fn tasks(&self) -> Vec<TaskDigest<'a>> {
+        items::unpack_tasks(self.part(DigestPart::Items))
+    }
+
     /// All inline fields, in document order.
     pub fn fields(&self) -> Vec<RowField<'a>> {
         items::unpack_fields(self.part(DigestPart::Fields))
@@ -177,11 +182,6 @@ fn unpack_structure<'a>(mut unpacker: ByteUnpacker<'a>, structure: &mut BodyStru
     for _ in 0..unpacker.length()? {
         let line = unpacker.length()?;
         structure.blocks.push(RowBlock { id: unpacker.text()?, line });
-    }
-    for _ in 0..unpacker.length()? {
-        let status = u32::try_from(unpacker.number()?).ok().and_then(char::from_u32)?;
-        let (line, depth) = (unpacker.length()?, unpacker.length()?);
-        structure.tasks.push(TaskDigest { status, line, depth, text: unpacker.text()? });
     }
     Some(())
 }

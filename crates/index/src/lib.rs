@@ -20,6 +20,7 @@ mod snapshot;
 mod sorted;
 mod text_table;
 mod texts;
+mod vault_rows;
 mod visible;
 
 use lapidary_store::{
@@ -40,3 +41,4 @@ pub use scan::{ScanBudget, ScanHit, ScanPlace, ScanResult, ScanStop, ScanWindow,
 pub use snapshot::Snapshot;
 pub use sorted::SortedMap;
 pub use texts::{GoOn, TextDemand, TextSource};
+pub use vault_rows::VaultRows;

@@ -17,7 +17,7 @@ use std::{
 use jiff::Timestamp;
 use lapidary_note::{LinkKind, shown_text};
 use lapidary_query::{
-    FrontmatterState, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,
+    FrontmatterState, OwnerMarks, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,
 };
 
 use super::{
@@ -35,13 +35,28 @@ const SINGLE_LOOKUPS: usize = 32;
 pub struct NoteRows<'n> {
     notes: &'n VisibleNotes,
     backlinks: Backlinks,
+    marks: OwnerMarks,
     go_on: GoOn<'n>,
 }
 
 impl<'n> NoteRows<'n> {
     /// Whoever asks to stop finds some answers empty, and must not use them.
     pub fn new(notes: &'n VisibleNotes, go_on: GoOn<'n>) -> Self {
-        Self { notes, backlinks: Backlinks::default(), go_on }
+        Self { notes, backlinks: Backlinks::default(), marks: OwnerMarks::default(), go_on }
+    }
+
+    /// With what the owner has marked in the app.
+    #[must_use]
+    pub fn with_marks(self, marks: OwnerMarks) -> Self {
+        Self { marks, ..self }
+    }
+
+    pub(crate) fn marks(&self) -> &OwnerMarks {
+        &self.marks
+    }
+
+    pub(crate) fn notes(&self) -> &'n VisibleNotes {
+        self.notes
     }
 
     /// All notes, in path order.
@@ -146,8 +161,9 @@ impl Row for FileRow<'_> {
     fn links(&self) -> Vec<RowLink<'_>> {
         let links = links(self.digest);
         links
-            .map(|LinkDigest { embed, line, target, subpath, alias, property, .. }| RowLink {
+            .map(|LinkDigest { kind, embed, line, target, subpath, alias, property }| RowLink {
                 target,
+                markdown: kind == LinkKind::Markdown,
                 subpath,
                 display: alias,
                 embed,
@@ -174,6 +190,18 @@ impl Row for FileRow<'_> {
 
     fn fields(&self) -> Vec<RowField<'_>> {
         self.digest.fields()
+    }
+
+    fn is_bookmarked(&self) -> bool {
+        self.rows.is_some_and(|rows| rows.marks.is_bookmarked(self.path()))
+    }
+
+    fn is_excluded(&self) -> bool {
+        self.rows.is_some_and(|rows| rows.marks.is_excluded(self.path()))
+    }
+
+    fn is_note(&self) -> bool {
+        self.state.path.is_note()
     }
 }
 

@@ -10,6 +10,7 @@ mod pattern;
 mod row;
 mod search;
 mod simple;
+mod source;
 mod value;
 mod words;
 
@@ -21,8 +22,8 @@ pub use pattern::{
     PatternOptions, ReplaceError, Replacement, Replacer, TooManyAttempts, lines_after, lines_before,
 };
 pub use row::{
-    FoundField, FrontmatterState, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,
-    item_fields, line_fields,
+    FoundField, FrontmatterState, NoteField, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink,
+    RowTag, TextPosition, item_fields, line_fields, note_fields, note_items,
 };
 pub use search::{
     AnswerBounds, Answers, FuzzyWord, KeptWord, LeafResolver, Lexicon, PathFilter, PropertyFilter, QueryLeaf,
@@ -30,6 +31,10 @@ pub use search::{
     has_tag, holds, search_tokens, search_words, word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
+pub use source::{
+    DroppedRows, OwnerMarks, QueryContext, QueryHalt, QueryLimits, QueryStep, QuerySyntaxError, QueryVault, RowNumber,
+    RowSelection, RowSet, ScannedVault, VaultRow,
+};
 pub use value::{
     DateValue, DateZone, DurationValue, LinkValue, Number, Object, Value, bases_property, dataview_field,
     dataview_property,

@@ -15,11 +15,12 @@ impl RankedSearch<'_> {
         node: &QueryNode,
     ) -> bool {
         let fulfils = |text: &str| TextUnit::new(text).fulfils(node, self, Some(row));
-        let structure = digest_of(state).structure();
+        let digest = digest_of(state);
         if let QueryPiece::Task(wanted) = piece {
-            return structure.tasks.iter().filter(|task| wanted.accepts(task.status)).any(|task| fulfils(task.text));
+            let tasks = digest.tasks();
+            return tasks.iter().filter(|task| wanted.accepts(task.status)).any(|task| fulfils(task.text));
         }
-        let headings: Vec<usize> = structure.headings.iter().map(|heading| heading.line).collect();
+        let headings: Vec<usize> = digest.structure().headings.iter().map(|heading| heading.line).collect();
         let look = |text: &str| match piece {
             QueryPiece::Line => text.lines().any(fulfils),
             QueryPiece::Block => cut_before(text, &block_starts(text, &headings)).into_iter().any(fulfils),

@@ -100,11 +100,4 @@ fn pack_structure(note: &Note<'_>, lines: &LineTable, packer: &mut BytePacker<'_
         packer.length(lines.line(block.marker.start));
         packer.text(&block.id);
     }
-    packer.length(note.tasks.len());
-    for task in &note.tasks {
-        packer.number(u64::from(u32::from(task.status)));
-        packer.length(lines.line(task.checkbox.start));
-        packer.length(note.items.get(task.item).map_or(0, |item| item.depth));
-        packer.text(&note.text[task.text.clone()]);
-    }
 }

@@ -2,7 +2,8 @@
 
 use std::{fmt::Write, fs, path::Path};
 
-use lapidary_query::{Number, Object, Value};
+use lapidary_note::{LineTable, Note};
+use lapidary_query::{Number, Object, Value, note_items};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -38,15 +39,12 @@ fn notes(live: &Arc<VaultIndex>, policy: Policy) -> VisibleNotes {
 fn described(notes: &VisibleNotes) -> String {
     let mut text = String::new();
     for row in NoteRows::new(notes, &|| true).iter() {
-        let content = row.content().unwrap_or_default().into_owned();
         let resolved: Vec<Option<&str>> = row.links().iter().map(|link| row.resolve(link.target)).collect();
-        let items: Vec<Option<String>> = row.items().iter().map(|item| item.text(&content)).collect();
         writeln!(text, "{} {} {} {} {}", row.path(), row.name(), row.folder(), row.extension(), row.bytes()).unwrap();
         writeln!(text, "{:?} {:?}", row.frontmatter(), row.properties(&|_| true)).unwrap();
         writeln!(text, "{:?} {:?} {:?} {:?}", row.tags(), row.aliases(), row.headings(), row.blocks()).unwrap();
         writeln!(text, "{:?} {resolved:?} {:?}", row.links(), row.backlinks()).unwrap();
-        writeln!(text, "{:?} {items:?} {:?}", row.items(), row.fields()).unwrap();
-        assert!(items.iter().all(Option::is_some), "{}", row.path());
+        writeln!(text, "{:?} {:?}", row.items(), row.fields()).unwrap();
     }
     text
 }
@@ -209,8 +207,11 @@ proptest! {
         let digest = Digest::read(&bytes).unwrap();
         let text = shown_text(note.as_bytes());
         let lines = text.split('\n').count();
+        let parsed = Note::parse(&text);
+        prop_assert_eq!(digest.items(), note_items(&parsed, &LineTable::of(&text)));
         for item in digest.items() {
-            assert!(item.text(&text).is_some(), "{item:?} of {text:?}");
+            let first = item.text.lines().next().unwrap_or_default();
+            assert!(text[item.span.clone()].contains(first), "{item:?} of {text:?}");
             assert!(item.line_count > 0 && item.line + item.line_count - 1 <= lines, "{item:?} of {text:?}");
         }
         let items = digest.items().len();
@@ -225,6 +226,7 @@ proptest! {
             digest.items();
             digest.fields();
             digest.structure();
+            digest.tasks();
             digest.properties().for_each(|(_, value)| drop(value.read()));
             let read = digest.written_tags().count() + digest.links().count() + digest.aliases().count();
             prop_assert!(read <= packed.len());

@@ -43,7 +43,7 @@ impl BeforeWords<'_> {
             (QueryLeaf::Tag(wanted), AtHand::Digest) => Some(has_tag(self.row, wanted)),
             (QueryLeaf::Property(filter), AtHand::Digest) => Some(filter.holds(self.row)),
             (QueryLeaf::Within(QueryPiece::Task(wanted), inside), AtHand::Digest) => {
-                let any = digest_of(self.state).structure().tasks.iter().any(|task| wanted.accepts(task.status));
+                let any = digest_of(self.state).tasks().iter().any(|task| wanted.accepts(task.status));
                 let every = matches!(inside, QueryNode::All(nodes) if nodes.is_empty());
                 Some(any).filter(|any| !any || every)
             }

@@ -35,7 +35,7 @@ impl OneNote<'_> {
             QueryLeaf::Within(QueryPiece::Task(state), node) => {
                 let items = self.row.items().into_iter();
                 let tasks = items.filter(|item| item.status.is_some_and(|status| state.accepts(status)));
-                tasks.filter_map(|task| task.text(self.text)).any(|text| self.in_piece(&text, node))
+                tasks.map(|task| task.text).any(|text| self.in_piece(&text, node))
             }
             QueryLeaf::Within(_, node) => self.text.lines().any(|line| self.in_piece(line, node)),
         }
