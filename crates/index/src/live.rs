@@ -70,9 +70,9 @@ impl IndexState {
 /// Why there is no snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
-    #[error("it was called off")]
+    #[error("it was cancelled")]
     Stopped,
-    #[error("the vault cannot be looked through: {0}")]
+    #[error("the vault cannot be scanned: {0}")]
     Store(#[from] StoreError),
 }
 
@@ -196,13 +196,13 @@ impl VaultIndex {
         let started = run_aside("digests", move || {
             // If they could not be made, whoever needs them tries again and says why.
             if let Err(error) = live.notes(&|| Arc::strong_count(&live) > 1) {
-                tracing::debug!(%error, "the notes could not be looked into");
+                tracing::debug!(%error, "the notes could not be indexed");
             }
             live.digesting_aside.store(false, Ordering::Release);
         });
         if let Err(error) = started {
             self.digesting_aside.store(false, Ordering::Release);
-            tracing::warn!(%error, "nobody looks into the notes");
+            tracing::warn!(%error, "the notes are not indexed");
         }
     }
 
@@ -320,7 +320,7 @@ impl VaultIndex {
         let forgotten = std::mem::replace(&mut *self.newest.write(), empty);
         // Outside the lock, because it takes a while to go.
         drop(forgotten);
-        tracing::debug!("the index is given back until somebody asks again");
+        tracing::debug!("the index is released until it is needed again");
         true
     }
 

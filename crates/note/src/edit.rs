@@ -53,31 +53,31 @@ pub struct EditResult {
 /// Why an edit was not made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    #[error("bytes {} to {} are no part of a text of {length} bytes", span.start, span.end)]
+    #[error("bytes {} to {} are outside a text of {length} bytes", span.start, span.end)]
     OutsideText { span: Range<usize>, length: usize },
     #[error("line {line} is not in a text of {lines} lines")]
     OutsideLines { line: usize, lines: usize },
     #[error("the new text would have {bytes} bytes or more; the limit is {limit}")]
     TooLarge { bytes: usize, limit: usize },
     /// A lone carriage return and a line feed would come to stand side by side and be read as one line end.
-    #[error("two line ends of different kinds would become one")]
+    #[error("two different line endings would be merged into one")]
     MergedLineEnds,
     #[error("the new text must be one line")]
     SeveralLines,
-    #[error("{} would not be read as the text of this heading, or would change another", quoted(.text))]
+    #[error("{} would not be parsed as the text of this heading, or would change another", quoted(.text))]
     HeadingLost { text: String },
     #[error("the note already has a heading {}", quoted(.path))]
     HeadingTaken { path: String },
-    #[error("several headings are meant by {}", quoted(.path))]
+    #[error("{} matches several headings", quoted(.path))]
     AmbiguousHeading { path: String },
     #[error("{} would need a heading below the sixth level", quoted(.path))]
     TooDeep { path: String },
     #[error("a heading or a named block outside the section would be lost or changed")]
     HeadingsLost,
     /// Code, a comment or HTML without an end would take the new text in.
-    #[error("what stands before it is not closed and would take the text in")]
+    #[error("a construct above it is not closed and would swallow the text")]
     Unclosed,
-    #[error("the content would not be read as the one block {}, or would change another", quoted(.id).after("^"))]
+    #[error("the content would not be parsed as the single block {}, or would change another", quoted(.id).after("^"))]
     BlockLost { id: String },
     #[error("{} is not a block id: only letters, digits and `-`", quoted(.id))]
     BadBlockId { id: String },
@@ -89,11 +89,11 @@ pub enum EditError {
     Columns { expected: usize, found: usize },
     #[error("{} is not a tag that Obsidian reads", quoted(.tag))]
     BadTag { tag: String },
-    #[error("{} would not be read as a tag there, or another tag would change", quoted(.tag).after("#"))]
+    #[error("{} would not be parsed as a tag there, or another tag would change", quoted(.tag).after("#"))]
     TagLost { tag: String },
-    #[error("{} cannot stand in a link", quoted(.target))]
+    #[error("a link cannot express {}", quoted(.target))]
     BadLinkTarget { target: String },
-    #[error("a link to {} would not be read as one there, or another link would change", quoted(.target))]
+    #[error("a link to {} would not be parsed as one there, or another link would change", quoted(.target))]
     LinkLost { target: String },
     #[error(transparent)]
     Property(#[from] PropertyError),

@@ -51,7 +51,7 @@ pub(crate) struct YamlError {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum YamlProblem {
-    #[error("the property {} stands there twice", quoted(.name))]
+    #[error("the property {} occurs twice", quoted(.name))]
     Repeated { name: String },
     #[error("{0}")]
     Other(String),

@@ -1,10 +1,10 @@
-//! What a caller may use of what the server offers. Chosen by the owner, never by a call.
+//! What a caller may use of the server's tools. Chosen by the owner, never by a call.
 
 use crate::{
     Catalogue, CatalogueEntry, Effect, OffReason, SelectionError, ToolGroup, ToolSelection, ToolSet, ToolStanding,
 };
 
-/// How a profile is described: words as in `--tools`, and the most that may happen to files.
+/// How a profile is described: words as in `--tools`, and the strongest effect on files that it allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileRules {
     pub allow: Vec<String>,
@@ -13,7 +13,7 @@ pub struct ProfileRules {
 }
 
 impl ProfileRules {
-    /// Looks at everything and changes nothing.
+    /// Reads everything and changes nothing.
     pub fn reader() -> Self {
         Self::groups(&["read", "vault", "agent"], Effect::Read)
     }
@@ -28,7 +28,7 @@ impl ProfileRules {
         Self::groups(&["all"], Effect::Destroy)
     }
 
-    /// A profile that is always there.
+    /// A built-in profile.
     pub fn built_in(name: &str) -> Option<Self> {
         match name {
             "reader" => Some(Self::reader()),
@@ -43,14 +43,14 @@ impl ProfileRules {
     }
 }
 
-/// The names of the profiles that are always there, the narrowest first.
+/// The names of the built-in profiles, narrowest first.
 pub const BUILT_IN_PROFILES: [&str; 3] = ["reader", "editor", "curator"];
 
-/// A profile with the tools that it leaves.
+/// A profile with the tools that it allows.
 pub struct ProfileView {
     pub name: String,
     pub catalogue: Catalogue,
-    /// The most that may happen to files, whatever tool it is asked of.
+    /// The strongest effect on files that any tool may have.
     pub most: Effect,
     groups: Vec<ToolGroup>,
 }
@@ -64,14 +64,14 @@ impl ProfileView {
         vaults: &[String],
     ) -> Result<Self, SelectionError> {
         let catalogue = Catalogue::new(set, selection, rules, vaults)?;
-        // What was not chosen may still be the profile's; what the owner excluded is nobody's.
+        // A tool that was not chosen may still be in the profile; an excluded one is never available.
         let has =
             |entry: &&CatalogueEntry| entry.in_profile && entry.standing != ToolStanding::Off(OffReason::Excluded);
         let groups = catalogue.entries().iter().filter(has).map(|entry| entry.spec.declaration.group).collect();
         Ok(Self { name: name.to_owned(), catalogue, most: rules.most, groups })
     }
 
-    /// Whether it has anything of this group: what is not a tool belongs to one all the same.
+    /// Whether it includes anything of this group: things other than tools belong to groups too.
     pub fn has(&self, group: ToolGroup) -> bool {
         self.groups.contains(&group)
     }

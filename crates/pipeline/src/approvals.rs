@@ -142,7 +142,7 @@ pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) ->
     }
     let Some(mut rendered) = RenderedReply::from_json(settled) else { return Ok(None) };
     if !rendered.is_error {
-        rendered.add_notice("A person agreed, and the change has been made. Do not make the call again.");
+        rendered.add_notice("The owner approved it and the change has been made. Do not repeat the call.");
     }
     Ok(Some(ApprovalResult::Reply(rendered)))
 }
@@ -183,7 +183,7 @@ pub(crate) fn wait(
     });
     let record = record.to_string();
     if let Some(limit) = over_limit(waiting, &id, record.len() as u64, now)? {
-        return Ok(Reason::TooMany { what: "questions to a person", limit });
+        return Ok(Reason::TooMany { what: "approval requests", limit });
     }
     waiting.put(&id, &record)?;
     Ok(Reason::ApprovalPending { id, handle })
@@ -398,7 +398,7 @@ mod tests {
         let decided = server.executor.decide(&pending, true).unwrap();
         assert!(matches!(decided, ApprovalOutcome::NoSuchPrincipal(name) if name == PHONE));
         assert_eq!(server.text("Work/a.md"), "one\n");
-        assert_eq!(server.executor.pending().unwrap(), std::slice::from_ref(&pending), "it still waits");
+        assert_eq!(server.executor.pending().unwrap(), std::slice::from_ref(&pending), "it is still pending");
         assert!(matches!(server.executor.decide(&pending, false).unwrap(), ApprovalOutcome::Rejected));
         assert_eq!(server.executor.pending().unwrap(), []);
     }

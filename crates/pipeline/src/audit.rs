@@ -182,7 +182,7 @@ impl AuditLog {
         if let Err(error) = log.append(line)
             && !self.failed.swap(true, Ordering::Relaxed)
         {
-            tracing::warn!("the audit log cannot be written ({error}); calls go on without it");
+            tracing::warn!("the audit log cannot be written ({error}); calls continue without it");
         }
     }
 }

@@ -104,7 +104,7 @@ fn plan_step<'a>(
         return Err(check::bad_argument(
             entry,
             dry,
-            "is for the whole batch: set it beside `ops`, or leave this one out",
+            "applies to the whole batch: set it next to `ops`, or leave this one out",
         ));
     }
     arguments.insert(dry.to_owned(), json!(dry_run));

@@ -85,9 +85,9 @@ pub enum LogicError {
 /// Why a rule was not finished.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogicHalt {
-    #[error("the rule takes too many steps or makes too much of its data")]
+    #[error("the rule takes too many steps or produces too much data")]
     TooMuch,
-    #[error("a pattern needs too many attempts")]
+    #[error("a pattern needs too many steps")]
     Undecided,
     /// A pattern that the rule itself has put together.
     #[error("{}: {problem}", quoted(.pattern))]

@@ -72,7 +72,7 @@ pub enum PatternError {
     #[error("the pattern has {bytes} bytes, more than the limit of {limit}")]
     TooLong { bytes: usize, limit: usize },
     /// `at` is a byte of the pattern, if the fault lies at one.
-    #[error("the pattern is not understood{}: {reason}", at.map(|at| format!(" at byte {at}")).unwrap_or_default())]
+    #[error("the pattern is invalid{}: {reason}", at.map(|at| format!(" at byte {at}")).unwrap_or_default())]
     Refused { reason: String, at: Option<usize> },
     #[error("the pattern is too large, it would need more than {limit} bytes of memory")]
     TooLarge { limit: usize },
@@ -80,7 +80,7 @@ pub enum PatternError {
 
 /// A text for which a pattern with lookaround or backreferences could not be decided within its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern needs too many attempts on this text")]
+#[error("the pattern needs too many steps on this text")]
 pub struct TooManyAttempts;
 
 /// A compiled pattern.

@@ -1,4 +1,4 @@
-//! The command line: what a person can type, and nothing about what it does.
+//! The command line: its syntax, and nothing about what it does.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use crate::config::host;
 #[cfg(test)]
 mod tests;
 
-/// What was asked for.
+/// The parsed command line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Invocation {
     pub(crate) flags: CommonFlags,
@@ -35,13 +35,13 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Vaults and settings")]
 pub(crate) struct CommonFlags {
-    /// A vault folder to work on, with a name of its own if wanted; may be repeated
+    /// Vault folder to serve, optionally with a name; may be repeated
     #[arg(long = "vault", value_name = "[NAME=]PATH")]
     pub(crate) vaults: Vec<String>,
-    /// Work on a copy of the bundled demo vault
+    /// Serve a copy of the bundled demo vault
     #[arg(long)]
     pub(crate) demo: bool,
-    /// The configuration file to read instead of the one in the configuration folder
+    /// Configuration file to read instead of the default one
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<String>,
     /// Change nothing
@@ -50,16 +50,16 @@ pub(crate) struct CommonFlags {
     /// Tools to list: names, groups, `default`, `obsidian`, `files` or `all`, separated by commas; may be repeated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
-    /// Tools to leave out, written like those of --tools, over which this wins
+    /// Tools to exclude (same syntax as --tools, which it overrides)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) exclude_tools: Vec<String>,
-    /// What callers may use: `reader`, `editor`, `curator` or a profile of the configuration file
+    /// What callers may use: `reader`, `editor`, `curator` or a profile from the configuration file
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
     /// List tools under their dotted names (`file.read`), which many clients refuse
     #[arg(long)]
     pub(crate) dotted_names: bool,
-    /// Only `serve` takes it, so it is declared there.
+    /// Only `serve` accepts it, so it is declared there.
     #[arg(skip)]
     pub(crate) http: Option<HttpAddress>,
 }
@@ -86,10 +86,10 @@ pub(crate) struct Search {
     /// Words, "phrases", -not, OR, path:, tag:, [property:value] and so on, as in Obsidian
     #[arg(required = true)]
     pub(crate) query: Vec<String>,
-    /// Other words for the same thing, any of which counts; may be repeated
+    /// Alternative wordings, any of which may match; may be repeated
     #[arg(long = "or", value_name = "WORDS")]
     pub(crate) alternatives: Vec<String>,
-    /// Say how each note was ranked
+    /// Explain the ranking of each note
     #[arg(long)]
     pub(crate) explain: bool,
     /// How many notes to print
@@ -109,7 +109,7 @@ pub(crate) struct ListArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub(crate) struct Audit {
-    /// Go on printing calls as they happen
+    /// Keep printing calls as they happen
     #[arg(long)]
     pub(crate) follow: bool,
     /// How many of the latest calls to print
@@ -120,7 +120,7 @@ pub(crate) struct Audit {
     pub(crate) json: bool,
 }
 
-/// What was changed, and how it was before
+/// What was changed, and the state before
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct Checkpoints {
     #[command(subcommand)]
@@ -139,18 +139,18 @@ pub(crate) enum CheckpointWord {
         #[command(flatten)]
         shown: ShowArguments,
     },
-    /// Print a file as it was before a change, or what is different since
+    /// Print a file as it was before a change, or the difference since
     Show {
-        /// The checkpoint; its first characters are enough
+        /// The checkpoint; a unique prefix is enough
         id: String,
         /// The file
         path: Option<String>,
         #[command(flatten)]
         shown: ShowArguments,
     },
-    /// Print what is different now from before a change
+    /// Print what has changed since just before a change
     Diff {
-        /// The checkpoint; its first characters are enough
+        /// The checkpoint; a unique prefix is enough
         id: String,
         /// Only this file
         path: Option<String>,
@@ -159,11 +159,11 @@ pub(crate) enum CheckpointWord {
     },
     /// Undo a change
     Restore {
-        /// The checkpoint; its first characters are enough
+        /// The checkpoint; a unique prefix is enough
         id: String,
         /// Only this file
         path: Option<String>,
-        /// Print what would change and change nothing
+        /// Print what would change without changing anything
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
@@ -185,9 +185,9 @@ pub(crate) struct ShowArguments {
 
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct ExportArguments {
-    /// A folder that is empty or not there yet
+    /// A folder that is empty or does not exist yet
     pub(crate) folder: std::path::PathBuf,
-    /// As a git repository with one commit for each checkpoint (needs git)
+    /// As a git repository with one commit per checkpoint (needs git)
     #[arg(long)]
     pub(crate) git: bool,
     /// Which vault, if several are served
@@ -215,7 +215,7 @@ impl CheckpointWord {
     }
 }
 
-/// Changes that wait for your consent
+/// Pending approvals
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct Approvals {
     #[command(subcommand)]
@@ -224,7 +224,7 @@ pub(crate) struct Approvals {
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum ApprovalWord {
-    /// Print what waits (the default)
+    /// Print pending approvals (the default)
     List {
         /// Print JSON instead of a table
         #[arg(long)]
@@ -234,21 +234,21 @@ pub(crate) enum ApprovalWord {
     },
     /// Print what would change
     Show {
-        /// Its name in the list; the first characters are enough
+        /// Its id in the list; a unique prefix is enough
         id: String,
         #[command(flatten)]
         flags: CommonFlags,
     },
-    /// Look at it once more and make the change
+    /// Review it once more and make the change
     Accept {
-        /// Its name in the list; the first characters are enough
+        /// Its id in the list; a unique prefix is enough
         id: String,
         #[command(flatten)]
         flags: CommonFlags,
     },
     /// Refuse it; nothing changes
     Reject {
-        /// Its name in the list; the first characters are enough
+        /// Its id in the list; a unique prefix is enough
         id: String,
         #[command(flatten)]
         flags: CommonFlags,
@@ -256,7 +256,7 @@ pub(crate) enum ApprovalWord {
 }
 
 impl Approvals {
-    /// The options behind the last word, where people write them.
+    /// The options after the last word, where people write them.
     fn flags(&mut self) -> CommonFlags {
         match &mut self.word {
             None => CommonFlags::default(),
@@ -270,7 +270,7 @@ impl Approvals {
     }
 }
 
-/// Where to listen; what is left out comes from the settings.
+/// Where to listen; omitted parts come from the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct HttpAddress {
     pub(crate) host: Option<IpAddr>,
@@ -297,15 +297,15 @@ enum CommandWord {
     Call(FlagsWith<CallArguments>),
     /// Find the best notes for a query
     Search(FlagsWith<Search>),
-    /// Print the tools that are offered
+    /// Print the available tools
     Tools(FlagsWith<ListArguments>),
     /// Print the vaults that are served
     Vaults(FlagsWith<ListArguments>),
     /// Print the log of calls
     Audit(FlagsWith<Audit>),
-    /// Look at what was changed, and undo it
+    /// Show what was changed, and undo it
     Checkpoints(FlagsWith<Checkpoints>),
-    /// Answer what waits for your consent
+    /// Review pending approvals
     Approvals(FlagsWith<Approvals>),
 }
 
@@ -325,7 +325,7 @@ struct FlagsWith<T: Args> {
     flags: CommonFlags,
 }
 
-/// Reads a command line, the program's name first. Wrong usage is an error that knows its message and exit code (2).
+/// Parses a command line, program name first. Wrong usage is an error with its message and exit code (2).
 pub(crate) fn parse<T>(line: impl IntoIterator<Item = T>) -> Result<Invocation, clap::Error>
 where
     T: Into<OsString> + Clone,
@@ -364,7 +364,7 @@ fn conflict(message: &str) -> clap::Error {
     CommandLine::command().error(ErrorKind::ArgumentConflict, message)
 }
 
-/// The one that is given; nothing if both are.
+/// The one that is given; `None` if both are.
 fn once<T>(outer: Option<T>, inner: Option<T>) -> Option<Option<T>> {
     match (outer, inner) {
         (Some(_), Some(_)) => None,
@@ -372,7 +372,7 @@ fn once<T>(outer: Option<T>, inner: Option<T>) -> Option<Option<T>> {
     }
 }
 
-/// The options before a subcommand and those after it, as one.
+/// The options before and after a subcommand, merged.
 fn join(mut outer: CommonFlags, inner: CommonFlags) -> Option<CommonFlags> {
     outer.vaults.extend(inner.vaults);
     outer.tools.extend(inner.tools);
@@ -438,7 +438,7 @@ impl FromStr for HttpAddress {
         if before.is_empty() {
             return Ok(Self { host: None, port });
         }
-        // Without brackets, the last part of an IPv6 address cannot be told from a port.
+        // Without brackets, the last part of an IPv6 address is ambiguous: it could be a port.
         if before.contains(':') && !before.starts_with('[') {
             return Err(HttpAddressError);
         }

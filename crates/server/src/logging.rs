@@ -45,7 +45,7 @@ pub(crate) fn start(settings: &LogSettings) {
     let layer = LogLayer { level, clock: Clock::system(), sinks: LogSinks::new(settings), calls: AtomicU64::new(0) };
     let subscriber = tracing_subscriber::registry().with(layer);
     if tracing::subscriber::set_global_default(subscriber).is_err() {
-        tracing::warn!("the log was started twice; the first one goes on");
+        tracing::warn!("the log was started twice; the first one continues");
     }
 }
 
@@ -198,7 +198,7 @@ mod tests {
         let mut told = None;
         let plain = logged(Level::ERROR, LogFormat::Plain, || {
             let cause = "invalid utf-8 sequence of 1 bytes from index 7";
-            let reason = lapidary_tools::bug!("what was text is none after an edit: {cause}");
+            let reason = lapidary_tools::bug!("text is no longer text after an edit: {cause}");
             let rules = lapidary_tools::ProfileRules::curator();
             let all = lapidary_tools::Catalogue::new(
                 lapidary_tools::TOOL_SET,
@@ -217,7 +217,9 @@ mod tests {
         assert!(error["data"]["recovery"]["hint"].as_str().unwrap().contains(id), "{error}");
         assert!(!error.to_string().contains("utf-8") && !error.to_string().contains("logging.rs"), "{error}");
         assert_eq!(plain.len(), 1);
-        for part in [id, "crates/server/src/logging.rs:", "is none after an edit: invalid utf-8 sequence of 1 bytes"] {
+        for part in
+            [id, "crates/server/src/logging.rs:", "is no longer text after an edit: invalid utf-8 sequence of 1 bytes"]
+        {
             assert!(plain[0].contains(part), "{part}: {plain:?}");
         }
     }

@@ -252,7 +252,7 @@ impl ServerHandler for McpServer {
                     _ = alive.changed() => false,
                 };
                 if !is_new {
-                    tracing::debug!("nobody is told of new prompts any more: a session has ended");
+                    tracing::debug!("no more news of prompts is sent: a session has ended");
                     return;
                 }
                 if let Err(error) = context.peer.notify_prompt_list_changed().await {
@@ -349,7 +349,7 @@ fn service_error(error: &ServiceError) -> &'static str {
         ServiceError::TransportSend(_) | ServiceError::TransportClosed => "the connection is closed",
         ServiceError::Cancelled { .. } => "the request was cancelled",
         ServiceError::Timeout { .. } => "the client did not answer in time",
-        _ => "the client's answer is not what was asked for",
+        _ => "the client's answer does not match the request",
     }
 }
 

@@ -1,4 +1,4 @@
-/// A part of a list, and where the next one begins.
+/// Part of a list, and where the next one starts.
 pub struct ListPage<T> {
     pub items: Vec<T>,
     pub total: usize,

@@ -11,7 +11,7 @@ pub struct NoteSection {
     pub target: String,
 }
 
-/// The same as a caller says it. A bare text is a heading, or a block if it begins with `^`.
+/// The same as given by a caller. A bare string is a heading, or a block if it starts with `^`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-short" = {
@@ -19,7 +19,7 @@ pub struct NoteSection {
     "description": "Heading (`Tasks`, `Project::Tasks`), `^block`, or {\"type\":\"frontmatter\",\"target\"}.",
 }))]
 struct SectionInput {
-    /// Without it, a heading, or a block if `target` begins with `^`.
+    /// By default a heading, or a block if `target` starts with `^`.
     r#type: Option<SectionType>,
     /// Heading (`Tasks` or `Project::Tasks`), block id or property.
     #[schemars(length(min = 1))]
@@ -66,16 +66,16 @@ impl NoteSection {
         }
     }
 
-    /// The same under another name for what it names.
+    /// The same under another name for the target.
     pub fn named(&self, target: &str) -> SectionOutput {
         SectionOutput { r#type: self.r#type, target: target.to_owned() }
     }
 }
 
-/// Longer lists help nobody.
+/// Longer lists are not useful.
 pub const MOST_NAMES: usize = 20;
 
-/// Of the names of a note's parts, as much as a refusal lists.
+/// How many names of parts a refusal lists.
 pub fn names(all: &[String]) -> Vec<String> {
     all.iter().take(MOST_NAMES).map(|name| clipped(name)).collect()
 }

@@ -35,7 +35,7 @@ pub struct CheckpointPage {
 pub enum CheckpointError {
     #[error("there is no such checkpoint")]
     Missing,
-    #[error("several checkpoints begin like that")]
+    #[error("several checkpoints start with it")]
     Ambiguous { ids: Vec<String> },
     #[error(transparent)]
     Ledger(#[from] LedgerError),

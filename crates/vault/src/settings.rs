@@ -27,7 +27,7 @@ pub struct PeriodicNotes {
 pub enum SettingsError {
     #[error("the settings in {file} cannot be read")]
     Unreadable { file: &'static str },
-    #[error("the vault's folder is not there")]
+    #[error("the vault's folder does not exist")]
     VaultGone,
 }
 

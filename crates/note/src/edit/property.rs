@@ -23,7 +23,7 @@ pub enum PropertyError {
     Yaml { line: usize, problem: String },
     #[error("the properties are not a list of `name: value`")]
     NotAMap,
-    #[error("the property {} stands there twice", quoted(.name))]
+    #[error("the property {} occurs twice", quoted(.name))]
     Duplicate { name: String },
     #[error("{} is written with an anchor that is used elsewhere, or with an alias", quoted(.path))]
     Anchored { path: String },
@@ -34,13 +34,13 @@ pub enum PropertyError {
     TooDeep { limit: usize },
     #[error("there is no property {}", quoted(.path))]
     Missing { path: String },
-    #[error("there already is a property {}", quoted(.path))]
+    #[error("there is already a property {}", quoted(.path))]
     Taken { path: String },
     #[error("{} leads into a value that is neither a map nor a list", quoted(.path))]
     NotAContainer { path: String },
     #[error("{} is not a list", quoted(.path))]
     NotAList { path: String },
-    #[error("{} is not in or right behind a list of {length} items", quoted(.path))]
+    #[error("{} is beyond the end of a list of {length} items", quoted(.path))]
     NoSuchItem { path: String, length: usize },
     /// The written YAML would not say what was asked for, or would lose something else.
     #[error("{} cannot be changed without touching something else", quoted(.path))]

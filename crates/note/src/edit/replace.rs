@@ -26,9 +26,9 @@ pub enum ReplaceError {
     #[error("found {occurrences} times, expected once")]
     NotUnique { occurrences: usize },
     /// A lone carriage return and a line feed would come to stand side by side and be read as one line end.
-    #[error("two line ends of different kinds would become one")]
+    #[error("two different line endings would be merged into one")]
     MergedLineEnds,
-    #[error("found {occurrences} times, so there is no number {wanted}")]
+    #[error("found {occurrences} times, so there is no occurrence {wanted}")]
     OutOfRange { occurrences: usize, wanted: usize },
     #[error("the text would have {bytes} bytes")]
     TooLarge { bytes: usize },

@@ -62,18 +62,18 @@ const LISTED: usize = 50;
 pub enum SectionPatchError {
     #[error("there is no such part")]
     Missing { available: Vec<String> },
-    #[error("several headings are meant")]
+    #[error("several headings match")]
     Ambiguous { candidates: Vec<String> },
-    #[error("the text stands there already")]
+    #[error("the text is already there")]
     Preexists,
     /// The new text holds a heading that would end the section instead of standing in it.
-    #[error("the heading {} would not stand in the section", quoted(.heading))]
+    #[error("the heading {} would not be part of the section", quoted(.heading))]
     Outside { heading: String },
-    #[error("only text can stand under a heading")]
+    #[error("a heading takes only text")]
     NotText,
     #[error("a block takes text, or the rows of a table: `[\"cell\", \"cell\"]` or a list of those")]
     NotRows,
-    #[error("a value of this kind cannot be added to the one that is there")]
+    #[error("a value of this kind cannot be added to the existing one")]
     NotMergeable,
     #[error(transparent)]
     Edit(#[from] EditError),

@@ -64,19 +64,19 @@ impl fmt::Display for HunkRange {
 /// Why a text is no patch of one file. Hunks are counted from 0 and lines of the patch from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {
-    #[error("there is no hunk in it")]
+    #[error("it has no hunk")]
     NoHunk,
-    #[error("line {line} of the patch begins hunk {hunk} and is not `@@ -line,count +line,count @@`")]
+    #[error("line {line} of the patch starts hunk {hunk} and is not `@@ -line,count +line,count @@`")]
     Header { hunk: usize, line: usize },
-    #[error("line {line} of the patch, in hunk {hunk}, begins with neither a space nor `-` nor `+`")]
+    #[error("line {line} of the patch, in hunk {hunk}, starts with neither a space nor `-` nor `+`")]
     Line { hunk: usize, line: usize },
-    #[error("hunk {hunk} says `{stated}`, and its lines make `{actual}`")]
+    #[error("hunk {hunk} says `{stated}`, but its lines make `{actual}`")]
     Counts { hunk: usize, line: usize, stated: HunkRange, actual: HunkRange },
-    #[error("line {line} of the patch begins another file")]
+    #[error("line {line} of the patch starts another file")]
     SeveralFiles { line: usize },
-    #[error("hunk {hunk} says of a line that it has no line end, and more follows it")]
+    #[error("hunk {hunk} marks a line as having no newline, but more lines follow")]
     UnendedLine { hunk: usize },
-    #[error("hunk {hunk} begins before the one above it ends")]
+    #[error("hunk {hunk} starts before the previous one ends")]
     Order { hunk: usize },
 }
 

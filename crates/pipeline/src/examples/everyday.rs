@@ -132,7 +132,7 @@ fn a_call_that_makes_a_note_never_lands_in_another() {
     let target = json!({ "type": "path", "path": "Website.md" });
     let made = server.done("obsidian_append_to_note", json!({ "target": target, "content": "x\n" }));
     assert_eq!((&made["path"], &made["created"]), (&json!("Website.md"), &json!(true)));
-    assert_eq!(made["notice"], "There was no note at this path; of this name there is `Projekte/Website.md`.");
+    assert_eq!(made["notice"], "There was no note at this path, but there is `Projekte/Website.md`.");
     assert!(!server.text("Projekte/Website.md").contains('x'));
     for (tool, arguments) in [
         ("obsidian_write_note", json!({ "target": "Homepage", "content": "x" })),
@@ -334,15 +334,12 @@ fn a_refusal_of_a_note_tool_leads_to_note_tools() {
     let server = TestServer::new(&[("a.md", "# A\n## B\none\n# A\n## B\ntwo\n")]);
     let told = advice(&server, "obsidian_write_note", json!({ "target": "a.md", "content": "x" }));
     let edit =
-        "To change part of it use `obsidian_patch_note` or `obsidian_append_to_note` or `obsidian_replace_in_note`;";
+        "To change part of it, use `obsidian_patch_note` or `obsidian_append_to_note` or `obsidian_replace_in_note`;";
     assert!(told.starts_with(edit), "{told}");
     let section = json!({ "type": "heading", "target": "A::B" });
     let patch = json!({ "target": "a.md", "section": section, "operation": "append", "content": "x" });
     let told = advice(&server, "obsidian_patch_note", patch);
-    assert!(
-        told.contains("`A::B` stands there several times: `obsidian_replace_in_note` finds one by its text"),
-        "{told}"
-    );
+    assert!(told.contains("`A::B` occurs several times: `obsidian_replace_in_note` finds one by its text"), "{told}");
 }
 
 #[test]
@@ -377,7 +374,7 @@ fn a_batch_with_what_is_not_allowed_is_not_to_be_corrected() {
     for (ops, next) in [
         (json!([denied]), "operation 0. Leave it out and send"),
         (json!([missed]), "operation 0. Correct it and send"),
-        (json!([missed, denied]), "operation 0, 1. Correct it or, where it is not allowed, leave it out, and send"),
+        (json!([missed, denied]), "operation 0, 1. Fix it or, if it is not allowed, leave it out, and send"),
     ] {
         let done = server.done("bulk_apply", json!({ "ops": ops }));
         assert!(done["hint"].as_str().unwrap().contains(next), "{done:#}");
@@ -402,7 +399,7 @@ fn a_heading_that_would_take_links_from_another_is_refused_with_the_cause() {
     let mut rename = json!({ "file": "a.md", "heading": "B", "newText": "A", "expected_section_hash": hash });
     let refused = server.refused("heading_rename", rename.clone());
     assert_eq!((&refused.data()["path"], &refused.data()["source"]), (&json!("a.md"), &json!("l.md")));
-    assert!(refused.to_string().contains("another part of the note has that name"), "{refused}");
+    assert!(refused.to_string().contains("another part of the note has the new name"), "{refused}");
     let told = advice(&server, "heading_rename", rename.clone());
     assert!(told.contains("`update_references: false`"), "{told}");
     rename["update_references"] = json!(false);

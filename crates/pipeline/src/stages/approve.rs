@@ -74,7 +74,7 @@ pub(super) fn ask(
         }
         None if !setup.waits_for_approval => Err(Reason::NobodyToAsk),
         None => Err(approvals::wait(execution, &shown(WHOLE_DIFF), digest, now).unwrap_or_else(|error| {
-            tracing::warn!("a question cannot be written down for `lapidary approvals`: {error}");
+            tracing::warn!("an approval request cannot be stored for `lapidary approvals`: {error}");
             Reason::NobodyToAsk
         })),
     }
@@ -219,6 +219,6 @@ mod tests {
         assert_eq!(server.text("a.md"), "two\n");
         assert_eq!(server.log()[1]["via"], "approvals");
         let told = server.done("str_replace", edit());
-        assert!(told["notice"].as_str().unwrap().contains("A person agreed"), "{told:#}");
+        assert!(told["notice"].as_str().unwrap().contains("The owner approved it"), "{told:#}");
     }
 }

@@ -50,7 +50,7 @@ fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
                     && warns
                 {
                     let reason = reason.kind().wire_code().id;
-                    tracing::warn!(reason, "the vault `{name}` cannot be looked at");
+                    tracing::warn!(reason, "the vault `{name}` cannot be used");
                 }
                 VaultView { name, view }
             });

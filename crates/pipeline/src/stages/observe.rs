@@ -94,7 +94,7 @@ fn count_failure(execution: &Execution<'_>, mut outcome: Outcome) -> Outcome {
     {
         let failures = execution.executor.history.failed(&principal.id, execution.time);
         if limits.max_failures > 0 && failures >= limits.max_failures {
-            let notice = format!("{failures} calls in a row have failed. Stop trying, and ask the person what to do.");
+            let notice = format!("{failures} calls in a row have failed. Stop trying, and ask the user what to do.");
             refusal.rendered.iter_mut().for_each(|rendered| rendered.add_notice(&notice));
         }
     }

@@ -22,12 +22,12 @@ fn in_words(news: &VaultNews) -> String {
             format!("a server was killed right after a change; it was complete (checkpoint {checkpoint})")
         }
         VaultNews::Undone { left } if left.is_empty() => {
-            "a change that was not finished has been taken back; all files are as before".to_owned()
+            "an unfinished change was rolled back; all files are as before".to_owned()
         }
         VaultNews::Undone { left } => {
             let files = left.len();
             format!(
-                "an unfinished change has been taken back, but for {files} files changed since; `lapidary audit` names them"
+                "an unfinished change was rolled back, except for {files} files changed since; `lapidary audit` names them"
             )
         }
         VaultNews::LateSave { checkpoint, .. } => {

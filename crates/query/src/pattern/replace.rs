@@ -64,7 +64,7 @@ pub struct Replacement {
 pub enum ReplaceError {
     #[error("the search was stopped")]
     Stopped,
-    #[error("the pattern needs too many attempts on this text")]
+    #[error("the pattern needs too many steps on this text")]
     Undecided,
     #[error("the text is too long for an expression with lookaround or backreferences")]
     TooLong,

@@ -76,7 +76,7 @@ fn ask(search: &Search, cursor: &Value, assembled: &AssembledServer) -> Result<V
     };
     if rendered.is_error {
         let said = rendered.text().join("\n");
-        // People are told that it is an error already.
+        // The caller prints "error:" already.
         return Err(said.strip_prefix("Error: ").unwrap_or(&said).to_owned());
     }
     Ok(Value::Object(rendered.facts()))

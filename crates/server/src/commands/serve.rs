@@ -11,7 +11,7 @@ use crate::{
     stdio,
 };
 
-/// How long a change that is being written may take to finish when the server ends.
+/// How long a change in progress may take to finish when the server ends.
 const LAST_CHANGES: Duration = Duration::from_secs(5);
 
 pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
@@ -33,12 +33,12 @@ pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<Comman
     };
     assembled.executor.stop_changes(LAST_CHANGES);
     assembled.executor.save_indexes(SAVING);
-    // Not waited for: a thread that reads a terminal or a dead disk never ends.
+    // Not joined: a thread that reads a terminal or a dead disk never ends.
     runtime.shutdown_background();
     ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
 }
 
-/// Nobody waits for it: a large vault takes a while to look through.
+/// Runs in the background: scanning a large vault takes a while.
 fn warn_of_rules_without_effect(executor: &Arc<Executor>) {
     let executor = Arc::clone(executor);
     std::thread::spawn(move || {

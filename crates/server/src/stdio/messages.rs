@@ -172,7 +172,7 @@ impl StdioShared {
     async fn refuse(&self, id: &Value, code: i32, message: &str) {
         let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
         if let Err(error) = self.write(error.to_string().into_bytes()).await {
-            tracing::debug!(%error, "the client does not read");
+            tracing::debug!(%error, "the client does not read its messages");
         }
     }
 }

@@ -81,7 +81,7 @@ fn a_rule_file_that_cannot_be_read_closes_the_vault_until_it_is_repaired() {
         let refused = server.call(tool, arguments);
         assert_eq!(reason(&refused), "vault_closed", "{tool}");
         let said = refused.to_string();
-        assert!(said.contains("rule file .lapidaryignore cannot be read") && said.contains("has to repair"), "{said}");
+        assert!(said.contains("rule file .lapidaryignore cannot be read") && said.contains("must fix"), "{said}");
         assert!(!said.contains("broken") && !said.contains("line"), "no more than that: {said}");
     }
     server.done("find_tool", json!({ "query": "read" }));

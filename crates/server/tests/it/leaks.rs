@@ -136,7 +136,7 @@ fn the_first_512_characters_of_the_instructions_say_what_is_in_force() {
         (&[][..], "Everything may be read and changed."),
         (&[("OBSIDIAN_READ_ONLY", "true")], "Read-only"),
         (&[("OBSIDIAN_DENY_PATHS", "secret")], "Some paths are closed."),
-        (&[("LAPIDARY_APPROVAL", "write=ask")], "shown to a person first"),
+        (&[("LAPIDARY_APPROVAL", "write=ask")], "needs the user's approval"),
         (&[("LAPIDARY_APPROVAL", "write=deny")], "allow no change"),
         (&[("OBSIDIAN_READ_PATHS", "pub"), ("OBSIDIAN_WRITE_PATHS", "work")], "Readable: `pub`. Writable: `work`."),
     ] {

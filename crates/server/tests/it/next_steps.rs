@@ -41,13 +41,13 @@ fn refusals_name_the_step_that_helps() {
             "obsidian_patch_note",
             json!({ "target": path("twice.md"), "section": section("Notes"), "operation": "append", "content": "x" }),
             &[
-                "Name one of: `P::Notes`. `Q::Notes` stands there several times: `obsidian_replace_in_note` finds one by its text, `heading_replace_body` by its `occurrence`",
+                "Name one of: `P::Notes`. `Q::Notes` occurs several times: `obsidian_replace_in_note` finds one by its text, `heading_replace_body` by its `occurrence`",
             ],
         ),
         yes(
             "obsidian_patch_note",
             json!({ "target": path("twice.md"), "section": section("Q::Notes"), "operation": "append", "content": "x" }),
-            &["Recovery: `Q::Notes` stands there several times"],
+            &["Recovery: `Q::Notes` occurs several times"],
         ),
         yes(
             "frontmatter_set",
@@ -68,7 +68,7 @@ fn refusals_name_the_step_that_helps() {
         yes(
             "obsidian_replace_in_note",
             json!({ "target": path("props.md"), "scope": "both", "replacements": [{ "search": "1", "replace": "[" }] }),
-            &["would not be valid YAML any more: line 2: ", "`scope`"],
+            &["would no longer be valid YAML: line 2: ", "`scope`"],
         ),
         yes(
             "lines_replace",
@@ -79,7 +79,7 @@ fn refusals_name_the_step_that_helps() {
         yes(
             "apply_patch",
             json!({ "file": "short.md", "patch": "@@ -2 +2 @@\n-two\n\\ No newline at end of file\n+x\n" }),
-            &["make the patch anew"],
+            &["create a new patch"],
         ),
         yes("file_move", json!({ "from": "short.md", "to": "empty.md" }), &["`on_conflict` to `rename`"]),
         yes("file_move", json!({ "from": "box", "to": "other" }), &["send `other/box`"]),

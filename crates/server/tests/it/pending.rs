@@ -123,7 +123,7 @@ fn if_the_note_changed_meanwhile_nothing_is_made_and_the_person_is_asked_about_w
     let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
     vault.write("a.md", b"one two four\n");
     let said = at_terminal(&vault, &["approvals", "accept", &id], "y\n");
-    assert!(said.contains("not what would be changed now"), "{said}");
+    assert!(said.contains("no longer the one that the user was asked about"), "{said}");
     assert_eq!(vault.read("a.md"), b"one two four\n");
     assert_eq!(server.refused("str_replace", edit()), "approval_pending");
     assert!(pending(&vault)[0]["question"].as_str().unwrap().contains("+one 2 four"));
@@ -229,7 +229,7 @@ fn a_read_that_is_asked_about_is_answered_after_a_yes() {
     let has_text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).contains("one two three");
     assert!(!kept.iter().any(|(name, bytes)| name.contains("approvals/") && has_text(bytes)), "no note is kept there");
     vault.write("a.md", b"four\n");
-    assert_eq!(server.done("file_read", read.clone())["content"], "four\n", "it reads what is there");
+    assert_eq!(server.done("file_read", read.clone())["content"], "four\n", "it reads the current state");
     assert_eq!(server.refused("file_read", read), "approval_pending", "a yes counts once");
 }
 
@@ -320,7 +320,7 @@ fn what_was_asked_under_a_profile_that_is_not_there_is_not_made_under_another() 
     let said = at_terminal(&vault, &["approvals", "accept", &id], "y\n");
     assert!(said.contains("scribe"), "{said}");
     assert_eq!(vault.read("a.md"), b"one two three\n");
-    assert_eq!(pending(&vault).len(), 1, "it still waits");
+    assert_eq!(pending(&vault).len(), 1, "it is still pending");
     let said = at_terminal(&vault, &["approvals", "accept", &id, "--config", config], "y\n");
     assert_eq!(vault.read("a.md"), b"one 2 three\n", "{said}");
 }
@@ -349,7 +349,7 @@ fn an_answer_is_told_to_whoever_asked() {
         at_terminal_of(&vault, &[&vault.path()], environment, &["approvals", "accept", &id], "y\n")
     };
     let said = accept(&[]);
-    assert!(said.contains("`http:phone`") && said.contains("no such principal"), "{said}");
+    assert!(said.contains("`http:phone`") && said.contains("not configured here"), "{said}");
     let said = accept(&[("LAPIDARY_TOKENS", "phone:reader:a-token-for-the-phone")]);
     assert!(said.contains("`curator`") && said.contains("here it has another"), "{said}");
     assert_eq!(vault.read("a.md"), b"one two three\n", "nobody's grant is that of somebody else");

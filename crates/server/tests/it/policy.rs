@@ -243,7 +243,7 @@ fn what_only_rule_files_close_is_said_as_well() {
             &[("OBSIDIAN_READ_ONLY", "true")],
             &["Read-only", "hide some paths and protect others"],
         ),
-        (&[(".lapidaryignore", "[broken")], &[], &["The vault `Notes` is closed until the owner repairs"]),
+        (&[(".lapidaryignore", "[broken")], &[], &["The vault `Notes` is closed until the owner fixes"]),
         (
             &[(".obsidian/app.json", "{\"userIgnoreFilters\": [\"Old/\"]}")],
             &[("LAPIDARY_EXCLUDED_FILES", "hide")],

@@ -150,7 +150,7 @@ fn what_is_expected_is_never_passed_over() {
             "expected_hashes",
             json!({ "b.md": right }),
             "invalid_arguments",
-            "`b.md`, which is not among",
+            "`b.md`, which `glob` does not match",
         ),
         (("glob", "n/*"), "expected_hashes", json!({ "n/gone.md": right }), "invalid_arguments", "`n/gone.md`"),
         (

@@ -77,7 +77,7 @@ fn a_hit_has_the_shape_of_the_contract_and_the_section_to_read() {
     let meant = ask(&mut server, "gutetr");
     assert_eq!(
         (names(&meant), &meant["notice"]),
-        (vec!["Home/Slate roof.md"], &json!("No note holds `gutetr`; found by `gutter`."))
+        (vec!["Home/Slate roof.md"], &json!("No note contains `gutetr`; searched for `gutter`."))
     );
     let some = ask(&mut server, "slate once zebra");
     assert_eq!(names(&some)[0], "other.md");
@@ -166,7 +166,7 @@ fn that_nothing_fits_is_said_by_the_index_alone() {
     let mistyped = ask(&mut server, "wrod77");
     assert_eq!(
         (names(&mistyped), &mistyped["notice"]),
-        (vec!["n77.md"], &json!("No note holds `wrod77`; found by `word77`."))
+        (vec!["n77.md"], &json!("No note contains `wrod77`; searched for `word77`."))
     );
 }
 
@@ -226,17 +226,17 @@ fn what_a_query_did_not_mean_is_said() {
     let vault = Vault::new(&files);
     let mut server = serve(&vault);
     for (query, expected) in [
-        ("/ston(/", "`/ston(/` is no regular expression and was read as words."),
-        ("/(?:(?=a)a*)*(?=[bx])[bc]/", "too many attempts on some notes"),
+        ("/ston(/", "`/ston(/` is not a regular expression and was searched as words."),
+        ("/(?:(?=a)a*)*(?=[bx])[bc]/", "too many steps on some notes"),
         ("stoxe", "found by `stole`, `store`, `stove`."),
-        ("ztony zzzz", "No note holds `ztony`; found by `stony`."),
+        ("ztony zzzz", "No note contains `ztony`; searched for `stony`."),
     ] {
         let notice = ask(&mut server, query)["notice"].as_str().unwrap_or_default().to_owned();
         assert!(notice.contains(expected), "{query}: {notice}");
     }
     let words = (0..65).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" ");
     let notice = ask(&mut server, &words)["notice"].to_string();
-    assert!(notice.contains("only the first were looked for"), "{notice}");
+    assert!(notice.contains("only the first were used"), "{notice}");
     let files: Vec<(String, Vec<u8>)> = ('a'..='h').map(|c| (format!("sto{c}e.md"), Vec::new())).collect();
     files.iter().for_each(|(path, text)| vault.write(path, text));
     let notice = ask(&mut server, "stoxe")["notice"].to_string();
@@ -362,7 +362,7 @@ fn people_get_a_table() {
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((json["hits"].as_array().unwrap().len(), &json["totalCount"]), (2, &json!(2)));
     let missed = vault.run(&["search", "slaet"]);
-    assert!(String::from_utf8(missed.stderr).unwrap().contains("No note holds `slaet`; found by `slate`"));
+    assert!(String::from_utf8(missed.stderr).unwrap().contains("No note contains `slaet`; searched for `slate`"));
     assert_eq!(vault.run(&["search"]).status.code(), Some(2));
     let empty = vault.run(&["search", " "]);
     let said = String::from_utf8(empty.stderr).unwrap();

@@ -68,7 +68,7 @@ fn nobody_is_told_of_tools_that_they_do_not_have() {
     for (flags, told, not_told) in [
         (&[][..], &["`find_tool`", "`call_tool`", "`obsidian_get_note`"][..], &[][..]),
         (&["--tools", "files"], &[], &["`find_tool`", "`call_tool`", "`obsidian_get_note`"]),
-        (&["--exclude-tools", "call_tool"], &["`find_tool`", "called by its name"], &["`call_tool`"]),
+        (&["--exclude-tools", "call_tool"], &["`find_tool`", "call them by name"], &["`call_tool`"]),
     ] {
         let mut server = vault.serve_with(flags, &[]).open(Era::Modern);
         let said = server.request("server/discover", json!({}))["result"]["instructions"].as_str().unwrap().to_owned();

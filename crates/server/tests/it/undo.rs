@@ -411,7 +411,7 @@ fn people_have_the_same_on_the_command_line() {
         let log =
             std::process::Command::new("git").current_dir(&repository).args(["log", "--format=%s"]).output().unwrap();
         let log = String::from_utf8(log.stdout).unwrap();
-        let expected = "As it is now\nBefore checkpoint_restore (";
+        let expected = "Current state\nBefore checkpoint_restore (";
         assert!(log.starts_with(expected) && log.ends_with(&format!("Before str_replace ({id})\n")), "{log}");
         assert_eq!(std::fs::read(repository.join("Plan.md")).unwrap(), before["Plan.md"]);
     }

@@ -4,7 +4,7 @@ use lapidary_operation::{
 };
 use serde_json::{Map, Value, json};
 
-/// All checkpoints of a vault, for somebody who wants to keep them elsewhere.
+/// All checkpoints of a vault, for keeping them elsewhere.
 pub struct ExportCheckpoints {
     pub vault: Option<String>,
 }

@@ -14,7 +14,7 @@ pub(crate) struct Input {
     /// E.g. `file_read`.
     #[schemars(length(min = 1))]
     name: String,
-    /// Its own.
+    /// That tool's arguments.
     #[serde(default)]
     arguments: Map<String, Value>,
 }

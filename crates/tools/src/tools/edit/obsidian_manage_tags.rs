@@ -225,7 +225,7 @@ impl WriteTool for ObsidianManageTags {
                 after: &[("Stone.md", "- a\n    - b #cut\n")],
             },
             Example {
-                says: "What it has",
+                says: "The tags that it has",
                 before: NOTES,
                 input: json!({ "target": target, "operation": "list" }),
                 gives: ExampleResult::Including(json!({ "result": {
