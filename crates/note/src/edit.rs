@@ -1,7 +1,7 @@
 //! Edits: the methods of a [`Document`] that give another one, by what they edit.
 //!
-//! Places are spans of the shown text ([`Document::shown`]), as the structure of a note gives them. Whatever stands
-//! outside the place keeps its bytes: byte order mark, line ends, final newline.
+//! Places are spans of the shown text ([`Document::shown`]), as in the structure of a note. Everything outside the
+//! place keeps its bytes: byte order mark, line endings, final newline.
 
 use std::ops::Range;
 
@@ -42,15 +42,15 @@ pub use tag_places::TagPlaces;
 pub use tag_tree::is_tag_within;
 pub use unified_diff::{HunkRange, Patch, PatchError, PatchFailure, PatchMismatch};
 
-/// What an edit leads to.
+/// The result of an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditResult {
     pub document: Document,
-    /// Where the new text stands, in the shown text of the new file.
+    /// The span of the new text, in the shown text of the new file.
     pub span: Range<usize>,
 }
 
-/// Why an edit was not made.
+/// Why an edit was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     #[error("bytes {} to {} are outside a text of {length} bytes", span.start, span.end)]
@@ -59,7 +59,7 @@ pub enum EditError {
     OutsideLines { line: usize, lines: usize },
     #[error("the new text would have {bytes} bytes or more; the limit is {limit}")]
     TooLarge { bytes: usize, limit: usize },
-    /// A lone carriage return and a line feed would come to stand side by side and be read as one line end.
+    /// A lone carriage return and a line feed would become adjacent and be read as one line ending.
     #[error("two different line endings would be merged into one")]
     MergedLineEnds,
     #[error("the new text must be one line")]
@@ -74,7 +74,7 @@ pub enum EditError {
     TooDeep { path: String },
     #[error("a heading or a named block outside the section would be lost or changed")]
     HeadingsLost,
-    /// Code, a comment or HTML without an end would take the new text in.
+    /// Unclosed code, a comment or HTML would swallow the new text.
     #[error("a construct above it is not closed and would swallow the text")]
     Unclosed,
     #[error("the content would not be parsed as the single block {}, or would change another", quoted(.id).after("^"))]
@@ -99,7 +99,7 @@ pub enum EditError {
     Property(#[from] PropertyError),
 }
 
-/// Whether new text put at `at` would stand on a line of its own.
+/// Whether new text put at `at` would be on its own line.
 pub(crate) fn begins_line(shown: &str, at: usize) -> bool {
     shown[..at].is_empty() || shown[..at].ends_with('\n')
 }

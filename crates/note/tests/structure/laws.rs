@@ -21,7 +21,7 @@ struct Laws<'t> {
 }
 
 impl<'t> Laws<'t> {
-    /// The text of a span, which must stand in the text on character boundaries.
+    /// The text of a span, which must be on character boundaries.
     fn cut(&self, span: &Range<usize>) -> &'t str {
         self.text.get(span.clone()).unwrap_or_else(|| panic!("no span {span:?} in {:?}", self.text))
     }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::{laws, nasty};
 
-/// `PROPTEST_CASES` asks for more.
+/// `PROPTEST_CASES` increases it.
 fn config(cases: u32) -> ProptestConfig {
     let given = ProptestConfig::default();
     ProptestConfig { cases: given.cases.max(cases), failure_persistence: None, ..given }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// A length of time in the units in which it was written. What a month is in days is for a language to say.
+/// A duration in the units in which it was written. How many days a month has is up to a language.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DurationValue {
     pub years: f64,
@@ -13,7 +13,7 @@ pub struct DurationValue {
     pub milliseconds: f64,
 }
 
-/// As ISO 8601 has it: `P1Y2M`, `PT36H`, `PT0S`. Milliseconds are part of the seconds.
+/// As in ISO 8601: `P1Y2M`, `PT36H`, `PT0S`. Milliseconds are part of the seconds.
 impl fmt::Display for DurationValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let written = |parts: &[(f64, char)]| {

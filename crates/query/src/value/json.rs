@@ -3,7 +3,7 @@ use serde_json::{Number as JsonNumber, Value as Json};
 use super::{Number, Value};
 
 impl From<&Json> for Value {
-    /// A whole number that has no place in 64 bits with a sign becomes a float.
+    /// A whole number that does not fit a signed 64-bit integer becomes a float.
     fn from(json: &Json) -> Self {
         match json {
             Json::Null => Self::Null,
@@ -21,7 +21,7 @@ impl From<&Json> for Value {
 }
 
 impl From<&Value> for Json {
-    /// JSON has no infinity, and no dates, durations and links: these come as the text that says the same.
+    /// JSON has no infinity, dates, durations or links: these become text.
     fn from(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,

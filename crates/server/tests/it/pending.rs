@@ -96,7 +96,7 @@ fn a_change_waits_and_a_person_accepts_it() {
         assert_eq!(made["via"], "approvals", "the log says how it came about: {made}");
         let told = server.done("str_replace", edit());
         assert!(told["checkpoint"].is_string(), "the answer of the call: {told}");
-        assert!(told["notice"].as_str().unwrap().contains("A person agreed"), "{told}");
+        assert!(told["notice"].as_str().unwrap().contains("The owner approved it"), "{told}");
         assert_eq!(vault.read("a.md"), b"one 2 three\n", "it is made once");
         assert_eq!(server.refused("str_replace", edit()), "text_missing", "the answer is given once");
     }
@@ -149,7 +149,7 @@ fn what_is_run_by_another_tool_waits_under_its_own_name() {
     let id = pending(&vault).iter().find(|pending| pending["tool"] == "bulk_apply").unwrap()["id"].clone();
     at_terminal(&vault, &["approvals", "accept", id.as_str().unwrap()], "y\n");
     assert_eq!(vault.read("a.md"), b"one 2 three\n");
-    assert!(server.done("bulk_apply", batch)["notice"].as_str().unwrap().contains("A person agreed"));
+    assert!(server.done("bulk_apply", batch)["notice"].as_str().unwrap().contains("The owner approved it"));
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn a_yes_whose_process_was_killed_can_be_given_again() {
     assert_eq!(server.refused("str_replace", edit()), "approval_pending");
     at_terminal(&vault, &["approvals", "accept", &id], "y\n");
     assert_eq!(vault.read("a.md"), b"one 2 three\n");
-    assert!(server.done("str_replace", edit())["notice"].as_str().unwrap().contains("A person agreed"));
+    assert!(server.done("str_replace", edit())["notice"].as_str().unwrap().contains("The owner approved it"));
     assert_eq!(questions(&vault), Vec::<PathBuf>::new());
 }
 
@@ -305,7 +305,7 @@ fn an_answer_finds_its_vault_also_where_several_are_served() {
     let said = at_terminal_of(&vault, &[&elsewhere, &vault.path()], &[], &["approvals", "accept", &id], "y\n");
     assert_eq!(vault.read("a.md"), b"one 2 three\n", "{said}");
     assert_eq!(std::fs::read(elsewhere.join("a.md")).unwrap(), b"one two three\n");
-    assert!(server.done("str_replace", edit())["notice"].as_str().unwrap().contains("A person agreed"));
+    assert!(server.done("str_replace", edit())["notice"].as_str().unwrap().contains("The owner approved it"));
 }
 
 #[test]
@@ -351,16 +351,16 @@ fn an_answer_is_told_to_whoever_asked() {
     let said = accept(&[]);
     assert!(said.contains("`http:phone`") && said.contains("not configured here"), "{said}");
     let said = accept(&[("LAPIDARY_TOKENS", "phone:reader:a-token-for-the-phone")]);
-    assert!(said.contains("`curator`") && said.contains("here it has another"), "{said}");
-    assert_eq!(vault.read("a.md"), b"one two three\n", "nobody's grant is that of somebody else");
+    assert!(said.contains("`curator`") && said.contains("its profile differs here"), "{said}");
+    assert_eq!(vault.read("a.md"), b"one two three\n", "a grant belongs to one principal");
     accept(&[("LAPIDARY_TOKENS", tokens)]);
     let other = call("a-token-for-the-desk-1");
-    assert!(other.contains("text_missing") && !other.contains("A person agreed"), "{other}");
+    assert!(other.contains("text_missing") && !other.contains("The owner approved it"), "{other}");
     let other = call_with("a-token-for-the-desk-1", Some(handle));
-    assert!(!other.contains("A person agreed"), "{other}");
+    assert!(!other.contains("The owner approved it"), "{other}");
     let unknown = call("a-token-for-the-phone");
-    assert!(!unknown.contains("A person agreed"), "another client may have the same token: {unknown}");
-    assert!(call_with("a-token-for-the-phone", Some(handle)).contains("A person agreed"));
+    assert!(!unknown.contains("The owner approved it"), "another client may have the same token: {unknown}");
+    assert!(call_with("a-token-for-the-phone", Some(handle)).contains("The owner approved it"));
 }
 
 /// What one rule allows in a folder opens no other folder that the same change touches.

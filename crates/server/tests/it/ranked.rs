@@ -228,7 +228,7 @@ fn what_a_query_did_not_mean_is_said() {
     for (query, expected) in [
         ("/ston(/", "`/ston(/` is not a regular expression and was searched as words."),
         ("/(?:(?=a)a*)*(?=[bx])[bc]/", "too many steps on some notes"),
-        ("stoxe", "found by `stole`, `store`, `stove`."),
+        ("stoxe", "searched for `stole`, `store`, `stove`."),
         ("ztony zzzz", "No note contains `ztony`; searched for `stony`."),
     ] {
         let notice = ask(&mut server, query)["notice"].as_str().unwrap_or_default().to_owned();
@@ -240,7 +240,7 @@ fn what_a_query_did_not_mean_is_said() {
     let files: Vec<(String, Vec<u8>)> = ('a'..='h').map(|c| (format!("sto{c}e.md"), Vec::new())).collect();
     files.iter().for_each(|(path, text)| vault.write(path, text));
     let notice = ask(&mut server, "stoxe")["notice"].to_string();
-    assert!(notice.contains("found by `stoae`, `stobe`, `stoce`, `stode`, `stoee` and others."), "{notice}");
+    assert!(notice.contains("searched for `stoae`, `stobe`, `stoce`, `stode`, `stoee` and others."), "{notice}");
     let shown = server.call(SEARCH, json!({ "mode": "omnisearch", "query": "stoae" }));
     let shown = shown["content"][0]["text"].as_str().unwrap();
     assert!(!shown.contains("```"), "nothing to show needs no frame: {shown}");

@@ -499,7 +499,7 @@ fn a_state_folder_that_others_can_write_is_refused_at_the_start() {
     let refused = command.output().unwrap();
     let said = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{said}");
-    assert!(said.contains("other users can write into it"), "{said}");
+    assert!(said.contains("other users can write to it"), "{said}");
     assert_eq!(std::fs::read_dir(&state).unwrap().count(), 0);
 }
 

@@ -29,7 +29,7 @@ pub(super) fn split(line: &str) -> (&str, &str) {
     line.split_at(line.len() - rest.len())
 }
 
-/// Whether what a quote begins with makes a callout of it.
+/// Whether the start of a quote makes it a callout.
 pub(super) fn is_title(words: &str) -> bool {
     words.starts_with("[!")
 }
