@@ -3,6 +3,7 @@
 //! The query languages live here (Dataview and Bases will): the ranked search, words, names that are nearly right,
 //! patterns that lines match, JsonLogic, and dates as moment.js writes them.
 
+mod csv;
 mod jsonlogic;
 mod moment;
 mod nearest;
@@ -14,6 +15,7 @@ mod source;
 mod value;
 mod words;
 
+pub use csv::csv_rows;
 pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};
 pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::{nearest, nearest_several};
@@ -32,11 +34,11 @@ pub use search::{
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use source::{
-    DroppedRows, OwnerMarks, QueryContext, QueryHalt, QueryLimits, QueryStep, QuerySyntaxError, QueryVault, RowNumber,
-    RowSelection, RowSet, ScannedVault, VaultRow,
+    DataviewSettings, DroppedRows, OwnerMarks, QueryContext, QueryHalt, QueryLimits, QueryStep, QuerySyntaxError,
+    QueryVault, RowNumber, RowSelection, RowSet, ScannedVault, VaultRow,
 };
 pub use value::{
     DateValue, DateZone, DurationValue, LinkValue, Number, Object, Value, bases_property, dataview_field,
-    dataview_property,
+    dataview_property, typed_json,
 };
 pub use words::words;

@@ -7,6 +7,7 @@ mod app_settings;
 mod following;
 mod history;
 mod keeper;
+mod querying;
 mod ranked;
 mod settings;
 mod vault;
@@ -17,7 +18,7 @@ pub use following::Sight;
 pub use history::{Checkpoint, CheckpointError, LateSave};
 pub use lapidary_index::{
     Backlink, Budget, Digest, FileEntry, FileRow, Files, Hit, IndexError, NoteRows, Notes, ScanPlace, ScannedNotes,
-    Skip, Stop, Window, links,
+    Skip, Stop, VaultRows, Window, links,
 };
 pub use lapidary_search::{PassageSize, Ranked, RankedNotes, RankedPage, RankedQuery};
 pub use lapidary_store::{
