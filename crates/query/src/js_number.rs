@@ -21,7 +21,7 @@ pub fn number_text(number: f64) -> String {
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
     // The point stands behind this many digits.
     let point = exponent + 1;
-    let text = if point > 21 || point < -5 {
+    let text = if !(-5..=21).contains(&point) {
         let (first, rest) = digits.split_at(1);
         let fraction = if rest.is_empty() { String::new() } else { format!(".{rest}") };
         format!("{first}{fraction}e{}{}", if exponent < 0 { '-' } else { '+' }, exponent.abs())

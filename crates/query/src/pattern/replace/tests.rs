@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::Case;
+use crate::LetterCase;
 
 const REGEX: PatternOptions =
-    PatternOptions { kind: PatternKind::Regex, case: Case::Sensitive, whole_word: false, nfc: false };
+    PatternOptions { kind: PatternKind::Regex, case: LetterCase::Sensitive, whole_word: false, nfc: false };
 const LITERAL: PatternOptions = PatternOptions { kind: PatternKind::Literal, ..REGEX };
 
 fn replaced(search: &str, options: &PatternOptions, loose_space: bool, text: &str, with: &str, all: bool) -> String {
@@ -68,7 +68,7 @@ fn a_line_end_with_a_carriage_return_is_found_as_it_is_shown() {
 
 #[test]
 fn literals_mean_what_they_say_and_so_do_their_replacements() {
-    let loose = PatternOptions { case: Case::Insensitive, ..LITERAL };
+    let loose = PatternOptions { case: LetterCase::Insensitive, ..LITERAL };
     let whole = PatternOptions { whole_word: true, ..LITERAL };
     for (search, options, loose_space, text, with, expected) in [
         ("a.b", &LITERAL, false, "a.b axb", "$&", "$& axb"),
