@@ -212,7 +212,9 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_up() {
-        for (number, rounded) in [(2.5, 3.0), (-2.5, -2.0), (0.499_999_999_999_999_94, 0.0), (-0.5, 0.0), (1e300, 1e300)] {
+        for (number, rounded) in
+            [(2.5, 3.0), (-2.5, -2.0), (0.499_999_999_999_999_94, 0.0), (-0.5, 0.0), (1e300, 1e300)]
+        {
             assert_eq!(round_half_up(number), rounded);
         }
     }

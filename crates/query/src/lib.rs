@@ -25,8 +25,8 @@ pub use luxon::{LuxonDate, LuxonParseError, LuxonZone, WallClock, format_duratio
 pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::{nearest, nearest_several};
 pub use pattern::{
-    ExpressionFault, ExpressionFlags, LetterCase, LineCount, LineMatch, MatchingLines, Pattern, PatternError, PatternKind,
-    PatternOptions, ReplaceError, Replacement, Replacer, TooManyAttempts, lines_after, lines_before,
+    ExpressionFault, ExpressionFlags, LetterCase, LineCount, LineMatch, MatchingLines, Pattern, PatternError,
+    PatternKind, PatternOptions, ReplaceError, Replacement, Replacer, TooManyAttempts, lines_after, lines_before,
 };
 pub use row::{
     FoundField, FrontmatterState, NoteField, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink,

@@ -102,8 +102,7 @@ fn days_in_month(year: i64, month: i64) -> i64 {
 impl LuxonDate {
     /// A moment in milliseconds since 1970.
     pub fn at(milliseconds: f64, zone: LuxonZone) -> Self {
-        let milliseconds =
-            if milliseconds.abs() <= LARGEST_MILLISECONDS { milliseconds } else { f64::NAN };
+        let milliseconds = if milliseconds.abs() <= LARGEST_MILLISECONDS { milliseconds } else { f64::NAN };
         let offset = zone.offset_at(milliseconds);
         Self::with_offset(milliseconds, zone, offset)
     }
@@ -253,6 +252,7 @@ impl LuxonDate {
 
 fn weeks_in_year(year: i64) -> i64 {
     // A year has 53 weeks if it ends on a Thursday, or on a Friday after a leap day.
-    let last_weekday = |year: i64| (year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400)).rem_euclid(7);
+    let last_weekday =
+        |year: i64| (year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400)).rem_euclid(7);
     if last_weekday(year) == 4 || last_weekday(year - 1) == 3 { 53 } else { 52 }
 }

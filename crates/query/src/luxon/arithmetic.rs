@@ -105,4 +105,3 @@ fn between(earlier: &LuxonDate, later: &LuxonDate) -> DurationValue {
     let time = [DurationUnit::Hours, DurationUnit::Minutes, DurationUnit::Seconds, DurationUnit::Milliseconds];
     rest.shifted_to(&time).plus(&steps)
 }
-

@@ -3,8 +3,9 @@
 use crate::{ExpressionFlags, Replacer};
 
 use super::{
-    LuxonDate, LuxonZone, WallClock, days_in_month, is_leap_year, weeks_in_year,
+    LuxonDate, LuxonZone, WallClock, days_in_month,
     format::{FormatPiece, MONTHS, WEEKDAYS, format_pieces, macro_format},
+    is_leap_year, weeks_in_year,
 };
 
 /// Why a text is no date in a format.
@@ -19,10 +20,15 @@ pub enum LuxonParseError {
 /// How a token is read, and what it says.
 enum TokenReader {
     Literal(String),
-    Digits { least: usize, most: usize },
+    Digits {
+        least: usize,
+        most: usize,
+    },
     /// A name, counted from the number that is given.
     Names(Vec<String>, i64),
-    Offset { colon: bool },
+    Offset {
+        colon: bool,
+    },
     Zone,
     Space,
 }

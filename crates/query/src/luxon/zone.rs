@@ -10,8 +10,13 @@ pub enum LuxonZone {
     /// Of the person who asks.
     Local(TimeZone),
     /// So many minutes ahead of UTC.
-    Fixed { minutes: i32 },
-    Named { name: Arc<str>, zone: TimeZone },
+    Fixed {
+        minutes: i32,
+    },
+    Named {
+        name: Arc<str>,
+        zone: TimeZone,
+    },
 }
 
 impl LuxonZone {

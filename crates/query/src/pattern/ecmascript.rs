@@ -9,8 +9,7 @@ const MAX_GROUP_DEPTH: usize = 100;
 
 const WORD: &str = "0-9A-Za-z_";
 const NO_WORD: &str = r"\u{0}-\u{2f}\u{3a}-\u{40}\u{5b}-\u{5e}\u{60}\u{7b}-\u{10ffff}";
-const SPACE: &str =
-    r"\u{9}-\u{d}\u{20}\u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}";
+const SPACE: &str = r"\u{9}-\u{d}\u{20}\u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}";
 const NO_SPACE: &str = r"\u{0}-\u{8}\u{e}-\u{1f}\u{21}-\u{9f}\u{a1}-\u{167f}\u{1681}-\u{1fff}\u{200b}-\u{2027}\u{202a}-\u{202e}\u{2030}-\u{205e}\u{2060}-\u{2fff}\u{3001}-\u{fefe}\u{ff00}-\u{10ffff}";
 const DIGIT: &str = "0-9";
 const NO_DIGIT: &str = r"\u{0}-\u{2f}\u{3a}-\u{10ffff}";
@@ -109,7 +108,8 @@ impl EcmaRewriter {
 
     fn eat(&mut self, text: &str) -> bool {
         let length = text.chars().count();
-        let found = self.characters.get(self.at..self.at + length).is_some_and(|next| next.iter().copied().eq(text.chars()));
+        let found =
+            self.characters.get(self.at..self.at + length).is_some_and(|next| next.iter().copied().eq(text.chars()));
         self.at += if found { length } else { 0 };
         found
     }
