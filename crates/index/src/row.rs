@@ -24,7 +24,7 @@ use super::{
     digest::{Digest, LinkDigest},
     file::{FileId, FileState},
     texts::GoOn,
-    visible::{FileEntry, Files, Notes},
+    visible::{FileEntry, VisibleFiles, VisibleNotes},
 };
 
 /// So often the links to one file are looked up for themselves. Who asks more often asks for all, which are then worked
@@ -33,7 +33,7 @@ const SINGLE_LOOKUPS: usize = 32;
 
 /// The rows of one query. What is worked out for one row and good for the others is kept for as long.
 pub struct NoteRows<'n> {
-    notes: &'n Notes,
+    notes: &'n VisibleNotes,
     backlinks: Backlinks,
     marks: OwnerMarks,
     go_on: GoOn<'n>,
@@ -41,7 +41,7 @@ pub struct NoteRows<'n> {
 
 impl<'n> NoteRows<'n> {
     /// Whoever asks to stop finds some answers empty, and must not use them.
-    pub fn new(notes: &'n Notes, go_on: GoOn<'n>) -> Self {
+    pub fn new(notes: &'n VisibleNotes, go_on: GoOn<'n>) -> Self {
         Self { notes, backlinks: Backlinks::default(), marks: OwnerMarks::default(), go_on }
     }
 
@@ -55,7 +55,7 @@ impl<'n> NoteRows<'n> {
         &self.marks
     }
 
-    pub(crate) fn notes(&self) -> &'n Notes {
+    pub(crate) fn notes(&self) -> &'n VisibleNotes {
         self.notes
     }
 
@@ -73,7 +73,7 @@ impl<'n> NoteRows<'n> {
 /// One file as a row.
 #[derive(Clone, Copy)]
 pub struct FileRow<'r> {
-    files: &'r Files,
+    files: &'r VisibleFiles,
     state: &'r Arc<FileState>,
     /// Empty of a file that is no note, or that nobody has looked into.
     digest: Digest<'r>,
@@ -82,7 +82,7 @@ pub struct FileRow<'r> {
 }
 
 impl<'r> FileRow<'r> {
-    pub fn new(files: &'r Files, state: &'r Arc<FileState>) -> Self {
+    pub fn new(files: &'r VisibleFiles, state: &'r Arc<FileState>) -> Self {
         let digest = state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default();
         Self { files, state, digest, bytes: None, rows: None }
     }
@@ -214,7 +214,7 @@ struct Backlinks {
 }
 
 impl Backlinks {
-    fn of<'f>(&self, files: &'f Files, target: &Arc<FileState>, go_on: GoOn<'_>) -> Vec<&'f str> {
+    fn of<'f>(&self, files: &'f VisibleFiles, target: &Arc<FileState>, go_on: GoOn<'_>) -> Vec<&'f str> {
         if self.all.get().is_none() && self.asked.fetch_add(1, Ordering::Relaxed) < SINGLE_LOOKUPS {
             return files.linking_to(&target.path).into_iter().map(|path| path.as_str()).collect();
         }
@@ -225,7 +225,7 @@ impl Backlinks {
     }
 }
 
-fn all_backlinks(files: &Files, go_on: GoOn<'_>) -> HashMap<FileId, Vec<FileId>> {
+fn all_backlinks(files: &VisibleFiles, go_on: GoOn<'_>) -> HashMap<FileId, Vec<FileId>> {
     let mut backlinks: HashMap<FileId, Vec<FileId>> = HashMap::new();
     for entry in files.iter().take_while(|_| go_on()) {
         let source = entry.state();

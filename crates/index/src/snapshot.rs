@@ -8,7 +8,7 @@ use super::{
     names::{mention_key, name_key, tag_key, tag_keys},
     sorted::SortedMap,
 };
-use crate::{Stat, VaultPath, links::folded_name};
+use crate::{FileStat, VaultPath, links::folded_name};
 
 /// What the vault held at one moment. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// From everything that was found, both in path order.
-    pub(crate) fn build(files: Vec<(VaultPath, Stat)>, folders: Vec<VaultPath>, first_id: FileId) -> Self {
+    pub(crate) fn build(files: Vec<(VaultPath, FileStat)>, folders: Vec<VaultPath>, first_id: FileId) -> Self {
         let mut next_id = first_id;
         let states: Vec<Arc<FileState>> = files
             .into_iter()
@@ -150,7 +150,7 @@ impl Snapshot {
     }
 
     /// A file is there, in this state; whatever was known of it before is forgotten.
-    pub(crate) fn put(&mut self, path: VaultPath, stat: Stat) {
+    pub(crate) fn put(&mut self, path: VaultPath, stat: FileStat) {
         let id = match self.files.get(&path).cloned() {
             Some(before) => {
                 self.forget_mentions(&before);

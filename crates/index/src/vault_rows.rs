@@ -12,7 +12,7 @@ use crate::{
     file::{FileId, FileState},
     row::{FileRow, NoteRows},
     texts::GoOn,
-    visible::{FileEntry, Notes},
+    visible::{FileEntry, VisibleNotes},
 };
 
 /// The files of a vault that a caller may read, numbered in path order.
@@ -27,7 +27,7 @@ pub struct VaultRows<'n> {
 const NO_NUMBER: u32 = u32::MAX;
 
 impl<'n> VaultRows<'n> {
-    pub fn new(notes: &'n Notes, marks: OwnerMarks, go_on: GoOn<'n>) -> Self {
+    pub fn new(notes: &'n VisibleNotes, marks: OwnerMarks, go_on: GoOn<'n>) -> Self {
         Self {
             rows: NoteRows::new(notes, go_on).with_marks(marks),
             states: notes.iter().map(|entry| entry.state()).collect(),
@@ -40,7 +40,7 @@ impl<'n> VaultRows<'n> {
         self.states.len()
     }
 
-    fn notes(&self) -> &'n Notes {
+    fn notes(&self) -> &'n VisibleNotes {
         self.rows.notes()
     }
 

@@ -2,28 +2,31 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use lapidary_pipeline::{AUDIT_FILE, Clock, Executor, Grant, Limits, Rule, Rules, ServedVault, Setup, Vaults};
+use lapidary_pipeline::{
+    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, Grant, ServedVault,
+    ServedVaults,
+};
 use lapidary_query::nearest;
 use lapidary_tools::{
-    BUILT_IN_PROFILES, Effect, Profile, ProfileRules, ScanLimits, Selection, SelectionError, TOOL_SET, TOOLS,
+    BUILT_IN_PROFILES, Effect, ProfileRules, ProfileView, ScanLimits, SelectionError, TOOL_SET, TOOLS, ToolSelection,
 };
 use lapidary_vault::{
-    FolderNames, GlobError, Globs, InnerVault, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
+    FolderNames, GlobError, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
     store::{
-        DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem, SystemTrash, Waiting,
-        is_ours_alone, place_within,
+        ApprovalQueue, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem,
+        SystemTrash, is_ours_alone, place_within,
     },
 };
 
 use crate::{
     config, demo,
-    http::{Identity, Tokens},
+    http::{TokenHashes, TokenIdentity},
 };
 
-pub(crate) struct Assembled {
+pub(crate) struct AssembledServer {
     pub(crate) executor: Arc<Executor>,
     pub(crate) vaults: Vec<config::ChosenVault>,
-    pub(crate) tokens: Tokens,
+    pub(crate) tokens: TokenHashes,
     /// Removed when the server ends.
     _demo: Option<DemoFolder>,
 }
@@ -59,17 +62,17 @@ pub(crate) enum StartError {
 
 /// What an executor is made for.
 #[derive(Clone, Copy)]
-pub(crate) struct Purpose {
+pub(crate) struct ExecutorPurpose {
     /// Making a profile takes a moment, so only those that somebody can have are made, unless all are wanted.
     pub(crate) every_profile: bool,
     /// Whoever types a command asks once, and wants the best answer; a client would rather have one soon.
     pub(crate) waits_for_index: bool,
 }
 
-pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Assembled, StartError> {
+pub(crate) fn assemble(config: &config::Config, purpose: ExecutorPurpose) -> Result<AssembledServer, StartError> {
     let (chosen, demo) = match &config.vaults {
-        config::Vaults::Chosen(chosen) => (chosen.clone(), None),
-        config::Vaults::Demo => {
+        config::VaultsConfig::Chosen(chosen) => (chosen.clone(), None),
+        config::VaultsConfig::Demo => {
             let folder = demo::unpack().map_err(StartError::Demo)?;
             let path = folder.path().to_owned();
             let access = config::VaultAccess::default();
@@ -80,29 +83,29 @@ pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Asse
     is_ours_alone(&state).map_err(|problem| StartError::State { folder: state.display().to_string(), problem })?;
     let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose));
     let first = served.next().ok_or(StartError::NoVault)??;
-    let vaults = Vaults::new(first, served.collect::<Result<_, _>>()?);
-    let selection = Selection {
+    let vaults = ServedVaults::new(first, served.collect::<Result<_, _>>()?);
+    let selection = ToolSelection {
         chosen: config.tools.include.clone().unwrap_or_default(),
         excluded: config.tools.exclude.clone(),
         read_only: config.access.read_only,
         dotted_names: config.tools.dotted_names,
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
-    let mut profiles = Profiles { config, selection: &selection, made: BTreeMap::new() };
+    let mut profiles = ProfileCache { config, selection: &selection, made: BTreeMap::new() };
     let grant = Arc::new(Grant::of(profiles.make(&config.profile, &names, false)?));
     let known = config.tokens.iter().map(|token| {
         let grant = granted(token, &mut profiles, &names)?;
-        Ok((token.digest, Identity { name: token.name.clone(), grant: Arc::new(grant) }))
+        Ok((token.digest, TokenIdentity { name: token.name.clone(), grant: Arc::new(grant) }))
     });
     let known = known.collect::<Result<Vec<_>, StartError>>()?;
     let grants = known.iter().map(|(_, known)| (known.principal_name(), Arc::clone(&known.grant))).collect();
-    let tokens = Tokens::new(known);
+    let tokens = TokenHashes::new(known);
     if purpose.every_profile {
         let own = config.profiles.keys().map(String::as_str);
         BUILT_IN_PROFILES.into_iter().chain(own).try_for_each(|name| profiles.make(name, &names, false).map(|_| ()))?;
     }
     let profiles = profiles.made.into_iter().filter(|((_, vaults, read_only), _)| *vaults == names && !read_only);
-    let setup = Setup {
+    let setup = ExecutorSetup {
         grant,
         grants,
         profiles: profiles.map(|(_, profile)| profile).collect(),
@@ -115,7 +118,7 @@ pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Asse
         clock: Clock::system(),
     };
     let executor = Executor::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
-    Ok(Assembled { executor: Arc::new(executor), vaults: chosen, tokens, _demo: demo })
+    Ok(AssembledServer { executor: Arc::new(executor), vaults: chosen, tokens, _demo: demo })
 }
 
 fn serve(
@@ -123,7 +126,7 @@ fn serve(
     all: &[config::ChosenVault],
     state: &Path,
     config: &config::Config,
-    purpose: Purpose,
+    purpose: ExecutorPurpose,
 ) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
     let store = FolderStore::new(vault.path.clone())
@@ -142,7 +145,7 @@ fn serve(
     Ok(ServedVault {
         vault: Arc::new(served.waiting_for_index(purpose.waits_for_index)),
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
-        waiting: Waiting::new(state),
+        waiting: ApprovalQueue::new(state),
     })
 }
 
@@ -152,9 +155,9 @@ fn inner_vault(at: VaultPath, vault: &config::ChosenVault, config: &config::Conf
     Ok(InnerVault::new(at, Arc::new(PosixBackend::private(Arc::new(store))), policy(&config.access, vault)?))
 }
 
-fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy, StartError> {
+fn policy(access: &config::PathAccess, vault: &config::ChosenVault) -> Result<Policy, StartError> {
     let globs = |list: &'static str, patterns: &[String]| {
-        Globs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
+        PathGlobs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
     };
     Ok(Policy {
         read: prefixes(&access.read_paths)?,
@@ -169,7 +172,11 @@ fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy
 }
 
 /// What the owner lets a client with this token use.
-fn granted(token: &config::Token, profiles: &mut Profiles<'_>, names: &[String]) -> Result<Grant, StartError> {
+fn granted(
+    token: &config::TokenConfig,
+    profiles: &mut ProfileCache<'_>,
+    names: &[String],
+) -> Result<Grant, StartError> {
     let profile = token.profile.as_deref().unwrap_or(&profiles.config.profile);
     let own: Vec<String> = match &token.vaults {
         Some(vaults) => names.iter().filter(|name| vaults.contains(name)).cloned().collect(),
@@ -187,8 +194,8 @@ fn granted(token: &config::Token, profiles: &mut Profiles<'_>, names: &[String])
 }
 
 /// The folders of a token, if it has any of its own.
-fn own_paths(token: &config::Token) -> Result<Option<Policy>, ScopeError> {
-    let config::Token { read_paths, write_paths, read_only, .. } = token;
+fn own_paths(token: &config::TokenConfig) -> Result<Option<Policy>, ScopeError> {
+    let config::TokenConfig { read_paths, write_paths, read_only, .. } = token;
     if (read_paths, write_paths, *read_only) == (&None, &None, false) {
         return Ok(None);
     }
@@ -203,14 +210,14 @@ fn prefixes(list: &Option<Vec<String>>) -> Result<Option<Vec<PathPrefix>>, Scope
 }
 
 /// Makes each profile once for each choice of vaults, which tools name in their schemas.
-struct Profiles<'a> {
+struct ProfileCache<'a> {
     config: &'a config::Config,
-    selection: &'a Selection,
-    made: BTreeMap<(String, Vec<String>, bool), Arc<Profile>>,
+    selection: &'a ToolSelection,
+    made: BTreeMap<(String, Vec<String>, bool), Arc<ProfileView>>,
 }
 
-impl Profiles<'_> {
-    fn make(&mut self, name: &str, vaults: &[String], read_only: bool) -> Result<Arc<Profile>, StartError> {
+impl ProfileCache<'_> {
+    fn make(&mut self, name: &str, vaults: &[String], read_only: bool) -> Result<Arc<ProfileView>, StartError> {
         let key = (name.to_owned(), vaults.to_vec(), read_only);
         if let Some(made) = self.made.get(&key) {
             return Ok(Arc::clone(made));
@@ -219,7 +226,8 @@ impl Profiles<'_> {
         // Of those that are always there the words are known, and every start would pay for the look.
         if let Some(rules) = &own {
             let words: Vec<String> = rules.allow.iter().chain(&rules.exclude).cloned().collect();
-            Selection::check(TOOL_SET, &words).map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
+            ToolSelection::check(TOOL_SET, &words)
+                .map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
         }
         // The configuration was refused if there is no such profile.
         let mut rules = own.or_else(|| ProfileRules::built_in(name)).unwrap_or_else(ProfileRules::reader);
@@ -227,7 +235,7 @@ impl Profiles<'_> {
             // What could never change anything is not offered.
             rules.most = Effect::Read;
         }
-        let profile = Arc::new(Profile::new(name, TOOL_SET, &rules, self.selection, vaults)?);
+        let profile = Arc::new(ProfileView::new(name, TOOL_SET, &rules, self.selection, vaults)?);
         self.made.insert(key, Arc::clone(&profile));
         Ok(profile)
     }
@@ -240,14 +248,14 @@ fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
     if hidden { Err(StartError::Skills) } else { Ok(folder) }
 }
 
-fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
-    let own = |rule: &config::ApprovalRule| -> Result<Rule, StartError> {
+fn rules(approval: &config::ApprovalConfig) -> Result<ApprovalRules, StartError> {
+    let own = |rule: &config::RuleConfig| -> Result<ApprovalRule, StartError> {
         let tool = rule.tool.as_ref().map(|name| name.replace('.', "_"));
         let names = || TOOLS.iter().map(|tool| tool.spec().name());
         if let Some(tool) = tool.as_ref().filter(|tool| !names().any(|name| name == *tool)) {
             return Err(StartError::Rule { tool: tool.clone(), nearest: nearest(tool, names()) });
         }
-        Ok(Rule {
+        Ok(ApprovalRule {
             effect: rule.effect,
             group: rule.group,
             tool,
@@ -256,13 +264,13 @@ fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
         })
     };
     let mut rules = approval.rules.iter().map(own).collect::<Result<Vec<_>, _>>()?;
-    rules.push(Rule::effect(Effect::Write, approval.write));
-    rules.push(Rule::effect(Effect::Destroy, approval.destroy));
-    Ok(Rules(rules))
+    rules.push(ApprovalRule::effect(Effect::Write, approval.write));
+    rules.push(ApprovalRule::effect(Effect::Destroy, approval.destroy));
+    Ok(ApprovalRules(rules))
 }
 
-fn limits(config: &config::Config) -> Limits {
-    Limits {
+fn limits(config: &config::Config) -> CallLimits {
+    CallLimits {
         max_file_bytes: config.limits.max_file_bytes,
         max_change_bytes: config.limits.max_change_bytes,
         max_reply_bytes: config.limits.max_reply_bytes as u64,

@@ -24,10 +24,10 @@ use rmcp::transport::streamable_http_server::{
 };
 use tokio::net::TcpListener;
 
-pub(crate) use self::identity::{Identity, Tokens};
+pub(crate) use self::identity::{TokenHashes, TokenIdentity};
 use crate::{
-    config::{Http, Origins, SessionMode},
-    mcp::{Connection, Mcp},
+    config::{AllowedOrigins, HttpConfig, SessionMode},
+    mcp::{Connection, McpServer},
     stdio::told_to_stop,
 };
 
@@ -37,8 +37,8 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 pub(crate) async fn serve(
     executor: Arc<Executor>,
     dotted_names: bool,
-    settings: &Http,
-    tokens: Tokens,
+    settings: &HttpConfig,
+    tokens: TokenHashes,
 ) -> Result<(), String> {
     let listener = listen(settings).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
@@ -49,7 +49,7 @@ pub(crate) async fn serve(
             tracing::debug!(%error, "slow answers ahead");
         }
     });
-    let mcp = Mcp::new(executor, dotted_names, Connection::Http);
+    let mcp = McpServer::new(executor, dotted_names, Connection::Http);
     let router = router(mcp, settings, tokens);
     let serving = axum::serve(listener, router).with_graceful_shutdown(told_to_stop());
     tokio::select! {
@@ -59,7 +59,7 @@ pub(crate) async fn serve(
     }
 }
 
-fn router(mcp: Mcp, settings: &Http, tokens: Tokens) -> Router {
+fn router(mcp: McpServer, settings: &HttpConfig, tokens: TokenHashes) -> Router {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(settings.session_timeout);
     let config = StreamableHttpServerConfig::default()
@@ -67,9 +67,9 @@ fn router(mcp: Mcp, settings: &Http, tokens: Tokens) -> Router {
         .with_json_response(true)
         .with_max_request_body_bytes(settings.max_body_bytes.unwrap_or(usize::MAX));
     let config = match &settings.allowed_origins {
-        Origins::Loopback => config.with_allowed_origins(loopback_origins()).enforce_origin_validation(),
-        Origins::Listed(origins) => config.with_allowed_origins(origins.clone()).enforce_origin_validation(),
-        Origins::Any => config.disable_allowed_origins(),
+        AllowedOrigins::Loopback => config.with_allowed_origins(loopback_origins()).enforce_origin_validation(),
+        AllowedOrigins::Listed(origins) => config.with_allowed_origins(origins.clone()).enforce_origin_validation(),
+        AllowedOrigins::Any => config.disable_allowed_origins(),
     };
     let sessions = Arc::new(sessions);
     let service = StreamableHttpService::new(
@@ -112,7 +112,7 @@ const SESSIONS: usize = 2_000;
 
 /// Refuses to open one session more than anybody needs. Each keeps memory and a task until it ends or times out.
 async fn limit_sessions(
-    State((tokens, sessions)): State<(Tokens, Arc<LocalSessionManager>)>,
+    State((tokens, sessions)): State<(TokenHashes, Arc<LocalSessionManager>)>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -123,7 +123,7 @@ async fn limit_sessions(
         let open = sessions.sessions.read().await;
         let own = request
             .extensions()
-            .get::<Identity>()
+            .get::<TokenIdentity>()
             .map_or(0, |identity| tokens.count(&identity.name, |session| open.contains_key(session)));
         let limit = match () {
             () if own >= SESSIONS_OF_ONE => Some(SESSIONS_OF_ONE),
@@ -154,7 +154,7 @@ fn loopback_origins() -> impl Iterator<Item = String> {
 }
 
 /// The configured port, or one of the next if it is taken.
-async fn listen(settings: &Http) -> Result<TcpListener, String> {
+async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
     let host: IpAddr = settings.host;
     let tries = if settings.port == 0 { 0 } else { settings.max_port_retries };
     let mut port = settings.port;

@@ -6,7 +6,7 @@ use lapidary_note::{LineTable, Note};
 use lapidary_query::{RowField, RowItem, TextPosition, note_fields, note_items};
 
 use super::TaskDigest;
-use crate::packed::{Packer, Unpacker};
+use crate::packed::{BytePacker, ByteUnpacker};
 
 /// The markers that take no text, by the lowest bits of the flags.
 const BULLETS: [&str; 3] = ["-", "*", "+"];
@@ -20,7 +20,7 @@ const BEGINS_LIST: u8 = 32;
 /// Of an outermost item: its list is no section of the note.
 const IN_QUOTE: u8 = 64;
 
-pub(super) fn pack(note: &Note<'_>, lines: &LineTable, items: &mut Packer<'_>, fields: &mut Packer<'_>) {
+pub(super) fn pack(note: &Note<'_>, lines: &LineTable, items: &mut BytePacker<'_>, fields: &mut BytePacker<'_>) {
     let rows = note_items(note, lines);
     rows.iter().enumerate().for_each(|(number, item)| pack_item(number, item, items));
     for field in note_fields(note, &rows) {
@@ -31,7 +31,7 @@ pub(super) fn pack(note: &Note<'_>, lines: &LineTable, items: &mut Packer<'_>, f
     }
 }
 
-fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut Packer<'_>) {
+fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut BytePacker<'_>) {
     let bullet = BULLETS.iter().position(|bullet| *bullet == item.marker);
     let marker = bullet.map_or(OTHER_MARKER, |bullet| bullet as u8);
     let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
@@ -69,7 +69,7 @@ fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut Packer<'_>) {
     packer.text(&item.text);
 }
 
-pub(super) fn unpack_items<'a>(mut unpacker: Unpacker<'a>) -> Vec<RowItem<'a>> {
+pub(super) fn unpack_items<'a>(mut unpacker: ByteUnpacker<'a>) -> Vec<RowItem<'a>> {
     let mut items: Vec<RowItem<'a>> = Vec::new();
     let mut list_line = None;
     while let Some(item) = unpack_item(&mut unpacker, &items, &mut list_line) {
@@ -79,7 +79,7 @@ pub(super) fn unpack_items<'a>(mut unpacker: Unpacker<'a>) -> Vec<RowItem<'a>> {
 }
 
 /// Tasks alone, of which less is told.
-pub(super) fn unpack_tasks<'a>(unpacker: Unpacker<'a>) -> Vec<TaskDigest<'a>> {
+pub(super) fn unpack_tasks<'a>(unpacker: ByteUnpacker<'a>) -> Vec<TaskDigest<'a>> {
     let task = |item: RowItem<'a>| {
         let Cow::Borrowed(text) = item.text else { return None };
         let first = text.split('\n').next().unwrap_or_default();
@@ -89,7 +89,7 @@ pub(super) fn unpack_tasks<'a>(unpacker: Unpacker<'a>) -> Vec<TaskDigest<'a>> {
 }
 
 fn unpack_item<'a>(
-    unpacker: &mut Unpacker<'a>,
+    unpacker: &mut ByteUnpacker<'a>,
     before: &[RowItem<'a>],
     list_line: &mut Option<usize>,
 ) -> Option<RowItem<'a>> {
@@ -140,7 +140,7 @@ fn unpack_item<'a>(
     })
 }
 
-pub(super) fn unpack_fields<'a>(mut unpacker: Unpacker<'a>) -> Vec<RowField<'a>> {
+pub(super) fn unpack_fields<'a>(mut unpacker: ByteUnpacker<'a>) -> Vec<RowField<'a>> {
     let mut next = || {
         let (line, item) = (unpacker.length()?, unpacker.length()?);
         Some(RowField { key: unpacker.text()?, value: unpacker.text()?, line, item: item.checked_sub(1) })

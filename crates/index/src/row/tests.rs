@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{FolderNames, Live, Scope, VaultLimits, digest::digest};
+use crate::{FolderNames, Scope, VaultIndex, VaultLimits, digest::digest};
 use lapidary_store::{
     PathPrefix, Policy,
     posix::{FolderStore, PosixBackend},
@@ -25,18 +25,18 @@ fn put(root: &Path, path: &str, text: &str) {
     fs::write(root.join(path), text).unwrap();
 }
 
-fn live(root: &Path) -> Arc<Live> {
+fn live(root: &Path) -> Arc<VaultIndex> {
     let backend = PosixBackend::private(Arc::new(FolderStore::new(root.to_owned())));
-    Arc::new(Live::new(Arc::new(backend), FolderNames::default(), VaultLimits::default(), None))
+    Arc::new(VaultIndex::new(Arc::new(backend), FolderNames::default(), VaultLimits::default(), None))
 }
 
-fn notes(live: &Arc<Live>, policy: Policy) -> Notes {
+fn notes(live: &Arc<VaultIndex>, policy: Policy) -> VisibleNotes {
     let scope = Arc::new(Scope::from(policy));
-    Notes::new(Files::new(Arc::clone(live), scope, live.notes(&|| true).unwrap()))
+    VisibleNotes::new(VisibleFiles::new(Arc::clone(live), scope, live.notes(&|| true).unwrap()))
 }
 
 /// Everything that can be asked of all notes, but for the times of the files.
-fn described(notes: &Notes) -> String {
+fn described(notes: &VisibleNotes) -> String {
     let mut text = String::new();
     for row in NoteRows::new(notes, &|| true).iter() {
         let resolved: Vec<Option<&str>> = row.links().iter().map(|link| row.resolve(link.target)).collect();

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{Files, FolderNames, Live, Scope, VaultLimits};
+use crate::{FolderNames, Scope, VaultIndex, VaultLimits, VisibleFiles};
 
 fn put(root: &Path, path: &str, text: &str) {
     fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
@@ -24,14 +24,14 @@ fn vault(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-fn live(root: &Path) -> Arc<Live> {
+fn live(root: &Path) -> Arc<VaultIndex> {
     let backend = PosixBackend::private(Arc::new(FolderStore::new(root.to_owned())));
-    Arc::new(Live::new(Arc::new(backend), FolderNames::default(), VaultLimits::default(), None))
+    Arc::new(VaultIndex::new(Arc::new(backend), FolderNames::default(), VaultLimits::default(), None))
 }
 
-fn notes(live: &Arc<Live>, policy: Policy) -> Notes {
+fn notes(live: &Arc<VaultIndex>, policy: Policy) -> VisibleNotes {
     let scope = Arc::new(Scope::from(policy));
-    Notes::new(Files::new(Arc::clone(live), scope, live.notes(&|| true).unwrap()))
+    VisibleNotes::new(VisibleFiles::new(Arc::clone(live), scope, live.notes(&|| true).unwrap()))
 }
 
 fn paths(vault: &dyn QueryVault, selection: &RowSelection<'_>) -> Vec<String> {
@@ -49,7 +49,7 @@ fn selections(count: u32) -> Vec<RowSelection<'static>> {
     links.chain(tags).chain(folders).chain(extensions).chain(missing).chain(all).collect()
 }
 
-fn described(live: &Arc<Live>, policy: Policy) -> Vec<(String, Vec<String>)> {
+fn described(live: &Arc<VaultIndex>, policy: Policy) -> Vec<(String, Vec<String>)> {
     let notes = notes(live, policy);
     let marks = OwnerMarks::read(b"", br#"{"userIgnoreFilters": ["sub/c"]}"#);
     let rows = VaultRows::new(&notes, marks, &|| true);

@@ -48,19 +48,19 @@ fn is_too_long(line: &str) -> bool {
     line.len() > LONGEST_LINE && line.encode_utf16().count() > LONGEST_LINE
 }
 
-struct Wrapped {
+struct WrappedField {
     span: Range<usize>,
     key: Range<usize>,
     value: Range<usize>,
 }
 
-fn found(line: &str, fields: Vec<Wrapped>) -> Vec<FoundField<'_>> {
-    let field = |field: Wrapped| FoundField { key: line[field.key].trim(), value: line[field.value].trim() };
+fn found(line: &str, fields: Vec<WrappedField>) -> Vec<FoundField<'_>> {
+    let field = |field: WrappedField| FoundField { key: line[field.key].trim(), value: line[field.value].trim() };
     fields.into_iter().map(field).collect()
 }
 
 /// `[key:: value]` and `(key:: value)`. Of two that overlap or touch, the first counts.
-fn wrapped_fields(line: &str) -> Vec<Wrapped> {
+fn wrapped_fields(line: &str) -> Vec<WrappedField> {
     let mut fields = bracketed(line, b'[', b']');
     fields.extend(bracketed(line, b'(', b')'));
     fields.sort_by_key(|field| field.span.start);
@@ -75,7 +75,7 @@ fn wrapped_fields(line: &str) -> Vec<Wrapped> {
     fields
 }
 
-fn bracketed(line: &str, open: u8, close: u8) -> Vec<Wrapped> {
+fn bracketed(line: &str, open: u8, close: u8) -> Vec<WrappedField> {
     let bytes = line.as_bytes();
     let (mut fields, mut at, mut unclosed) = (Vec::new(), 0, 0);
     while let Some(start) = memchr::memchr(open, &bytes[at..]).map(|found| at + found) {
@@ -85,7 +85,7 @@ fn bracketed(line: &str, open: u8, close: u8) -> Vec<Wrapped> {
         };
         match value_end(bytes, key.end + 2, open, close) {
             Some(end) => {
-                fields.push(Wrapped { span: start..end + 1, value: key.end + 2..end, key });
+                fields.push(WrappedField { span: start..end + 1, value: key.end + 2..end, key });
                 at = end + 1;
             }
             None if unclosed == MOST_UNCLOSED => break,

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, ops::ControlFlow};
 
 use jiff::Timestamp;
-use lapidary_note::{LineTable, Link, LinkKind, Note, Value as YamlValue};
+use lapidary_note::{LineTable, Link, LinkKind, Note, YamlValue};
 
 use super::{
     FrontmatterState, NoteField, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::{Case, Pattern, PatternKind, PatternOptions};
+use crate::{LetterCase, Pattern, PatternKind, PatternOptions};
 
 /// Bookmarks are nested in groups; deeper ones than this were not made by hand.
 const DEEPEST_GROUP: usize = 32;
@@ -49,8 +49,11 @@ impl OwnerMarks {
         let expression = rule.strip_prefix('/').and_then(|rule| rule.strip_suffix('/')).filter(|rule| !rule.is_empty());
         match expression {
             Some(expression) => {
-                let options =
-                    PatternOptions { kind: PatternKind::Regex, case: Case::Insensitive, ..PatternOptions::default() };
+                let options = PatternOptions {
+                    kind: PatternKind::Regex,
+                    case: LetterCase::Insensitive,
+                    ..PatternOptions::default()
+                };
                 // One that cannot be read excludes nothing, as in the app.
                 self.excluded_by.extend(Pattern::compile(expression, &options));
             }

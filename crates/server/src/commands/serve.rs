@@ -2,9 +2,9 @@ use std::{sync::Arc, time::Duration};
 
 use lapidary_pipeline::Executor;
 
-use super::{Done, Failure, SAVING, report};
+use super::{CommandFailure, CommandOutcome, SAVING, report};
 use crate::{
-    assemble::Assembled,
+    assemble::AssembledServer,
     config::{Config, Transport},
     http,
     instructions::policy_without_folders,
@@ -14,7 +14,7 @@ use crate::{
 /// How long a change that is being written may take to finish when the server ends.
 const LAST_CHANGES: Duration = Duration::from_secs(5);
 
-pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failure> {
+pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
     let names: Vec<String> =
         assembled.vaults.iter().map(|vault| format!("{} ({})", vault.name, vault.path.display())).collect();
     let policy = policy_without_folders(&assembled.executor, assembled.executor.grant());
@@ -25,7 +25,7 @@ pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failur
         Transport::Stdio => tokio::runtime::Builder::new_current_thread(),
         Transport::Http => tokio::runtime::Builder::new_multi_thread(),
     };
-    let runtime = builder.enable_all().build().map_err(|error| Failure::Serving(error.to_string()))?;
+    let runtime = builder.enable_all().build().map_err(|error| CommandFailure::Serving(error.to_string()))?;
     let (executor, dotted) = (Arc::clone(&assembled.executor), config.tools.dotted_names);
     let ended = match config.transport {
         Transport::Stdio => runtime.block_on(stdio::serve(executor, dotted)),
@@ -35,7 +35,7 @@ pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failur
     assembled.executor.save_indexes(SAVING);
     // Not waited for: a thread that reads a terminal or a dead disk never ends.
     runtime.shutdown_background();
-    ended.map(|()| Done::Well).map_err(Failure::Serving)
+    ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
 }
 
 /// Nobody waits for it: a large vault takes a while to look through.

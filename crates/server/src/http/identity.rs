@@ -17,13 +17,13 @@ use parking_lot::{Mutex, MutexGuard};
 
 /// A client that is known by its token.
 #[derive(Clone)]
-pub(crate) struct Identity {
+pub(crate) struct TokenIdentity {
     /// Stands in the log.
     pub(crate) name: String,
     pub(crate) grant: Arc<Grant>,
 }
 
-impl Identity {
+impl TokenIdentity {
     /// The name of the principal that it is.
     pub(crate) fn principal_name(&self) -> String {
         format!("http:{}", self.name)
@@ -33,12 +33,12 @@ impl Identity {
 tokio::task_local! {
     /// Whose request this task handles. The protocol library makes a service for a session without a word on whose it
     /// is.
-    static CURRENT: Identity;
+    static CURRENT: TokenIdentity;
 }
 
 /// Asks something of whoever sent the request that is being handled.
-pub(super) fn with_current<T>(ask: impl FnOnce(Option<&Identity>) -> T) -> T {
-    match CURRENT.try_with(Identity::clone) {
+pub(super) fn with_current<T>(ask: impl FnOnce(Option<&TokenIdentity>) -> T) -> T {
+    match CURRENT.try_with(TokenIdentity::clone) {
         Ok(identity) => ask(Some(&identity)),
         Err(_) => ask(None),
     }
@@ -46,14 +46,14 @@ pub(super) fn with_current<T>(ask: impl FnOnce(Option<&Identity>) -> T) -> T {
 
 /// The tokens by which clients are known, as hashes. None of them means that nobody needs one.
 #[derive(Clone, Default)]
-pub(crate) struct Tokens {
-    known: Arc<[(ContentHash, Identity)]>,
+pub(crate) struct TokenHashes {
+    known: Arc<[(ContentHash, TokenIdentity)]>,
     /// Whose each session is: to know its name is not enough to speak or to listen in it.
-    sessions: Arc<Mutex<Sessions>>,
+    sessions: Arc<Mutex<SessionOwners>>,
 }
 
 #[derive(Default)]
-struct Sessions {
+struct SessionOwners {
     owners: BTreeMap<String, String>,
     /// The oldest first.
     order: VecDeque<String>,
@@ -63,12 +63,12 @@ struct Sessions {
 const SESSIONS: usize = 10_000;
 pub(super) const SESSION: &str = "mcp-session-id";
 
-impl Tokens {
-    pub(crate) fn new(known: Vec<(ContentHash, Identity)>) -> Self {
+impl TokenHashes {
+    pub(crate) fn new(known: Vec<(ContentHash, TokenIdentity)>) -> Self {
         Self { known: known.into(), sessions: Arc::default() }
     }
 
-    fn find(&self, headers: &HeaderMap) -> Option<&Identity> {
+    fn find(&self, headers: &HeaderMap) -> Option<&TokenIdentity> {
         let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
         let (scheme, token) = value.split_once(' ')?;
         if !scheme.eq_ignore_ascii_case("bearer") {
@@ -80,7 +80,7 @@ impl Tokens {
             let bytes = known.as_bytes().iter().zip(digest.as_bytes());
             bytes.fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
         };
-        let known: Vec<&Identity> =
+        let known: Vec<&TokenIdentity> =
             self.known.iter().filter(|(known, _)| same(known)).map(|(_, identity)| identity).collect();
         known.first().copied()
     }
@@ -100,7 +100,7 @@ impl Tokens {
 
     fn opened(&self, session: &str, name: &str) {
         let mut sessions = self.sessions();
-        let Sessions { owners, order } = &mut *sessions;
+        let SessionOwners { owners, order } = &mut *sessions;
         if owners.contains_key(session) {
             return;
         }
@@ -111,7 +111,7 @@ impl Tokens {
         }
     }
 
-    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+    fn sessions(&self) -> MutexGuard<'_, SessionOwners> {
         self.sessions.lock()
     }
 }
@@ -122,7 +122,7 @@ fn session(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Lets a request pass that is known, and notes who it is.
-pub(super) async fn identify(State(tokens): State<Tokens>, mut request: Request, next: Next) -> Response {
+pub(super) async fn identify(State(tokens): State<TokenHashes>, mut request: Request, next: Next) -> Response {
     if tokens.known.is_empty() {
         return next.run(request).await;
     }

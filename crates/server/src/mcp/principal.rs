@@ -5,15 +5,15 @@ use std::sync::Arc;
 use lapidary_pipeline::{Caller, Grant, Principal};
 use rmcp::{RoleServer, service::RequestContext};
 
-use super::{Connection, Mcp, asking};
-use crate::http::Identity;
+use super::{Connection, McpServer, asking};
+use crate::http::TokenIdentity;
 
 /// As much of the name of a program as is kept.
 const CLIENT_NAME: usize = 40;
 /// Sessions are told apart by the start of their id; the whole of it would be a key.
 const SESSION_START: usize = 8;
 
-impl Mcp {
+impl McpServer {
     /// The principal of a request, over whichever of the two transports it came.
     pub(super) fn principal(&self, context: &RequestContext<RoleServer>) -> Principal {
         let identity = identity(&context.extensions);
@@ -33,19 +33,19 @@ impl Mcp {
         let client = || context.client_info().map(|client| client.name.chars().take(CLIENT_NAME).collect());
         // A program chooses its name; it must not be able to choose the beginning of a session that is not its own.
         let id = session.or_else(|| client().map(|name: String| format!("~{name}"))).unwrap_or_default();
-        let name = identity.map_or_else(|| Principal::HTTP.to_owned(), Identity::principal_name);
+        let name = identity.map_or_else(|| Principal::HTTP.to_owned(), TokenIdentity::principal_name);
         Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, caller, is_single_client }
     }
 
     /// That of the token which came with a request, or that of everybody.
-    pub(super) fn grant_of(&self, identity: Option<&Identity>) -> Arc<Grant> {
+    pub(super) fn grant_of(&self, identity: Option<&TokenIdentity>) -> Arc<Grant> {
         Arc::clone(identity.map_or(self.shared.executor.grant(), |known| &known.grant))
     }
 }
 
 /// A client that is known by its token is called by its own name.
-pub(super) fn identity(extensions: &rmcp::model::Extensions) -> Option<&Identity> {
-    extensions.get::<axum::http::request::Parts>()?.extensions.get::<Identity>()
+pub(super) fn identity(extensions: &rmcp::model::Extensions) -> Option<&TokenIdentity> {
+    extensions.get::<axum::http::request::Parts>()?.extensions.get::<TokenIdentity>()
 }
 
 fn session(context: &RequestContext<RoleServer>) -> Option<&str> {
