@@ -5,6 +5,7 @@
 
 mod collation;
 mod csv;
+mod dataview;
 mod js_number;
 mod jsonlogic;
 mod luxon;
@@ -21,6 +22,10 @@ mod words;
 
 pub use collation::collate;
 pub use csv::csv_rows;
+pub use dataview::{
+    CalendarEntry, DqlAnswer, DqlExpression, DqlQuery, DqlResult, DqlTask, DqlWriter, InlineCode, ListEntry,
+    QueryBlock, TableRow, TaskGrouping,
+};
 pub use js_number::{decimal_text, number_text, round_half_up, to_fixed};
 pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};
 pub use luxon::{LuxonDate, LuxonParseError, LuxonZone, WallClock, format_duration, format_luxon, parse_luxon};
