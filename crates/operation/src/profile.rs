@@ -1,6 +1,6 @@
 //! What a caller may use of what the server offers. Chosen by the owner, never by a call.
 
-use crate::{Catalogue, Effect, Entry, Group, Off, Selection, SelectionError, Standing, ToolSet};
+use crate::{Catalogue, Effect, Entry, Group, Off, Selection, SelectionError, Spec, Standing, ToolKind, ToolSet};
 
 /// How a profile is described: words as in `--tools`, and the most that may happen to files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +66,19 @@ impl Profile {
         let has = |entry: &&Entry| entry.in_profile && entry.standing != Standing::Off(Off::Excluded);
         let groups = catalogue.entries().iter().filter(has).map(|entry| entry.spec.declaration.group).collect();
         Ok(Self { name: name.to_owned(), catalogue, most: rules.most, groups })
+    }
+
+    /// The same profile without what the scopes of a caller do not cover: `covers` is asked about tools, `shows` about
+    /// what is not a tool and belongs to a group.
+    #[must_use]
+    pub fn within(mut self, covers: &dyn Fn(&Spec) -> bool, shows: &dyn Fn(Group) -> bool) -> Self {
+        self.catalogue.restrict(covers);
+        self.groups.retain(|group| shows(*group));
+        // A batch or a relay does what its parts may do, so it says nothing about how far the scopes go.
+        let changes = self.catalogue.on().filter(|entry| entry.spec.kind == ToolKind::Write);
+        let most = changes.map(|entry| entry.spec.effect).max().unwrap_or(Effect::Read);
+        self.most = self.most.min(most);
+        self
     }
 
     /// Whether it has anything of this group: what is not a tool belongs to one all the same.

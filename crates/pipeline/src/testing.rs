@@ -17,8 +17,8 @@ use tracing::{
 };
 
 use crate::{
-    AUDIT_FILE, Caller, Clock, Executor, Grant, Invocation, Limits, Outcome, Principal, RepetitionLimits, Rule, Rules,
-    ServedVault, Setup, Vaults,
+    AUDIT_FILE, Caller, CallerStanding, Clock, Executor, Grant, Invocation, Limits, Outcome, Principal,
+    RepetitionLimits, Rule, Rules, ServedVault, Setup, Vaults,
 };
 
 /// The name of the only vault.
@@ -126,6 +126,7 @@ impl TestServer {
             can_be_asked: self.can_be_asked,
             caller: Caller::of("tester"),
             is_single_client: true,
+            standing: CallerStanding::default(),
         }
     }
 

@@ -37,7 +37,8 @@ pub mod store {
         Stamp, Stat, StoreError, StoredFile, Walked,
         posix::{
             DemoFolder, ExportFolder, FolderStore, LogFile, Observer, PosixBackend, Progress, RotatedFile, SecondNames,
-            StateFolder, StateProblem, SystemTrash, Waiting, folder_exists, is_ours_alone, place_within, read_settings,
+            StateFolder, StateProblem, SystemTrash, Waiting, folder_exists, is_ours_alone, open_state_database,
+            place_within, read_settings,
         },
     };
 }

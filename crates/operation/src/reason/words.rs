@@ -23,6 +23,7 @@ pub(super) fn why_off(off: &Off) -> &'static str {
         Off::Excluded => " by the owner",
         Off::NotChosen => ": it is not among the tools the owner chose",
         Off::Profile => ": the profile of this client does not have it",
+        Off::Scope => ": the token of this client does not cover it",
     }
 }
 

@@ -51,6 +51,7 @@ fn standing(standing: Standing) -> (&'static str, &'static str) {
         Standing::Off(Off::ReadOnly) => ("off", "read-only; start without --read-only and OBSIDIAN_READ_ONLY"),
         Standing::Off(Off::Excluded) => ("off", "excluded; take it out of --exclude-tools"),
         Standing::Off(Off::Profile) => ("off", "not in the profile; choose another with --profile"),
+        Standing::Off(Off::Scope) => ("off", "not covered by the scopes of the token"),
         Standing::Off(Off::NotChosen) => ("off", "not chosen; add it to --tools, or add `default`"),
     }
 }

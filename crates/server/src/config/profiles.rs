@@ -114,6 +114,11 @@ fn plain(name: &str) -> Result<String, Refused> {
     }
 }
 
+/// A name for a client, as a person wrote it.
+pub(crate) fn plain_name(name: &str) -> Result<String, String> {
+    plain(name).map_err(|refused| refused.to_string())
+}
+
 fn table(raw: &Raw) -> Result<&[(String, Raw)], Refused> {
     match raw {
         Raw::Table(pairs) => Ok(pairs),
